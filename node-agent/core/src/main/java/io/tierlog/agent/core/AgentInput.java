@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Layout;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.command.Command;
+import java.util.List;
+import java.util.Map;
+
+/** Everything that can happen to an agent core. {@code nowMs} comes with every call to it, from a monotonic clock. */
+public sealed interface AgentInput {
+    // --- from the log
+
+    /** The controller has accepted this process; commands are run from here on. */
+    record Registered(long incarnation, long commandSequence, Policy policy) implements AgentInput {}
+
+    /** Another process speaks for the node now: drain, then stop. */
+    record Fenced(long byIncarnation) implements AgentInput {}
+
+    /** A command for this node, in the order of the log. */
+    record CommandReceived(Command command) implements AgentInput {}
+
+    // --- from engines; call is the number under which EngineReplies answers
+
+    /** A session begins. */
+    record SessionOpened(long call, String session, String instance) implements AgentInput {}
+
+    /** A session has ended; orderly when the engine closed it. */
+    record SessionClosed(String session, boolean orderly) implements AgentInput {}
+
+    /** The engine's device pool. */
+    record BuffersRegistered(
+            long call, String session, int pages, long blockBytes, Bytes layoutDigest, Map<String, String> configuration)
+            implements AgentInput {}
+
+    /** Names one attempt of one request of one session. */
+    record Attempt(String session, String request, int attempt) {}
+
+    /** One attempt of a request. */
+    record Submitted(
+            long call,
+            Attempt attempt,
+            String namespace,
+            List<Bytes> keys,
+            int promptTokens,
+            int blockTokens,
+            int deviceBlocks,
+            boolean reuseEligible)
+            implements AgentInput {}
+
+    /** A block in a device page, as the engine names it. */
+    record DeviceBlock(int index, Bytes key, int page, long generation) {}
+
+    /** Host to device, for blocks of the last offer. */
+    record LoadAsked(long call, Attempt attempt, String namespace, List<DeviceBlock> blocks) implements AgentInput {}
+
+    /** The prompt is prefilled. */
+    record Prefilled(long call, Attempt attempt, int deviceBlocks, int loadedBlocks, int computedBlocks) implements AgentInput {}
+
+    /** A contiguous run of whole blocks on the device; parent is the key before the first one. */
+    record Sealed(long call, Attempt attempt, String namespace, Bytes root, Bytes parent, List<DeviceBlock> blocks)
+            implements AgentInput {}
+
+    /** The attempt has ended: COMPLETED, PREEMPTED, or one of the rejections. */
+    record Finished(long call, Attempt attempt, RequestReason reason, int generatedTokens) implements AgentInput {}
+
+    /** The attempt is given up. */
+    record Cancelled(long call, Attempt attempt) implements AgentInput {}
+
+    /** A block that left the engine's device pool. */
+    record EvictedBlock(int index, Bytes key, Bytes parent, int page, long generation) {}
+
+    /** The engine has dropped blocks. */
+    record DeviceEvicted(long call, String session, String namespace, List<EvictedBlock> blocks) implements AgentInput {}
+
+    // --- completions of what the ports started
+
+    /** One block of a unit: what became of it; {@code crc32c} of the bytes that arrived. */
+    record UnitResult(BlockStatus status, OperationReason reason, int crc32c) {}
+
+    /** A unit of DeviceCopies is idle; results in the order of its copies. */
+    record CopiesEnded(long unit, List<UnitResult> results) implements AgentInput {}
+
+    /** The store has answered a probe: {@code present} keys from the first on; {@code reachable} false when it could not be asked. */
+    record StoreProbed(long unit, int present, boolean reachable) implements AgentInput {}
+
+    /** A unit of StoreTransfers is idle; results in the order of its objects. */
+    record StoreUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
+
+    // --- time
+
+    /** Time has passed; deadlines and heartbeats are looked at. */
+    record TimePassed() implements AgentInput {}
+
+    /** The process was asked to end: refuse new work, finish transfers, say goodbye. */
+    record StopAsked() implements AgentInput {}
+
+    /** What an agent registers with; kept here because the core checks engines against it. */
+    record Registration(String node, List<Layout> layouts, Bytes layoutDigest, long blockBytes, int hostBlocks) {}
+}

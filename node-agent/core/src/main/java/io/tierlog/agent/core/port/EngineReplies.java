@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.port;
+
+import io.tierlog.agent.core.Offer;
+import java.util.List;
+
+/** What the core says to engines. Calls return at once and never fail; an engine that is gone hears nothing. */
+public interface EngineReplies {
+    /** Answers the Submit call {@code call} with an offer. */
+    void offer(long call, Offer offer);
+
+    /** Answers the Submit call {@code call}: a Ready notice follows. */
+    void waiting(long call);
+
+    /** Notice: a waiting attempt may go on with {@code offer}. */
+    void ready(String session, String request, int attempt, Offer offer);
+
+    /** Notice: these device pages of an ended attempt are free for the engine. */
+    void released(String session, String request, int attempt, List<Integer> pages);
+
+    /** Answers the Load call {@code call}: the first {@code loaded} blocks are on the device; {@code reason} is empty when all are. */
+    void loaded(long call, int loaded, String reason);
+
+    /** Answers any other call. */
+    void done(long call);
+
+    /** Answers any call with a typed refusal; {@code retry} says whether the same call may succeed later. */
+    void refused(long call, Refusal refusal, String detail, boolean retry);
+
+    /** The closed list of refusals at the door. */
+    enum Refusal {
+        UNKNOWN_SESSION,
+        UNKNOWN_REQUEST,
+        INSTANCE_TAKEN,
+        LAYOUT_MISMATCH,
+        BAD_ARGUMENT,
+        NOT_OFFERED,
+        BUSY,
+        NOT_REGISTERED,
+        CLOSING
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.port;
+
+import io.tierlog.schemas.Bytes;
+import java.util.List;
+
+/**
+ * Transfers between host pages and the shared store. Every call returns at once; completions arrive as {@code AgentInput.StoreProbed} and
+ * {@code AgentInput.StoreUnitEnded}. No byte of a unit moves after its completion.
+ */
+public interface StoreTransfers {
+    /** One block: its key, the host page, and for writes the checksum the page must have (0 for reads). */
+    record PageObject(Bytes key, int hostPage, int crc32c) {}
+
+    /** Asks how many of {@code keys}, from the first on, the store has without a gap. A store that cannot be asked answers 0 and says so. */
+    void probe(long unit, String namespace, List<Bytes> keys);
+
+    /** Reads objects into host pages and verifies namespace, key, length and checksum of each. */
+    void read(long unit, String namespace, List<PageObject> objects);
+
+    /** Writes host pages as objects, put-if-absent, after checking the page against its checksum. */
+    void write(long unit, String namespace, List<PageObject> objects);
+}

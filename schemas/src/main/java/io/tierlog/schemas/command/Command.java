@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.schemas.command;
+
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.WireRecord;
+
+/** What an agent shall do: an intent, in tierlog.commands. It may be lost, repeated or late. */
+public sealed interface Command extends WireRecord
+        permits PrefetchBlocks, WriteBackBlocks, BackUpBlocks, DropBlocks, ResumeRequest, ReleaseRequest, ReleasePins,
+                CancelOperation, FenceAgent {
+    /** Whom the record is about, who says it, and where it stands in the sender's count. */
+    Envelope envelope();
+}

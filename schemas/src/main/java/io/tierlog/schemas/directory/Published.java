@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.schemas.directory;
+
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.WireRecord;
+
+/** What is published in compacted topics for directories, routers and dashboards. */
+public sealed interface Published extends WireRecord
+        permits Placement {
+    /** Whom the record is about, who says it, and where it stands in the sender's count. */
+    Envelope envelope();
+}
