@@ -9,7 +9,6 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 
 /**
@@ -128,8 +127,9 @@ public final class RegistryClient implements SchemaIds, AutoCloseable {
         }
         try {
             return new Schema.Parser().parse(reply.path("schema").asText());
-        } catch (AvroRuntimeException e) {
-            throw new UnreadableSchemaException(id, "schema " + id + " does not parse: " + e.getMessage());
+        } catch (RuntimeException e) {
+            // Not only Avro's own: its parser meets a name that is defined nowhere with a NullPointerException.
+            throw new UnreadableSchemaException(id, "schema " + id + " does not parse: " + e);
         }
     }
 
