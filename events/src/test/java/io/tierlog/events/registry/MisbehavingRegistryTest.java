@@ -72,7 +72,7 @@ final class MisbehavingRegistryTest {
 
     static Stream<Arguments> noAnswers() {
         return Stream.of(
-                Arguments.of("error of its own", error(500, 50001, "Error in the backend data store"), "answered 500: Error in the backend"),
+                Arguments.of("error of its own", error(500, 50001, "Error in the backend"), "answered 500: Error in the backend"),
                 Arguments.of("too busy", reply(429, ""), "answered 429"),
                 Arguments.of("endless body", endlessBody(), "IOException"),
                 Arguments.of("cut JSON", reply(200, "{\"schema\":"), "not of the registry API"),

@@ -61,13 +61,16 @@ final class RegistryClientTest implements SchemaIdsContract {
         assertTrue(e.reason().contains("409"), e.reason());
     }
 
-    /** Full compatibility is transitive: version 3 fits version 2, which dropped the default that version 1 needs. */
+    /** Version 2 has no x, so version 3 fits it with an x of another type; version 1 has an x, which version 3 cannot read. */
     @Test
     void fullTransitiveLooksAtAllVersions() {
         RegistryClient client = fresh();
         Schema first = small("Long", "{\"name\":\"x\",\"type\":\"int\",\"default\":0}");
         Schema second = small("Long", "{\"name\":\"y\",\"type\":\"int\",\"default\":0}");
-        Schema third = small("Long", "{\"name\":\"x\",\"type\":\"string\",\"default\":\"\"}", "{\"name\":\"y\",\"type\":\"int\",\"default\":0}");
+        Schema third = small(
+                "Long",
+                "{\"name\":\"x\",\"type\":\"string\",\"default\":\"\"}",
+                "{\"name\":\"y\",\"type\":\"int\",\"default\":0}");
         client.requireFullTransitive(subject(first));
         client.register(subject(first), first);
         client.register(subject(second), second);
