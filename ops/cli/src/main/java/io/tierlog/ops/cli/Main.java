@@ -31,8 +31,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
         subcommands = {BrokerCommand.class},
         footer = {
             "",
-            "A flag that is not given is taken from the environment (TIERLOG_BROKER_PORT, or TIERLOG_PORT for all commands), then",
-            "from the settings file (broker.port=9092, or port=9092), then from its default.",
+            "A flag that is not given is taken from the environment",
+            "(TIERLOG_BROKER_PORT, or TIERLOG_PORT for all commands), then from the",
+            "settings file (broker.port=9092, or port=9092), then from its default.",
             "Exit codes: 0 done, 1 failed, 2 wrong usage or input."
         })
 public final class Main implements Callable<Integer> {
