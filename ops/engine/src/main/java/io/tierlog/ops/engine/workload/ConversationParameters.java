@@ -44,11 +44,12 @@ public record ConversationParameters(
      * Arrivals and pauses.
      *
      * @param conversationEveryMs mean time between the starts of two conversations
-     * @param shortPauseMs mean pause before most turns
-     * @param longPauseMs mean pause before the others
+     * @param leastPauseMs before every turn but the first
+     * @param shortPauseMs mean further pause before most turns
+     * @param longPauseMs mean further pause before the others
      * @param longPauses share of the long pauses, 0 to 1
      */
-    public record Pace(double conversationEveryMs, double shortPauseMs, double longPauseMs, double longPauses) {}
+    public record Pace(double conversationEveryMs, double leastPauseMs, double shortPauseMs, double longPauseMs, double longPauses) {}
 
     /**
      * Shares of unusual requests, 0 to 1.
@@ -69,16 +70,16 @@ public record ConversationParameters(
     public static ConversationParameters defaults() {
         return new ConversationParameters(
                 42,
-                4_000,
+                6_000,
                 64,
                 2,
                 24,
-                new Range(200, 900),
-                new Range(20, 220),
+                new Range(64, 400),
+                new Range(30, 330),
                 new Range(30, 300),
-                2_048,
-                new Range(1, 9),
-                new Pace(250, 6_000, 60_000, 0.35),
+                1_536,
+                new Range(1, 5),
+                new Pace(150, 2_500, 5_000, 60_000, 0.35),
                 new Oddities(0.01, 0.03));
     }
 

@@ -139,7 +139,7 @@ public final class ConversationWorkload {
 
     private double pause() {
         ConversationParameters.Pace pace = parameters.pace();
-        return exponential(random.nextDouble() < pace.longPauses() ? pace.longPauseMs() : pace.shortPauseMs());
+        return pace.leastPauseMs() + exponential(random.nextDouble() < pace.longPauses() ? pace.longPauseMs() : pace.shortPauseMs());
     }
 
     private double exponential(double mean) {
