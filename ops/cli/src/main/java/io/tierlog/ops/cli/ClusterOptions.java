@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The flags that say which log a command works on; the same for every command that has them. */
-final class ClusterOptions {
+public final class ClusterOptions {
     @Option(
             names = "--bootstrap-servers",
             paramLabel = "HOST:PORT",
@@ -54,28 +54,31 @@ final class ClusterOptions {
             description = "How long brokers and registry are waited for at start (default: ${DEFAULT-VALUE}).")
     int connectTimeoutSeconds = 15;
 
-    KafkaAccess kafka() {
+    /** The cluster. */
+    public KafkaAccess kafka() {
         return checked(() -> new KafkaAccess(bootstrapServers, clientProperties(), Duration.ofSeconds(connectTimeoutSeconds)));
     }
 
-    Topics topics() {
+    /** The topics. */
+    public Topics topics() {
         return checked(() -> new Topics(topicPrefix));
     }
 
     /** Empty for the bundled schema ids. */
-    Optional<RegistryConfig> registry() {
+    public Optional<RegistryConfig> registry() {
         return registries.isEmpty()
                 ? Optional.empty()
                 : Optional.of(checked(() -> new RegistryConfig(registries, Credentials.NONE, RegistryLimits.DEFAULTS)));
     }
 
-    Codec codec() {
+    /** The codec, with ids from the registry or from the bundled schemas. */
+    public Codec codec() {
         SchemaIds ids = registry().<SchemaIds>map(RegistryClient::new).orElseGet(Schemas::bundled);
         return new Codec(ids);
     }
 
     /** Runs {@code step}; what is wrong with flags, brokers, topics or registry becomes an error that says what to do. */
-    static <T> T checked(Supplier<T> step) {
+    public static <T> T checked(Supplier<T> step) {
         try {
             return step.get();
         } catch (LogSetupException e) {

@@ -9,6 +9,8 @@ import io.tierlog.ops.engine.workload.TraceError;
 import io.tierlog.ops.engine.workload.TraceFile;
 import io.tierlog.ops.engine.workload.Workload;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -91,5 +93,31 @@ public final class DemoOptions {
         } catch (IllegalArgumentException e) {
             throw new CliError(flag + ": " + e.getMessage(), "give " + Size.SYNTAX, CliError.BAD_INPUT, e);
         }
+    }
+
+    /** These flags again, for another process. */
+    List<String> asArguments() {
+        List<String> arguments = new ArrayList<>();
+        if (trace != null) {
+            arguments.addAll(List.of("--trace", trace.toString()));
+        }
+        if (requests != null) {
+            arguments.addAll(List.of("--requests", requests.toString()));
+        }
+        if (speed != null) {
+            arguments.addAll(List.of("--speed", speed.toString()));
+        }
+        if (noDeviceRetention) {
+            arguments.add("--no-device-retention");
+        }
+        arguments.addAll(List.of(
+                "--seed", String.valueOf(seed),
+                "--concurrency", String.valueOf(concurrency),
+                "--route", route.name(),
+                "--bytes-per-block", blockBytes() + "B",
+                "--device", device.text(),
+                "--prefill-us-per-token", String.valueOf(prefillMicrosPerToken),
+                "--model", model));
+        return arguments;
     }
 }
