@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.kafka;
+
+import io.tierlog.ops.kafka.EmbeddedKafkaException.UnusableData;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.apache.kafka.common.Uuid;
+import org.apache.kafka.metadata.storage.Formatter;
+import org.apache.kafka.server.common.MetadataVersion;
+
+/**
+ * The directory of one embedded broker, owned by one process at a time.
+ *
+ * <pre>
+ * DIR/tierlog-broker   says that this directory is ours; holds the format number; locked while a broker runs
+ * DIR/log/             Kafka's log directory, formatted once
+ * </pre>
+ *
+ * <p>The own lock is needed: a combined node replays and appends its metadata log before Kafka takes its lock, so two on one
+ * directory would both write it. Not safe for use by several threads.
+ */
+final class DataDirectory implements AutoCloseable {
+    private static final String MARKER = "tierlog-broker";
+    private static final String FORMAT = "format=1\n";
+
+    private final Path directory;
+    private final FileChannel marker;
+
+    private DataDirectory(Path directory, FileChannel marker) {
+        this.directory = directory;
+        this.marker = marker;
+    }
+
+    /**
+     * Takes the directory for this process and formats Kafka's part of it when that was not done yet.
+     *
+     * @throws UnusableData when somebody else wrote it or uses it now, or it cannot be written
+     */
+    static DataDirectory claim(Path directory) {
+        try {
+            Files.createDirectories(directory);
+            refuseForeign(directory);
+            FileChannel marker = FileChannel.open(
+                    directory.resolve(MARKER), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            DataDirectory data = new DataDirectory(directory, marker);
+            try {
+                data.lock();
+                data.checkFormat();
+                data.formatIfNew();
+                return data;
+            } catch (Exception failure) {
+                data.close();
+                throw failure;
+            }
+        } catch (UnusableData refused) {
+            throw refused;
+        } catch (Exception failure) {
+            throw new UnusableData(directory, String.valueOf(failure), "choose a directory that can be written", failure);
+        }
+    }
+
+    Path log() {
+        return directory.resolve("log");
+    }
+
+    /** Gives the directory back; closing twice is nothing. */
+    @Override
+    public void close() {
+        try {
+            marker.close();
+        } catch (IOException failure) {
+            throw new UnusableData(directory, "its lock cannot be given back: " + failure, "check the disk", failure);
+        }
+    }
+
+    private static void refuseForeign(Path directory) throws IOException {
+        if (Files.exists(directory.resolve(MARKER))) {
+            return;
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            Optional<Path> foreign = files.sorted().findFirst();
+            if (foreign.isPresent()) {
+                String what = Files.exists(directory.resolve("meta.properties"))
+                        ? "it was formatted by another Kafka"
+                        : "it holds " + foreign.get().getFileName() + ", which Tierlog did not write";
+                throw new UnusableData(directory, what, "choose a new or an empty directory", null);
+            }
+        }
+    }
+
+    private void lock() throws IOException {
+        FileLock lock;
+        try {
+            lock = marker.tryLock();
+        } catch (OverlappingFileLockException inThisProcess) {
+            lock = null;
+        }
+        if (lock == null) {
+            throw new UnusableData(directory, "another broker uses it now", "stop that broker, or choose another directory", null);
+        }
+    }
+
+    private void checkFormat() throws IOException {
+        Path file = directory.resolve(MARKER);
+        String found = Files.readString(file);
+        if (found.isEmpty()) {
+            Files.writeString(file, FORMAT);
+        } else if (!found.equals(FORMAT)) {
+            throw new UnusableData(
+                    directory,
+                    "it says '" + found.strip() + "' where this version writes '" + FORMAT.strip() + "'",
+                    "use the Tierlog version that wrote it, or choose a new directory",
+                    null);
+        }
+    }
+
+    private void formatIfNew() throws Exception {
+        if (Files.exists(log().resolve("meta.properties"))) {
+            return;
+        }
+        if (holdsRecords(log())) {
+            throw new UnusableData(
+                    directory, "its log has lost the file meta.properties", "restore that file, or choose a new directory", null);
+        }
+        Files.createDirectories(log());
+        try (PrintStream silent = new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8)) {
+            new Formatter()
+                    .setPrintStream(silent)
+                    .setNodeId(BrokerProperties.NODE_ID)
+                    .setClusterId(Uuid.randomUuid().toString())
+                    .addDirectory(log().toString())
+                    .setMetadataLogDirectory(log().toString())
+                    .setControllerListenerName(BrokerProperties.CONTROLLER_LISTENER)
+                    .setReleaseVersion(MetadataVersion.LATEST_PRODUCTION)
+                    .setFeatureLevel("transaction.version", (short) 2)
+                    .run();
+        }
+    }
+
+    private static boolean holdsRecords(Path log) throws IOException {
+        if (!Files.isDirectory(log)) {
+            return false;
+        }
+        try (Stream<Path> files = Files.list(log)) {
+            return files.anyMatch(Files::isDirectory);
+        }
+    }
+}
