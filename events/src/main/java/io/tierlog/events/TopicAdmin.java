@@ -153,7 +153,7 @@ public final class TopicAdmin implements AutoCloseable {
                 found.put(name, description.partitions().size());
             } catch (ExecutionException e) {
                 if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
-                    throw failed("the description of " + name, e.getCause());
+                    throw failed("the description of " + name, e);
                 }
             } catch (InterruptedException | TimeoutException e) {
                 throw failed("the description of " + name, e);
@@ -170,7 +170,7 @@ public final class TopicAdmin implements AutoCloseable {
             if (e.getCause() instanceof TopicExistsException) {
                 return false;
             }
-            throw failed("topic " + name, e.getCause());
+            throw failed("topic " + name, e);
         } catch (InterruptedException | TimeoutException e) {
             throw failed("topic " + name, e);
         }
@@ -180,13 +180,14 @@ public final class TopicAdmin implements AutoCloseable {
         try {
             return future.get(access.timeout().toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
-            throw failed(what, e.getCause());
+            throw failed(what, e);
         } catch (InterruptedException | TimeoutException e) {
             throw failed(what, e);
         }
     }
 
-    private RuntimeException failed(String what, Throwable cause) {
+    private RuntimeException failed(String what, Exception failure) {
+        Throwable cause = failure instanceof ExecutionException && failure.getCause() != null ? failure.getCause() : failure;
         if (cause instanceof InterruptedException interrupted) {
             return new InterruptException(interrupted);
         }
