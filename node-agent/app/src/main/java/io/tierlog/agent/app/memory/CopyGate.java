@@ -2,7 +2,7 @@
 package io.tierlog.agent.app.memory;
 
 /**
- * A gate that tests and drills set in a copy stream: it stands before every block.
+ * A gate that tests and drills set in a stream of copies, to a device or a store: it stands before every block.
  *
  * <p>Safe for use by several threads: the stream calls {@link #pass}, anyone the rest. Open unless told otherwise; the price of an open
  * gate is one uncontended lock per block.
@@ -41,6 +41,16 @@ public final class CopyGate {
     synchronized void release() {
         released = true;
         notifyAll();
+    }
+
+    /** {@link #pass} for callers that are not to be interrupted: an interrupt is kept for later and counts as a failure. */
+    public boolean admit() {
+        try {
+            return pass();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
     }
 
     /** Called by the stream before each block; returns false when that block shall fail. */
