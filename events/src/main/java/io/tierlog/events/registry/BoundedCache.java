@@ -33,8 +33,4 @@ final class BoundedCache<K, V> {
             }
         }
     }
-
-    int size() {
-        return entries.size();
-    }
 }

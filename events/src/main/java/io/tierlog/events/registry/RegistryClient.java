@@ -9,16 +9,15 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 
 /**
  * Ids from a registry that speaks Confluent's REST API v1 (Confluent, Apicurio under {@code /apis/ccompat/v7}, Karapace, Redpanda): the
  * three calls Tierlog needs and no more.
  *
- * <p>Safe for use by several threads; a call blocks its caller, at most for the call time-out of the {@link RegistryLimits}. Ids and schemas
- * never change once given, so they are remembered and the registry is needed only for what is new. The price: two threads that meet a new
- * id at once both ask.
+ * <p>Safe for use by several threads; a call blocks its caller, at most for the call time-out of the {@link RegistryLimits}. Ids and
+ * schemas never change once given, so they are remembered and the registry is needed only for what is new. The price: two threads that
+ * meet a new id at once both ask.
  */
 public final class RegistryClient implements SchemaIds, AutoCloseable {
     private static final String FULL_TRANSITIVE = "FULL_TRANSITIVE";
@@ -128,8 +127,9 @@ public final class RegistryClient implements SchemaIds, AutoCloseable {
         }
         try {
             return new Schema.Parser().parse(reply.path("schema").asText());
-        } catch (AvroRuntimeException e) {
-            throw new UnreadableSchemaException(id, "schema " + id + " does not parse: " + e.getMessage());
+        } catch (RuntimeException e) {
+            // Not only Avro's own: its parser meets a name that is defined nowhere with a NullPointerException.
+            throw new UnreadableSchemaException(id, "schema " + id + " does not parse: " + e);
         }
     }
 

@@ -10,4 +10,7 @@ public sealed interface Command extends WireRecord
                 CancelOperation, FenceAgent {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
+
+    /** The same record with another envelope. */
+    Command withEnvelope(Envelope envelope);
 }

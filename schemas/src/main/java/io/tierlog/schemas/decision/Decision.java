@@ -12,4 +12,7 @@ public sealed interface Decision extends WireRecord
                 BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
+
+    /** The same record with another envelope. */
+    Decision withEnvelope(Envelope envelope);
 }

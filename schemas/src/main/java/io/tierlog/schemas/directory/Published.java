@@ -9,4 +9,7 @@ public sealed interface Published extends WireRecord
         permits Placement {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
+
+    /** The same record with another envelope. */
+    Published withEnvelope(Envelope envelope);
 }

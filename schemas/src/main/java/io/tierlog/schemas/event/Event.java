@@ -12,4 +12,7 @@ public sealed interface Event extends WireRecord
                 DropDone, DropFailed, OperationCancelled, CommandRefused, BlocksStored, Tick, PolicyChangeRequested, Message {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
+
+    /** The same record with another envelope. */
+    Event withEnvelope(Envelope envelope);
 }
