@@ -124,7 +124,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             observer.onError(bad(e));
             return;
         } catch (DeviceFileException e) {
-            observer.onError(DoorErrors.of(Refusal.LAYOUT_MISMATCH, e.getMessage(), false));
+            observer.onError(DoorErrors.of(Refusal.LAYOUT_MISMATCH, String.valueOf(e.getMessage()), false));
             return;
         }
         long call = pending.nextNumber();
