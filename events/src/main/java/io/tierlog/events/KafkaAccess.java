@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.events;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * How to reach the cluster: what every client of this process is made with. Immutable.
+ *
+ * @param bootstrapServers HOST:PORT, several with commas
+ * @param properties further client properties, security for one; they are given to every client
+ * @param timeout how long a cluster that does not answer is waited for when something starts
+ */
+public record KafkaAccess(String bootstrapServers, Map<String, String> properties, Duration timeout) {
+    private static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(15);
+
+    /** Copies the properties. */
+    public KafkaAccess {
+        if (bootstrapServers.isBlank()) {
+            throw new IllegalArgumentException("bootstrap servers are missing: give HOST:PORT");
+        }
+        if (timeout.compareTo(Duration.ofMillis(100)) < 0 || timeout.compareTo(Duration.ofMinutes(10)) > 0) {
+            throw new IllegalArgumentException("the time to wait for a cluster is 100 ms to 10 min, not " + timeout);
+        }
+        properties = Map.copyOf(properties);
+    }
+
+    /** A cluster without security, waited for 15 s. */
+    public static KafkaAccess of(String bootstrapServers) {
+        return new KafkaAccess(bootstrapServers, Map.of(), DEFAULT_TIMEOUT);
+    }
+
+    /** Client properties with {@code more}, which win. */
+    public Map<String, Object> client(Map<String, Object> more) {
+        Map<String, Object> all = new HashMap<>(properties);
+        all.put("bootstrap.servers", bootstrapServers);
+        all.putAll(more);
+        return all;
+    }
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.events;
+
+import io.tierlog.events.LogSetupException.BrokerUnreachable;
+import io.tierlog.events.LogSetupException.PartitionsDiffer;
+import io.tierlog.events.LogSetupException.Refused;
+import io.tierlog.events.LogSetupException.TopicsMissing;
+import io.tierlog.events.LogSetupException.TransactionsTooOld;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
+import org.apache.kafka.common.errors.UnsupportedVersionException;
+
+/**
+ * Makes the topics of a log and checks that they are as they must be. Safe for use by several threads; each call blocks, at most for the
+ * time-out of the {@link KafkaAccess} per request. It never changes a topic that exists.
+ */
+public final class TopicAdmin implements AutoCloseable {
+    private static final String TRANSACTIONS = "transaction.version";
+    private static final int NEEDED_TRANSACTIONS = 2;
+    private static final int REPLICAS_FOR_TWO_IN_SYNC = 3;
+    private static final int MAX_PARTITIONS = 1_024;
+
+    private final KafkaAccess access;
+    private final Admin admin;
+
+    /**
+     * Connects.
+     *
+     * @throws BrokerUnreachable when no broker answers in time
+     */
+    public TopicAdmin(KafkaAccess access) {
+        this.access = access;
+        int timeoutMs = Math.toIntExact(access.timeout().toMillis());
+        try {
+            admin = Admin.create(access.client(Map.of("default.api.timeout.ms", timeoutMs, "request.timeout.ms", timeoutMs)));
+        } catch (KafkaException e) {
+            throw new BrokerUnreachable(access, e.getCause() == null ? e : e.getCause());
+        }
+        try {
+            get("the connection", admin.describeCluster().nodes());
+        } catch (RuntimeException e) {
+            close();
+            throw e;
+        }
+    }
+
+    /** What {@link #create} did, by topic name. */
+    public record Created(List<String> made, List<String> found) {}
+
+    /**
+     * Makes those topics of the log that do not exist; calling it again is nothing.
+     *
+     * @param partitions of every topic, 1 to 1,024
+     * @param replicationFactor 1 or more; from 3 on, two replicas must have a record before it counts
+     * @throws LogSetupException when a topic exists with another number of partitions, or the cluster's transactions are too old;
+     *     then nothing was made
+     */
+    public Created create(Topics topics, int partitions, int replicationFactor) {
+        if (partitions < 1 || partitions > MAX_PARTITIONS) {
+            throw new IllegalArgumentException("a log has 1 to " + MAX_PARTITIONS + " partitions, not " + partitions);
+        }
+        if (replicationFactor < 1 || replicationFactor > Short.MAX_VALUE) {
+            throw new IllegalArgumentException("a topic has 1 or more replicas, not " + replicationFactor);
+        }
+        requireTransactions();
+        Map<String, Integer> found = partitionsOf(topics);
+        requirePartitions(found, partitions);
+        List<NewTopic> wanted = new ArrayList<>();
+        for (Topics.Spec spec : topics.specs()) {
+            if (!found.containsKey(spec.name())) {
+                Map<String, String> settings = new HashMap<>(spec.settings());
+                if (replicationFactor >= REPLICAS_FOR_TWO_IN_SYNC) {
+                    settings.put("min.insync.replicas", "2");
+                }
+                wanted.add(new NewTopic(spec.name(), partitions, (short) replicationFactor).configs(settings));
+            }
+        }
+        List<String> made = new ArrayList<>();
+        admin.createTopics(wanted).values().forEach((name, future) -> {
+            if (createdHere(name, future)) {
+                made.add(name);
+            }
+        });
+        // Somebody else may have made some of them at the same time, in another way.
+        requirePartitions(partitionsOf(topics), partitions);
+        return new Created(made, List.copyOf(found.keySet()));
+    }
+
+    /**
+     * Checks a log before something runs on it.
+     *
+     * @return the number of partitions
+     * @throws LogSetupException when topics are missing or do not fit together, or the cluster's transactions are too old
+     */
+    public int check(Topics topics) {
+        requireTransactions();
+        Map<String, Integer> found = partitionsOf(topics);
+        List<String> missing = topics.specs().stream().map(Topics.Spec::name).filter(name -> !found.containsKey(name)).toList();
+        if (!missing.isEmpty()) {
+            throw new TopicsMissing(missing);
+        }
+        int partitions = found.getOrDefault(topics.events(), 0);
+        requirePartitions(found, partitions);
+        return partitions;
+    }
+
+    /** Gives the connections back. */
+    @Override
+    public void close() {
+        admin.close(Duration.ofSeconds(1));
+    }
+
+    private void requireTransactions() {
+        var features = get("the list of features", admin.describeFeatures().featureMetadata()).finalizedFeatures();
+        var transactions = features.get(TRANSACTIONS);
+        int found = transactions == null ? 0 : transactions.maxVersionLevel();
+        if (found < NEEDED_TRANSACTIONS) {
+            throw new TransactionsTooOld(found, NEEDED_TRANSACTIONS);
+        }
+    }
+
+    private static void requirePartitions(Map<String, Integer> found, int wanted) {
+        found.forEach((topic, partitions) -> {
+            if (partitions != wanted) {
+                throw new PartitionsDiffer(topic, partitions, wanted);
+            }
+        });
+    }
+
+    /** Those of the topics that exist, with their numbers of partitions. */
+    private Map<String, Integer> partitionsOf(Topics topics) {
+        List<String> names = topics.specs().stream().map(Topics.Spec::name).toList();
+        Map<String, Integer> found = new TreeMap<>();
+        admin.describeTopics(names).topicNameValues().forEach((name, future) -> {
+            try {
+                TopicDescription description = future.get(access.timeout().toMillis(), TimeUnit.MILLISECONDS);
+                found.put(name, description.partitions().size());
+            } catch (ExecutionException e) {
+                if (!(e.getCause() instanceof UnknownTopicOrPartitionException)) {
+                    throw failed("the description of " + name, e);
+                }
+            } catch (InterruptedException | TimeoutException e) {
+                throw failed("the description of " + name, e);
+            }
+        });
+        return found;
+    }
+
+    private boolean createdHere(String name, KafkaFuture<Void> future) {
+        try {
+            future.get(access.timeout().toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof TopicExistsException) {
+                return false;
+            }
+            throw failed("topic " + name, e);
+        } catch (InterruptedException | TimeoutException e) {
+            throw failed("topic " + name, e);
+        }
+    }
+
+    private <T> T get(String what, KafkaFuture<T> future) {
+        try {
+            return future.get(access.timeout().toMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw failed(what, e);
+        } catch (InterruptedException | TimeoutException e) {
+            throw failed(what, e);
+        }
+    }
+
+    private RuntimeException failed(String what, Exception failure) {
+        Throwable cause = failure instanceof ExecutionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (cause instanceof InterruptedException interrupted) {
+            return new InterruptException(interrupted);
+        }
+        if (cause instanceof RetriableException || cause instanceof TimeoutException) {
+            return new BrokerUnreachable(access, cause);
+        }
+        if (cause instanceof UnsupportedVersionException) {
+            return new TransactionsTooOld(0, NEEDED_TRANSACTIONS);
+        }
+        return new Refused(what, cause);
+    }
+}
