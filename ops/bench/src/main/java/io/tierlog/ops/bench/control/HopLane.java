@@ -44,8 +44,8 @@ final class HopLane implements Lane {
     /** A part in use that has nothing to settle. */
     record Plain(Environment environment, Submitters submitters, Receiver<Event> receiver, Runnable stop) implements Running {
         @Override
-        public void submit(long number) {
-            submitters.submit(number);
+        public int submit(long number) {
+            return submitters.submit(number);
         }
 
         @Override

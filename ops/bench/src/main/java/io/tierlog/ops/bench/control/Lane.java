@@ -14,8 +14,8 @@ interface Lane {
 
     /** A lane in use. */
     interface Running extends AutoCloseable {
-        /** Sends the request with this number. */
-        void submit(long number);
+        /** Sends the request with this number; returns the bytes of the record. */
+        int submit(long number);
 
         /** Waits until nothing moves any more, and tells what went wrong on the way. */
         void settle() throws InterruptedException;

@@ -11,14 +11,16 @@ import java.util.concurrent.locks.LockSupport;
 final class OpenLoop {
     private OpenLoop() {}
 
-    /** Sends the whole stretch; returns when the last request was handed to the producer. */
-    static void run(Lane.Running lane, Arrivals arrivals) throws InterruptedException {
+    /** Sends the whole stretch; returns the bytes of the longest record when the last was handed to the producer. */
+    static int run(Lane.Running lane, Arrivals arrivals) throws InterruptedException {
         Arrivals.Stretch stretch = arrivals.stretch();
         arrivals.begin(System.nanoTime());
+        int longest = 0;
         for (int index = 0; index < stretch.count(); index++) {
             waitUntil(arrivals.dueNanos(index));
-            lane.submit(stretch.first() + index);
+            longest = Math.max(longest, lane.submit(stretch.first() + index));
         }
+        return longest;
     }
 
     private static void waitUntil(long dueNanos) throws InterruptedException {

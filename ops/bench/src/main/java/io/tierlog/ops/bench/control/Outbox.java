@@ -40,7 +40,7 @@ final class Outbox implements AutoCloseable {
     }
 
     void send(ProducerRecord<byte[], byte[]> record) {
-        producer.send(record, (_, failed) -> {
+        var _ = producer.send(record, (_, failed) -> {
             if (failed != null) {
                 failure.compareAndSet(null, failed);
             }

@@ -21,7 +21,6 @@ import org.apache.kafka.streams.processor.api.Record;
  * the relay is the price of Kafka Streams and its transactions; what the controller takes more than it is the controller's own.
  */
 final class PassThrough {
-    private static final long START_MS = 60_000;
     private static final Duration CLOSE = Duration.ofSeconds(20);
     private static final int POLL_MS = 5;
     private static final int SESSION_MS = 10_000;
@@ -49,8 +48,8 @@ final class PassThrough {
         return environment.named("pass");
     }
 
-    /** Starts it, and returns when it processes. */
-    KafkaStreams start() {
+    /** Starts it. */
+    Application start() {
         KafkaStreams streams = new KafkaStreams(topology(), settings());
         CountDownLatch running = new CountDownLatch(1);
         streams.setStateListener((state, _) -> {
@@ -59,22 +58,29 @@ final class PassThrough {
             }
         });
         streams.start();
-        try {
-            if (!running.await(START_MS, TimeUnit.MILLISECONDS) || streams.state() != KafkaStreams.State.RUNNING) {
-                KafkaStreams.State state = streams.state();
-                streams.close(CLOSE);
-                throw BenchException.failed("the empty pass-through did not start: it is " + state, "run again with --verbose");
-            }
-        } catch (InterruptedException interrupted) {
-            streams.close(Duration.ZERO);
-            throw Environment.interrupted(interrupted);
-        }
-        return streams;
+        return new Started(streams, running);
     }
 
-    /** Stops it, after a last commit. */
-    static void stop(KafkaStreams streams) {
-        streams.close(CLOSE);
+    private record Started(KafkaStreams streams, CountDownLatch running) implements Application {
+        @Override
+        public void awaitRunning(Duration patience) throws InterruptedException {
+            if (!running.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw BenchException.failed("the empty pass-through did not start: it is " + streams.state(), "run again with --verbose");
+            }
+            check();
+        }
+
+        @Override
+        public void check() {
+            if (streams.state() != KafkaStreams.State.RUNNING) {
+                throw BenchException.failed("the empty pass-through does not run: it is " + streams.state(), "run again with --verbose");
+            }
+        }
+
+        @Override
+        public void close() {
+            streams.close(CLOSE);
+        }
     }
 
     private Topology topology() {

@@ -2,7 +2,6 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.events.LogReader.Isolation;
-import org.apache.kafka.streams.KafkaStreams;
 
 /** Produce, an empty Kafka Streams application, consume: before the commit or after it. One thread at a time. */
 final class PassThroughLane implements Lane {
@@ -24,13 +23,14 @@ final class PassThroughLane implements Lane {
     }
 
     @Override
-    public Running open(Arrivals arrivals) {
-        KafkaStreams streams = app.start();
+    public Running open(Arrivals arrivals) throws InterruptedException {
+        Application started = app.start();
+        started.awaitRunning(Application.START);
         Isolation isolation = afterCommit ? Isolation.COMMITTED : Isolation.ALL;
         return new HopLane.Plain(
                 environment,
                 submitters,
                 HopLane.receiver(environment, app.to(), isolation, arrivals),
-                () -> PassThrough.stop(streams));
+                started::close);
     }
 }
