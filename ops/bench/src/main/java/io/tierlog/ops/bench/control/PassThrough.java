@@ -72,8 +72,9 @@ final class PassThrough {
 
         @Override
         public void check() {
-            if (streams.state() != KafkaStreams.State.RUNNING) {
-                throw BenchException.failed("the empty pass-through does not run: it is " + streams.state(), "run again with --verbose");
+            KafkaStreams.State state = streams.state();
+            if (state == KafkaStreams.State.PENDING_ERROR || state == KafkaStreams.State.ERROR || state == KafkaStreams.State.NOT_RUNNING) {
+                throw BenchException.failed("the empty pass-through stopped: it is " + state, "run again with --verbose");
             }
         }
 
@@ -100,6 +101,8 @@ final class PassThrough {
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, environment.config().tuning().commitIntervalMs());
         all.put(StreamsConfig.POLL_MS_CONFIG, POLL_MS);
+        // Kafka warns of another default to come when it is not said.
+        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), "bench");
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), SESSION_MS);

@@ -53,7 +53,7 @@ final class RelayLoop implements AutoCloseable {
     private void relay() {
         while (!closing) {
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-                producer.send(new ProducerRecord<>(to, record.key(), record.value()));
+                var _ = producer.send(new ProducerRecord<>(to, record.key(), record.value()));
             }
         }
     }

@@ -78,7 +78,7 @@ final class ReportMaker {
                 ControlBenchReport.round(perSecond),
                 ControlBenchReport.round(perSecond / Bulk.RECORDS_A_REQUEST * config.shape().blocks()),
                 byCommands,
-                ratio(decisions, result.events()),
+                ratio((double) decisions, (double) result.events()),
                 measured.passThrough.events(),
                 measured.passThrough.out().values().stream().mapToLong(Long::longValue).sum(),
                 written);
