@@ -10,7 +10,6 @@ import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.event.Event;
 import java.nio.file.Path;
@@ -26,7 +25,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** A broker in this process with the topics of one log, and a plain producer. */
+/** The topics of one log on a broker, and a plain producer. */
 final class TestLog implements AutoCloseable {
     static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -36,13 +35,11 @@ final class TestLog implements AutoCloseable {
     final Topics topics;
     final KafkaAccess access;
     final Codec codec = new Codec(Schemas.bundled());
-    private final EmbeddedKafka broker;
     private final Producer<byte[], byte[]> producer;
 
-    TestLog(Path directory, int partitions) {
+    TestLog(EmbeddedKafka broker, int partitions) {
         this.partitions = partitions;
         topics = new Topics("test" + NUMBER.incrementAndGet());
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
         access = KafkaAccess.of(broker.bootstrapServers());
         try (TopicAdmin admin = new TopicAdmin(access)) {
             admin.create(topics, partitions, 1);
@@ -53,7 +50,11 @@ final class TestLog implements AutoCloseable {
 
     /** Settings for a controller on this log. */
     ControllerConfig.Builder controller(Path stateDir) {
-        return ControllerConfig.of(access, stateDir).with().topics(topics).http("127.0.0.1", 0);
+        return ControllerConfig.of(access, stateDir)
+                .with()
+                .topics(topics)
+                .applicationId(topics.prefix() + "-controller")
+                .http("127.0.0.1", 0);
     }
 
     /** Appends an event where it belongs and waits until it is there; returns its offset. */
@@ -91,6 +92,5 @@ final class TestLog implements AutoCloseable {
     @Override
     public void close() {
         producer.close(Duration.ofSeconds(1));
-        broker.close();
     }
 }
