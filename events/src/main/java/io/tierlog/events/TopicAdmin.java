@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -35,6 +36,7 @@ public final class TopicAdmin implements AutoCloseable {
     private static final int NEEDED_TRANSACTIONS = 2;
     private static final int REPLICAS_FOR_TWO_IN_SYNC = 3;
     private static final int MAX_PARTITIONS = 1_024;
+    private static final long PAUSE_NS = 20_000_000;
 
     private final KafkaAccess access;
     private final Admin admin;
@@ -98,7 +100,7 @@ public final class TopicAdmin implements AutoCloseable {
             }
         });
         // Somebody else may have made some of them at the same time, in another way.
-        requirePartitions(partitionsOf(topics), partitions);
+        requirePartitions(awaitAll(topics), partitions);
         return new Created(made, List.copyOf(found.keySet()));
     }
 
@@ -124,6 +126,21 @@ public final class TopicAdmin implements AutoCloseable {
     @Override
     public void close() {
         admin.close(Duration.ofSeconds(1));
+    }
+
+    /** A topic that was made is not seen at once by every broker. */
+    private Map<String, Integer> awaitAll(Topics topics) {
+        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
+        while (true) {
+            Map<String, Integer> found = partitionsOf(topics);
+            if (found.size() == topics.specs().size()) {
+                return found;
+            }
+            if (System.nanoTime() > deadlineNs) {
+                throw failed("the topics made", new TimeoutException("they do not appear"));
+            }
+            LockSupport.parkNanos(PAUSE_NS);
+        }
     }
 
     private void requireTransactions() {

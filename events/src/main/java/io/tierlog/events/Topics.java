@@ -12,13 +12,13 @@ import java.util.regex.Pattern;
  * @param prefix what every name begins with; two logs in one cluster differ in it. Letters, digits, dot, dash, underscore, 1 to 100
  */
 public record Topics(String prefix) {
-    /** The topics of a cluster that holds one log. */
-    public static final Topics DEFAULT = new Topics("tierlog");
-
     private static final Pattern LEGAL = Pattern.compile("[A-Za-z0-9._-]{1,100}");
     private static final String FOR_EVER = "-1";
     private static final String ONE_DAY = String.valueOf(TimeUnit.DAYS.toMillis(1));
     private static final String NINETY_DAYS = String.valueOf(TimeUnit.DAYS.toMillis(90));
+
+    /** The topics of a cluster that holds one log. */
+    public static final Topics DEFAULT = new Topics("tierlog");
 
     /** Refuses a prefix that Kafka would refuse. */
     public Topics {

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.ops.engine.Hits;
+import io.tierlog.ops.engine.Latency;
+import io.tierlog.ops.engine.RunReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.TreeMap;
 
 /** The report as a table for people. Pure. */
 final class DemoTable {
-    private static final int LABEL = 26;
+    private static final int LABEL = 28;
 
     private final List<String> lines = new ArrayList<>();
 
@@ -17,59 +20,69 @@ final class DemoTable {
     /** The lines of the table, without line ends. */
     static List<String> of(DemoReport report) {
         DemoTable table = new DemoTable();
-        table.reuse(report);
-        table.operations(report);
-        table.log(report);
+        table.reuse(report.run());
+        report.log().ifPresent(table::log);
         table.latency(report);
         return List.copyOf(table.lines);
     }
 
-    private void reuse(DemoReport r) {
+    private void reuse(RunReport run) {
         title("Reuse");
-        row("requests", count(r.requests()) + (r.rejected() > 0 ? ", " + count(r.rejected()) + " of them too big for the device" : ""));
-        row("block accesses", count(r.blockAccesses()));
-        r.hits().forEach((tier, hits) -> row("  from " + tier, share(hits, r.blockAccesses())));
-        row("  computed", share(r.computedBlocks(), r.blockAccesses()));
-        row("hit ratio", percent(r.hitRatio()) + " of the accesses; an infinite cache would give " + percent(r.idealHitRatio()));
-        if (!r.missesByCause().isEmpty()) {
-            List<String> causes = new ArrayList<>();
-            r.missesByCause().forEach((cause, blocks) -> causes.add(cause.replace('_', ' ') + " " + count(blocks)));
-            row("  missed up to that", String.join(", ", causes));
-        }
-        row("wrong content", count(r.wrongContent()) + " blocks (every byte of every load was compared)");
+        row("requests", count(run.requests()) + (run.rejected() > 0 ? ", and " + count(run.rejected()) + " too big for the device" : ""));
+        row("block accesses", count(run.blockAccesses()));
+        Hits hits = run.hits();
+        row("  reused on the device", share(hits.device(), run.blockAccesses()));
+        row("  loaded from the host", share(hits.host(), run.blockAccesses()));
+        row("  fetched from disk", share(hits.disk(), run.blockAccesses()));
+        row("  fetched from the store", share(hits.store(), run.blockAccesses()));
+        row("  computed", share(run.computedBlocks(), run.blockAccesses()));
+        double ideal = run.blockAccesses() == 0 ? 0 : (double) run.ideal().hits() / run.blockAccesses();
+        row("hit ratio", ratio(run.hitRatio()) + "; an infinite cache shared by all nodes would give " + ratio(ideal));
+        new TreeMap<>(run.ideal().misses()).forEach((cause, blocks) -> row("  missed: " + cause.label().replace('_', ' '), count(blocks)));
+        row("wrong content", count(run.wrongContent()) + " blocks; all " + bytes(run.loadedBytes()) + " loaded were compared");
+        run.firstWrong().ifPresent(what -> row("  the first", what));
     }
 
-    private void operations(DemoReport r) {
-        title("Operations, counted from the decisions");
-        OperationBook.Totals t = r.operations();
-        row("started", count(t.started()));
-        row("ended", "%s done, %s failed, %s cancelled, %s fenced".formatted(count(t.done()), count(t.failed()), count(t.cancelled()), count(t.fenced())));
-        row("unfinished", count(t.unfinished()) + (t.breaches() > 0 ? ", BREACHES " + t.breaches() : ""));
-        r.operationsByKind()
+    private void log(LogSummary log) {
+        title("Operations, counted from the decisions on the log");
+        OperationBook.Totals totals = log.counts().operations();
+        row("started", count(totals.started()));
+        row("  done", count(totals.done()));
+        row("  failed", count(totals.failed()));
+        row("  cancelled", count(totals.cancelled()));
+        row("  fenced", count(totals.fenced()));
+        row("  unfinished", count(totals.unfinished()));
+        if (totals.breaches() > 0) {
+            row("  BREACHES", count(totals.breaches()) + " ends without a start, or second ones: please report this");
+        }
+        log.startedByKind()
                 .forEach((kind, started) ->
-                        row("  " + kind.replace('_', ' '), count(started) + ", " + bytes(r.bytes().getOrDefault(kind, 0L)) + " moved"));
+                        row(kind.replace('_', '-'), pad(count(started)) + "  " + bytes(log.bytesByKind().getOrDefault(kind, 0L))));
+        title("Records");
+        row("events", count(log.counts().events()));
+        row("decisions", count(log.counts().decisions()));
+        row("commands", count(log.counts().commands()));
     }
 
-    private void log(DemoReport r) {
-        title("Log");
-        row("records", "%s events, %s decisions, %s commands".formatted(count(r.events()), count(r.decisions()), count(r.commands())));
-        row("elapsed", "%.1f s, %s events/s".formatted(r.elapsedS(), count(Math.round(r.events() / Math.max(r.elapsedS(), 0.001)))));
+    private void latency(DemoReport report) {
+        title("Times in ms" + " ".repeat(LABEL - 9) + "     p50       p90       p99     count");
+        report.log().ifPresent(log -> times("submit to command", log.submitToCommand()));
+        RunReport.Latencies latencies = report.run().latencies();
+        times("submit to ready", latencies.submitToReady());
+        times("load", latencies.load());
+        times("time to first token", latencies.timeToFirstToken());
+        report.without().ifPresent(other -> {
+            times("  without the tiers", other.latencies().timeToFirstToken());
+            row("hit ratio without the tiers", ratio(other.hitRatio()));
+        });
+        row("elapsed", String.format(Locale.ROOT, "%.1f s", report.run().elapsedMs() / 1000.0));
     }
 
-    private void latency(DemoReport r) {
-        title("Latency in ms" + " ".repeat(LABEL - 11) + "     p50       p90       p99     count");
-        for (Map.Entry<String, DemoReport.Percentiles> e : r.latencyMs().entrySet()) {
-            percentiles(e.getKey().replace('_', ' '), e.getValue());
-        }
-        DemoReport.WithoutTiers without = r.withoutTiers();
-        if (without != null) {
-            percentiles("the same, without tiers", without.timeToFirstTokenMs());
-            row("hit ratio without tiers", percent(without.hitRatio()));
-        }
-    }
-
-    private void percentiles(String label, DemoReport.Percentiles p) {
-        row(label, String.format(Locale.ROOT, "%9.1f %9.1f %9.1f %9s", p.p50(), p.p90(), p.p99(), count(p.count())));
+    private void times(String label, Latency latency) {
+        row(
+                label,
+                String.format(
+                        Locale.ROOT, "%10.1f%10.1f%10.1f%10s", latency.p50(), latency.p90(), latency.p99(), count(latency.count())));
     }
 
     private void title(String title) {
@@ -83,12 +96,16 @@ final class DemoTable {
         lines.add("  " + label + " ".repeat(Math.max(1, LABEL - label.length())) + value);
     }
 
-    private static String share(long part, long whole) {
-        return String.format(Locale.ROOT, "%10s  %5.1f %%", count(part), whole == 0 ? 0.0 : 100.0 * part / whole);
+    private static String pad(String text) {
+        return String.format(Locale.ROOT, "%10s", text);
     }
 
-    private static String percent(double ratio) {
-        return String.format(Locale.ROOT, "%.1f %%", 100 * ratio);
+    private static String share(long part, long whole) {
+        return pad(count(part)) + String.format(Locale.ROOT, "  %5.1f %%", whole == 0 ? 0.0 : 100.0 * part / whole);
+    }
+
+    private static String ratio(double ratio) {
+        return String.format(Locale.ROOT, "%.4f", ratio);
     }
 
     static String count(long number) {

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.registry.RegistryException;
+import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.events.registry.SchemaIds;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.directory.Published;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Message;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running controller instance: alone in its process, or beside others (the demo). Safe for use by several threads.
+ *
+ * <p>{@link #start} checks all that can be checked, and returns when Kafka Streams is on its way; {@link #awaitRunning} waits until inputs
+ * are decided. {@link #ended} completes when the instance stops by itself, which it does at every fault of the core. The price: whoever
+ * starts it must watch that.
+ */
+public final class ControllerApp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ControllerApp.class);
+    private static final Duration CLOSE = Duration.ofSeconds(10);
+    private static final int MAX_EVENT_BYTES = 16 << 20;
+
+    private final ControllerConfig config;
+    private final Deque<Runnable> cleanup = new ArrayDeque<>();
+    private final Health health = new Health();
+    private final ControllerMetrics metrics = new ControllerMetrics();
+    private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
+    private final CountDownLatch running = new CountDownLatch(1);
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private int httpPort;
+
+    private ControllerApp(ControllerConfig config) {
+        this.config = config;
+    }
+
+    /**
+     * Starts an instance.
+     *
+     * @throws io.tierlog.events.LogSetupException when the broker or the topics are not there or not as they must be
+     * @throws ControllerException when the registry, the port or the state directory is not; nothing is left running
+     */
+    public static ControllerApp start(ControllerConfig config) {
+        ControllerApp app = new ControllerApp(config);
+        try {
+            app.begin();
+            return app;
+        } catch (RuntimeException | Error e) {
+            app.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Waits until inputs are decided.
+     *
+     * @return false when that did not come about in time, or the instance has ended
+     */
+    public boolean awaitRunning(Duration patience) throws InterruptedException {
+        return running.await(patience.toMillis(), TimeUnit.MILLISECONDS) && !ended.isDone();
+    }
+
+    /** Completes when the instance has ended: with the failure that ended it, or empty when it was closed. */
+    public CompletableFuture<Optional<Throwable>> ended() {
+        return ended.copy();
+    }
+
+    /** The port of metrics and health; 0 when there is none. */
+    public int httpPort() {
+        return httpPort;
+    }
+
+    /** RUNNING, REBALANCING, WAITING_FOR_REGISTRY or STOPPED. */
+    public String state() {
+        return health.state().name();
+    }
+
+    /** Commits, leaves and gives everything back; at most about 20 s. Closing twice is nothing. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        while (!cleanup.isEmpty()) {
+            try {
+                cleanup.pop().run();
+            } catch (RuntimeException e) {
+                LOG.warn("something of the controller did not close cleanly", e);
+            }
+        }
+        ended.complete(Optional.empty());
+        running.countDown();
+    }
+
+    private void begin() {
+        String instance = InstanceId.of(config);
+        config.http().ifPresent(address -> {
+            StatusServer server = closing(new StatusServer(address, metrics.registry(), health, instance));
+            httpPort = server.port();
+        });
+        int partitions;
+        try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
+            partitions = admin.check(config.topics());
+        }
+        Codec codec = codec();
+        PlainProducer producer = closing(new PlainProducer(config.kafka()));
+        producer.prepare(List.of(config.topics().events(), config.topics().commands()));
+        Intake intake = new Intake(
+                codec.reader(Event.class),
+                new Intake.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs()),
+                health,
+                metrics);
+        Optional<PlainProducer> direct = config.commands() == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty();
+        EventProcessor.Parts parts = new EventProcessor.Parts(
+                new Core(Limits.of(partitions)),
+                intake,
+                new PartitionClock.Shared(codec, config.topics(), producer, metrics),
+                new Outlet.Shared(codec, config.topics(), partitions, direct, metrics),
+                metrics,
+                Duration.ofMillis(config.tickMs()));
+        run(parts, instance);
+        Relay relay = closing(new Relay(config, instance, metrics));
+        relay.start();
+        cleanup.push(intake::close);
+    }
+
+    private void run(EventProcessor.Parts parts, String instance) {
+        KafkaStreams streams;
+        try {
+            Topology topology =
+                    ControllerTopology.build(config.topics(), parts, config.streams().recordCacheBytes() > 0);
+            streams = new KafkaStreams(topology, StreamsSettings.of(config, instance));
+        } catch (StreamsException e) {
+            throw new ControllerException.StateDirUnusable(config.stateDir(), e);
+        }
+        cleanup.push(() -> streams.close(CLOSE));
+        StreamsGauges.register(metrics.registry(), streams, health);
+        streams.setStateListener((now, before) -> {
+            health.streams(now);
+            if (now == KafkaStreams.State.RUNNING) {
+                running.countDown();
+            }
+            if (now == KafkaStreams.State.ERROR) {
+                // Nobody set a reason only when Streams itself gave up.
+                ended.complete(Optional.of(new IllegalStateException("Kafka Streams stopped with an error")));
+                running.countDown();
+            }
+        });
+        streams.setUncaughtExceptionHandler(this::fatal);
+        streams.start();
+    }
+
+    private StreamThreadExceptionResponse fatal(Throwable failure) {
+        Throwable cause = root(failure);
+        if (cause instanceof ControllerException.Closing) {
+            return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+        }
+        // Once, and whole: Streams hangs what else went wrong onto it as suppressed exceptions.
+        LOG.error("the controller stops: {}", cause.getMessage(), failure);
+        health.failed(String.valueOf(cause.getMessage()));
+        ended.complete(Optional.of(cause));
+        return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+
+    /** The failure of ours inside of what Streams wrapped it in, or else the failure itself. */
+    private static Throwable root(Throwable failure) {
+        for (Throwable t = failure; t != null; t = t.getCause()) {
+            if (t instanceof ControllerException) {
+                return t;
+            }
+        }
+        return failure;
+    }
+
+    /** A codec that knows the ids of all that is written, so that only a foreign schema needs the registry later. */
+    private Codec codec() {
+        SchemaIds ids = config.registry().map(this::registry).orElseGet(Schemas::bundled);
+        Codec codec = new Codec(ids);
+        Topics topics = config.topics();
+        long deadlineNs = System.nanoTime() + config.kafka().timeout().toNanos();
+        while (true) {
+            try {
+                codec.prepare(topics.events(), Event.class);
+                codec.prepare(topics.decisions(), Decision.class);
+                codec.prepare(topics.commands(), Command.class);
+                codec.prepare(topics.messages(), Message.class);
+                codec.prepare(topics.placements(), Published.class);
+                return codec;
+            } catch (RegistryUnavailableException e) {
+                long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+                if (leftMs <= 0) {
+                    throw new ControllerException.RegistryUnreachable(e);
+                }
+                LOG.warn("waiting for the schema registry: {}", e.getMessage());
+                pause(Math.min(leftMs, Math.max(1, e.retryInMs())));
+            } catch (RegistryException e) {
+                throw new ControllerException.SchemaRefused(e);
+            }
+        }
+    }
+
+    private SchemaIds registry(RegistryConfig registry) {
+        return closing(new RegistryClient(registry));
+    }
+
+    private static void pause(long ms) {
+        try {
+            TimeUnit.MILLISECONDS.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControllerException.Closing();
+        }
+    }
+
+    private <T extends AutoCloseable> T closing(T part) {
+        cleanup.push(() -> {
+            try {
+                part.close();
+            } catch (RuntimeException e) {
+                throw e;
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        return part;
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.RegistryConfig;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What a controller instance is started with; checked once, here. Immutable. Begin with {@link #of} and change what differs.
+ *
+ * @param kafka the cluster, and how long it and the registry are waited for at start
+ * @param topics names of the topics, which must exist
+ * @param registry the schema registry; empty uses the ids of the bundled schemas
+ * @param applicationId name of the group of instances that share the work: also prefix of the changelog topic and of transactional ids
+ * @param instanceId name of this instance within the group, kept over restarts so that a restart takes no rebalance; empty takes one that
+ *     is made once and kept in the state directory
+ * @param stateDir directory of this instance alone, on a disk that survives restarts
+ * @param http where metrics and health are served; empty serves neither
+ * @param streams the settings of Kafka Streams and RocksDB
+ * @param commands how commands leave
+ * @param tickMs distance between two ticks of a partition, in milliseconds
+ * @param skipInputs records that an operator wants skipped, each with a decision on record
+ */
+public record ControllerConfig(
+        KafkaAccess kafka,
+        Topics topics,
+        Optional<RegistryConfig> registry,
+        String applicationId,
+        Optional<String> instanceId,
+        Path stateDir,
+        Optional<HttpAddress> http,
+        StreamsTuning streams,
+        CommandDelivery commands,
+        int tickMs,
+        Set<InputPosition> skipInputs) {
+    private static final int MAX_SKIPS = 1_000;
+
+    /** Where to listen; port 0 takes any free one. */
+    public record HttpAddress(String host, int port) {
+        /** Refuses ports that do not exist. */
+        public HttpAddress {
+            if (port < 0 || port > 65_535) {
+                throw new IllegalArgumentException("port " + port + " is not between 0 and 65535");
+            }
+        }
+    }
+
+    /** Refuses settings that bound nothing or cannot work together. */
+    public ControllerConfig {
+        if (!applicationId.matches("[A-Za-z0-9._-]{1,100}")) {
+            throw new IllegalArgumentException("application id '" + applicationId + "' is not 1 to 100 letters, digits, dots, dashes, underscores");
+        }
+        if (instanceId.isPresent() && !instanceId.get().matches("[A-Za-z0-9._-]{1,100}")) {
+            throw new IllegalArgumentException("instance id '" + instanceId.get() + "' is not 1 to 100 letters, digits, dots, dashes, underscores");
+        }
+        StreamsTuning.within("tick", tickMs, 10, 60_000);
+        if (skipInputs.size() > MAX_SKIPS) {
+            throw new IllegalArgumentException("at most " + MAX_SKIPS + " records can be skipped by hand, not " + skipInputs.size());
+        }
+        skipInputs = Set.copyOf(skipInputs);
+        stateDir = stateDir.toAbsolutePath().normalize();
+    }
+
+    /** The defaults: bundled schemas, no HTTP, commands sent at once, a tick a second. */
+    public static ControllerConfig of(KafkaAccess kafka, Path stateDir) {
+        return new ControllerConfig(
+                kafka,
+                Topics.DEFAULT,
+                Optional.empty(),
+                "tierlog-controller",
+                Optional.empty(),
+                stateDir,
+                Optional.empty(),
+                StreamsTuning.DEFAULTS,
+                CommandDelivery.DIRECT,
+                1_000,
+                Set.of());
+    }
+
+    /** A builder that begins with these settings. */
+    public Builder with() {
+        return new Builder(this);
+    }
+
+    /** Changes some settings. Not safe for use by several threads. */
+    public static final class Builder {
+        private KafkaAccess kafka;
+        private Topics topics;
+        private Optional<RegistryConfig> registry;
+        private String applicationId;
+        private Optional<String> instanceId;
+        private Path stateDir;
+        private Optional<HttpAddress> http;
+        private StreamsTuning streams;
+        private CommandDelivery commands;
+        private int tickMs;
+        private Set<InputPosition> skipInputs;
+
+        private Builder(ControllerConfig from) {
+            kafka = from.kafka;
+            topics = from.topics;
+            registry = from.registry;
+            applicationId = from.applicationId;
+            instanceId = from.instanceId;
+            stateDir = from.stateDir;
+            http = from.http;
+            streams = from.streams;
+            commands = from.commands;
+            tickMs = from.tickMs;
+            skipInputs = from.skipInputs;
+        }
+
+        /** The cluster. */
+        public Builder kafka(KafkaAccess value) {
+            kafka = value;
+            return this;
+        }
+
+        /** Names of the topics. */
+        public Builder topics(Topics value) {
+            topics = value;
+            return this;
+        }
+
+        /** A schema registry instead of the bundled ids. */
+        public Builder registry(RegistryConfig value) {
+            registry = Optional.of(value);
+            return this;
+        }
+
+        /** Name of the group of instances. */
+        public Builder applicationId(String value) {
+            applicationId = value;
+            return this;
+        }
+
+        /** Name of this instance. */
+        public Builder instanceId(String value) {
+            instanceId = Optional.of(value);
+            return this;
+        }
+
+        /** Directory of this instance. */
+        public Builder stateDir(Path value) {
+            stateDir = value;
+            return this;
+        }
+
+        /** Serve metrics and health. */
+        public Builder http(String host, int port) {
+            http = Optional.of(new HttpAddress(host, port));
+            return this;
+        }
+
+        /** Settings of Kafka Streams and RocksDB. */
+        public Builder streams(StreamsTuning value) {
+            streams = value;
+            return this;
+        }
+
+        /** How commands leave. */
+        public Builder commands(CommandDelivery value) {
+            commands = value;
+            return this;
+        }
+
+        /** Distance between ticks in milliseconds. */
+        public Builder tickMs(int value) {
+            tickMs = value;
+            return this;
+        }
+
+        /** Records to skip. */
+        public Builder skipInputs(Set<InputPosition> value) {
+            skipInputs = value;
+            return this;
+        }
+
+        /** The settings, checked. */
+        public ControllerConfig build() {
+            return new ControllerConfig(
+                    kafka,
+                    topics,
+                    registry,
+                    applicationId,
+                    instanceId,
+                    stateDir,
+                    http,
+                    streams,
+                    commands,
+                    tickMs,
+                    skipInputs);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import java.nio.file.Path;
+
+/** Why a controller did not start, apart from what is wrong with the log itself. Each message says what to do. */
+public abstract sealed class ControllerException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private ControllerException(String message, Throwable cause) {
+        super(message, cause);
+    }
+
+    /** Somebody else listens on the port for metrics and health, or the address is not ours. */
+    public static final class CannotListen extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        CannotListen(ControllerConfig.HttpAddress address, Throwable cause) {
+            super("cannot serve metrics and health on " + address.host() + ":" + address.port() + ": " + cause.getMessage()
+                    + "; choose another --http-port, or 0 for any free one", cause);
+        }
+    }
+
+    /** The registry did not answer within the bound for starting. */
+    public static final class RegistryUnreachable extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        RegistryUnreachable(Throwable cause) {
+            super("the schema registry did not answer: " + cause.getMessage()
+                    + "; check --registry-url, or leave it out to use the bundled schemas", cause);
+        }
+    }
+
+    /** The registry answered, and the schemas of this version do not fit what it holds. */
+    public static final class SchemaRefused extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        SchemaRefused(Throwable cause) {
+            super(cause.getMessage() + "; this version's schemas cannot be used with this registry", cause);
+        }
+    }
+
+    /** The state directory cannot be written, or another process uses it. */
+    public static final class StateDirUnusable extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        StateDirUnusable(Path stateDir, Throwable cause) {
+            super("the state directory " + stateDir + " cannot be used: " + cause.getMessage()
+                    + "; give each instance a --state-dir of its own that it may write to", cause);
+        }
+    }
+
+    /** The core failed on a record, or met one of a later version. Nothing was skipped: the record is processed again after a restart. */
+    public static final class InputFailed extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        InputFailed(InputPosition position, String what, Throwable cause) {
+            super("the controller stops at record " + position + " (" + what + "): " + cause + "; this is a fault of the controller or of its"
+                    + " version, and nothing was skipped. Once the record has been looked at, --skip-input " + position
+                    + " passes over it with a decision on record", cause);
+        }
+    }
+
+    /** The instance is being closed while it waits. */
+    static final class Closing extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        Closing() {
+            super("the controller is closing while it waits for the schema registry", new InterruptedException());
+        }
+    }
+}

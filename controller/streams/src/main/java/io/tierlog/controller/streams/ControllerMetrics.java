@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.WireType;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What an instance counts of its own work: inputs, facts, commands, outcomes, and how long deciding takes. Every label value that can occur
+ * is there from the start with 0, so that a dashboard sees what has not happened. Safe for use by several threads.
+ *
+ * <p>The price: counted when decided, not when committed, so what an aborted transaction decided is counted twice.
+ */
+final class ControllerMetrics {
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+    private final Counter inputs = counter("tierlog_inputs_total", "Records taken from the events topic, by type", "type");
+    private final Counter facts = counter("tierlog_facts_total", "Decisions made, by type", "type");
+    private final Counter commands = counter("tierlog_commands_total", "Commands decided, by type", "type");
+    private final Counter commandsLost = counter("tierlog_commands_lost_total", "Commands that could not be sent; the overdue operation sends again");
+    private final Counter outcomes = counter("tierlog_outcomes_total", "Inputs by what became of them", "outcome");
+    private final Counter ticksLost = counter("tierlog_ticks_lost_total", "Ticks that could not be appended");
+    private final Counter relayed = counter("tierlog_messages_relayed_total", "Messages appended to the events topic by the relay");
+    private final Counter registryWaits = counter("tierlog_registry_waits_total", "Times a record waited for the schema registry");
+    private final Histogram decisionTime = Histogram.builder()
+            .name("tierlog_decision_seconds")
+            .help("Time to decide one input, from its bytes to the bytes of all that follows from it")
+            .classicOnly()
+            .classicUpperBounds(0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1)
+            .register(registry);
+    private final Histogram inputAge = Histogram.builder()
+            .name("tierlog_input_age_seconds")
+            .help("Age of an input when it is decided, by the wall clock of whoever appended it")
+            .classicOnly()
+            .classicUpperBounds(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30)
+            .register(registry);
+    private final FactMetrics factDetails = new FactMetrics(registry);
+
+    ControllerMetrics() {
+        initialise(inputs, Event.class);
+        initialise(facts, Decision.class);
+        initialise(commands, Command.class);
+        inputs.initLabelValues(UNREADABLE);
+        for (Outcomes outcome : Outcomes.values()) {
+            outcomes.initLabelValues(outcome.name());
+        }
+    }
+
+    private static final String UNREADABLE = "unreadable";
+
+    PrometheusRegistry registry() {
+        return registry;
+    }
+
+    void input(Event event) {
+        inputs.labelValues(event.schema().getName()).inc();
+    }
+
+    void unreadable() {
+        inputs.labelValues(UNREADABLE).inc();
+    }
+
+    void fact(Decision fact) {
+        facts.labelValues(fact.schema().getName()).inc();
+        factDetails.observe(fact);
+    }
+
+    void command(Command command) {
+        commands.labelValues(command.schema().getName()).inc();
+    }
+
+    void commandLost() {
+        commandsLost.inc();
+    }
+
+    void tickLost() {
+        ticksLost.inc();
+    }
+
+    void relayed(int count) {
+        relayed.inc(count);
+    }
+
+    void registryWait() {
+        registryWaits.inc();
+    }
+
+    void decided(String outcome, long nanos, long ageMs) {
+        outcomes.labelValues(outcome).inc();
+        decisionTime.observe((double) nanos / TimeUnit.SECONDS.toNanos(1));
+        inputAge.observe(Math.max(0, ageMs) / 1_000.0);
+    }
+
+    private Counter counter(String name, String help, String... labels) {
+        return Counter.builder().name(name).help(help).labelNames(labels).register(registry);
+    }
+
+    private static void initialise(Counter counter, Class<? extends WireRecord> family) {
+        WireType.ofFamily(family).forEach(type -> counter.initLabelValues(type.schema().getName()));
+    }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Topics;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.StreamPartitioner;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.StoreBuilder;
+import org.apache.kafka.streams.state.Stores;
+
+/**
+ * The one topology. Every node, store and topic has a name of its own, since names are part of what an upgrade finds again.
+ *
+ * <pre>
+ *   tierlog.events --> decide --+--> decisions     (read_committed: the truth)
+ *                        |      +--> commands      (unless sent directly)
+ *                  tierlog-state +-> messages      (to the relay)
+ *               (RocksDB, changelog)+-> placements (compacted)
+ *                               +--> dead-letters
+ * </pre>
+ */
+final class ControllerTopology {
+    static final String EVENTS = "events";
+    static final String DECIDE = "decide";
+    static final String STORE = "tierlog-state";
+    static final String DECISIONS = "decisions";
+    static final String COMMANDS = "commands";
+    static final String MESSAGES = "messages";
+    static final String PLACEMENTS = "placements";
+    static final String DEAD_LETTERS = "dead-letters";
+
+    /** Compact, and soon: what a restore reads is then little more than the state itself. */
+    private static final Map<String, String> CHANGELOG = Map.of(
+            "cleanup.policy", "compact",
+            "min.cleanable.dirty.ratio", "0.2",
+            "segment.bytes", String.valueOf(64 << 20),
+            "segment.ms", "600000");
+
+    private ControllerTopology() {}
+
+    /**
+     * @param caching whether rows are held in Streams' record cache between commits
+     */
+    static Topology build(Topics topics, EventProcessor.Parts parts, boolean caching) {
+        StoreBuilder<KeyValueStore<Bytes, byte[]>> store = Stores.keyValueStoreBuilder(
+                        Stores.persistentKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
+                .withLoggingEnabled(CHANGELOG);
+        StreamPartitioner<byte[], byte[]> home = ControllerTopology::home;
+        Topology topology = new Topology();
+        topology.addSource(EVENTS, new ByteArrayDeserializer(), new ByteArrayDeserializer(), topics.events());
+        topology.addProcessor(DECIDE, () -> new EventProcessor(parts), EVENTS);
+        topology.addStateStore(caching ? store.withCachingEnabled() : store.withCachingDisabled(), DECIDE);
+        sink(topology, DECISIONS, topics.decisions(), home);
+        sink(topology, COMMANDS, topics.commands(), home);
+        sink(topology, MESSAGES, topics.messages(), home);
+        sink(topology, PLACEMENTS, topics.placements(), ControllerTopology::ofBlock);
+        topology.addSink(DEAD_LETTERS, topics.deadLetters(), new ByteArraySerializer(), new ByteArraySerializer(), DECIDE);
+        return topology;
+    }
+
+    private static void sink(Topology topology, String name, String topic, StreamPartitioner<byte[], byte[]> partitioner) {
+        topology.addSink(name, topic, new ByteArraySerializer(), new ByteArraySerializer(), partitioner, DECIDE);
+    }
+
+    /** The partition of the aggregate that the key names. */
+    private static Optional<Set<Integer>> home(String topic, byte[] key, byte[] value, int partitions) {
+        return Optional.of(Set.of(Partitions.of(new String(key, StandardCharsets.UTF_8), partitions)));
+    }
+
+    /** All copies of a block in one partition, whatever the location. */
+    private static Optional<Set<Integer>> ofBlock(String topic, byte[] key, byte[] value, int partitions) {
+        return Optional.of(Set.of(Partitions.ofKey(key, partitions)));
+    }
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.core.BytesTables;
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.Input;
+import io.tierlog.schemas.event.Tick;
+import java.time.Duration;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.processor.api.RecordMetadata;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One input after the other: take it in, let the core decide and evolve, send on what follows. Runs on the stream thread of its task, in
+ * the task's transaction. It knows no domain; a fault of the core stops the instance, so that the transaction is aborted and the record is
+ * still there.
+ */
+final class EventProcessor implements Processor<byte[], byte[], byte[], byte[]> {
+    private final Parts parts;
+    private @Nullable Task task;
+
+    /** What all tasks of the instance share. */
+    record Parts(Core core, Intake intake, PartitionClock.Shared clock, Outlet.Shared outlet, ControllerMetrics metrics, Duration tick) {}
+
+    /** What belongs to the task. */
+    private record Task(ProcessorContext<byte[], byte[]> context, BytesTables tables, Outlet outlet, PartitionClock clock) {}
+
+    EventProcessor(Parts parts) {
+        this.parts = parts;
+    }
+
+    @Override
+    public void init(ProcessorContext<byte[], byte[]> context) {
+        KeyValueStore<Bytes, byte[]> store = context.getStateStore(ControllerTopology.STORE);
+        StoreBytes rows = new StoreBytes(store);
+        PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition(), rows);
+        task = new Task(context, new BytesTables(rows), new Outlet(context, new Stamps(rows), parts.outlet()), clock);
+        context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
+    }
+
+    @Override
+    public void process(Record<byte[], byte[]> record) {
+        long startNs = System.nanoTime();
+        Task here = task();
+        RecordMetadata meta = here.context()
+                .recordMetadata()
+                .orElseThrow(() -> new IllegalStateException("a record without a place in a topic came in"));
+        InputPosition position = new InputPosition(meta.partition(), meta.offset());
+        Input input = taken(position, record);
+        Decided decided = decide(here, position, input);
+        here.outlet().send(record, input, decided);
+        if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick tick) {
+            here.clock().seen(tick, record.value());
+        }
+        long ageMs = here.context().currentSystemTimeMs() - record.timestamp();
+        parts.metrics().decided(Outcomes.of(decided.outcome()).name(), System.nanoTime() - startNs, ageMs);
+    }
+
+    private Input taken(InputPosition position, Record<byte[], byte[]> record) {
+        Input input;
+        try {
+            input = parts.intake().take(position, record.key(), record.value());
+        } catch (ControllerException.Closing e) {
+            throw e;
+        } catch (RuntimeException e) {
+            throw new ControllerException.InputFailed(position, "reading", e);
+        }
+        switch (input) {
+            case Input.Recorded recorded -> parts.metrics().input(recorded.event());
+            case Input.Unreadable _ -> parts.metrics().unreadable();
+        }
+        return input;
+    }
+
+    private Decided decide(Task here, InputPosition position, Input input) {
+        try {
+            return parts.core().step(here.tables(), input);
+        } catch (RuntimeException e) {
+            String what = switch (input) {
+                case Input.Recorded recorded -> recorded.event().schema().getName();
+                case Input.Unreadable unreadable -> "unreadable: " + unreadable.reason();
+            };
+            throw new ControllerException.InputFailed(position, what, e);
+        }
+    }
+
+    private Task task() {
+        if (task == null) {
+            throw new IllegalStateException("not initialised");
+        }
+        return task;
+    }
+}

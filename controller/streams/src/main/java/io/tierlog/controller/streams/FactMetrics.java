@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.SkipReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
+import io.tierlog.schemas.decision.BlocksBackedUp;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.EngineJoined;
+import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeSeen;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.OperationOverdue;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.schemas.decision.PolicyAdopted;
+import io.tierlog.schemas.decision.PolicyRefused;
+import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.RequestAdmitted;
+import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.decision.WaterLevelRelieved;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Counts what decisions say: every reason of every closed list, operations by kind and state, blocks, and the room of each tier. Safe for
+ * use by several threads. The price: the room of at most {@value #MAX_NODES} nodes is shown.
+ */
+final class FactMetrics {
+    private static final int MAX_NODES = 1_000;
+
+    private final PrometheusRegistry registry;
+    private final Counter requests;
+    private final Counter operations;
+    private final Counter overdue;
+    private final Counter operationReasons;
+    private final Counter leases;
+    private final Counter placed;
+    private final Counter removed;
+    private final Counter lastCopies;
+    private final Counter refused;
+    private final Counter skipped;
+    private final Counter moved;
+    private final Gauge tierBlocks;
+    private final Gauge tierCapacity;
+    private final Gauge tierPins;
+    private final Gauge logTime;
+    private final Map<String, Set<Tier>> nodes = new ConcurrentHashMap<>();
+
+    /** The six states of a page, as heartbeats report them. */
+    private static final String[] PAGE_STATES = {"free", "reserved", "filling", "serving", "leaving", "quarantined"};
+
+    FactMetrics(PrometheusRegistry registry) {
+        this.registry = registry;
+        requests = counter("tierlog_request_transitions_total", "Requests that changed their state, by reason", "reason");
+        operations = counter("tierlog_operations_total", "Operations that entered a state, by kind", "kind", "state");
+        overdue = counter("tierlog_operations_overdue_total", "Cancels sent because an operation was late");
+        operationReasons = counter("tierlog_operations_ended_total", "Operations that ended, by reason", "reason");
+        leases = counter("tierlog_leases_ended_total", "Leases that ended, by reason", "reason");
+        placed = counter("tierlog_blocks_placed_total", "Copies of blocks that began to serve, by tier", "tier");
+        removed = counter("tierlog_blocks_removed_total", "Copies of blocks that serve no longer, by tier and reason", "tier", "reason");
+        lastCopies = counter("tierlog_last_copies_lost_total", "Blocks that left and were not known to be held anywhere else");
+        refused = counter("tierlog_inputs_refused_total", "Inputs that were understood and changed nothing, by reason", "reason");
+        skipped = counter("tierlog_inputs_skipped_total", "Records that were no input, by reason", "reason");
+        moved = counter("tierlog_moved_bytes_total", "Bytes moved by operations that ended, by kind", "kind");
+        tierBlocks = gauge("tierlog_tier_blocks", "Pages of a tier as the agent reported them, by state", "node", "tier", "state");
+        tierCapacity = gauge("tierlog_tier_capacity_blocks", "Pages of a tier", "node", "tier");
+        tierPins = gauge("tierlog_tier_pins", "Named pins on pages of a tier", "node", "tier");
+        logTime = gauge("tierlog_log_time_seconds", "Log time of a partition, seconds since 1970", "partition");
+        initialise();
+    }
+
+    void observe(Decision decision) {
+        switch (decision) {
+            case RequestAdmitted _ -> requests.labelValues(RequestReason.SUBMITTED.name()).inc();
+            case RequestTransitioned fact -> requests.labelValues(fact.reason().name()).inc();
+            case OperationIssued fact -> operation(fact.kind(), OperationState.ISSUED);
+            case OperationOverdue _ -> overdue.inc();
+            case OperationEnded fact -> ended(fact.kind(), fact.state(), fact.reason(), fact.movedBytes());
+            case OrphanAdopted fact -> {
+                operation(fact.kind(), OperationState.ISSUED);
+                ended(fact.kind(), fact.state(), OperationReason.REPORTED_BY_AGENT, fact.movedBytes());
+            }
+            case LeaseEnded fact -> leases.labelValues(fact.reason().name()).inc();
+            case BlocksPlaced fact -> placed.labelValues(fact.tier().name()).inc(fact.blocks().size());
+            case BlocksRemoved fact -> {
+                removed.labelValues(fact.tier().name(), fact.reason().name()).inc(fact.blocks().size());
+                lastCopies.inc(fact.lastCopiesLost());
+            }
+            case InputRefused fact -> refused.labelValues(fact.reason().name()).inc();
+            case AgentRefused fact -> refused.labelValues(fact.reason().name()).inc();
+            case PolicyRefused fact -> refused.labelValues(fact.reason().name()).inc();
+            case InputSkipped fact -> skipped.labelValues(fact.reason().name()).inc();
+            case NodeSeen fact -> fact.usage().forEach(usage -> room(fact.envelope().aggregate(), usage));
+            case NodeEnded fact -> forget(fact.envelope().aggregate());
+            case TimeAdvanced fact -> logTime.labelValues(partition(fact)).set(fact.logTimeMs() / 1_000.0);
+            case PartitionOpened _, AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
+                    LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
+                // Counted by type.
+            }
+        }
+    }
+
+    private void operation(OperationKind kind, OperationState state) {
+        operations.labelValues(kind.name(), state.name()).inc();
+    }
+
+    private void ended(OperationKind kind, OperationState state, OperationReason reason, long bytes) {
+        operation(kind, state);
+        operationReasons.labelValues(reason.name()).inc();
+        moved.labelValues(kind.name()).inc(Math.max(0, bytes));
+    }
+
+    private void room(String node, TierUsage usage) {
+        Set<Tier> tiers = nodes.get(node);
+        if (tiers == null) {
+            if (nodes.size() >= MAX_NODES) {
+                return;
+            }
+            tiers = nodes.computeIfAbsent(node, _ -> ConcurrentHashMap.newKeySet());
+        }
+        tiers.add(usage.tier());
+        String tier = usage.tier().name();
+        long[] pages = {
+            usage.freeBlocks(),
+            usage.reservedBlocks(),
+            usage.fillingBlocks(),
+            usage.servingBlocks(),
+            usage.leavingBlocks(),
+            usage.quarantinedBlocks()
+        };
+        for (int i = 0; i < pages.length; i++) {
+            tierBlocks.labelValues(node, tier, PAGE_STATES[i]).set((double) pages[i]);
+        }
+        tierCapacity.labelValues(node, tier).set((double) usage.capacityBlocks());
+        tierPins.labelValues(node, tier).set((double) usage.pinCount());
+    }
+
+    private void forget(String node) {
+        Set<Tier> tiers = nodes.remove(node);
+        if (tiers == null) {
+            return;
+        }
+        for (Tier tier : tiers) {
+            for (String state : PAGE_STATES) {
+                tierBlocks.remove(node, tier.name(), state);
+            }
+            tierCapacity.remove(node, tier.name());
+            tierPins.remove(node, tier.name());
+        }
+    }
+
+    private static String partition(TimeAdvanced fact) {
+        String aggregate = fact.envelope().aggregate();
+        return aggregate.substring(aggregate.indexOf('/') + 1);
+    }
+
+    private void initialise() {
+        labels(requests, RequestReason.values());
+        labels(operationReasons, OperationReason.values());
+        labels(leases, LeaseEndReason.values());
+        labels(refused, RefusalReason.values());
+        labels(skipped, SkipReason.values());
+        labels(placed, Tier.values());
+        labels(moved, OperationKind.values());
+        for (OperationKind kind : OperationKind.values()) {
+            for (OperationState state : OperationState.values()) {
+                operations.initLabelValues(kind.name(), state.name());
+            }
+        }
+        for (Tier tier : Tier.values()) {
+            for (RemovalReason reason : RemovalReason.values()) {
+                removed.initLabelValues(tier.name(), reason.name());
+            }
+        }
+    }
+
+    private static void labels(Counter counter, Enum<?>[] symbols) {
+        for (Enum<?> symbol : symbols) {
+            counter.initLabelValues(symbol.name());
+        }
+    }
+
+    private Counter counter(String name, String help, String... labels) {
+        return Counter.builder().name(name).help(help).labelNames(labels).register(registry);
+    }
+
+    private Gauge gauge(String name, String help, String... labels) {
+        return Gauge.builder().name(name).help(help).labelNames(labels).register(registry);
+    }
+}

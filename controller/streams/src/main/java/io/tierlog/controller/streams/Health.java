@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.streams.KafkaStreams;
+
+/**
+ * What this instance is doing, for people and for orchestrators. Written by Streams' threads, read by the HTTP server; safe for both.
+ *
+ * <pre>
+ * REBALANCING --> RUNNING <--> WAITING_FOR_REGISTRY
+ *      ^------------+                                any --> STOPPED
+ * </pre>
+ */
+final class Health {
+    private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
+    private volatile String detail = "starting";
+    private final AtomicInteger waitingForRegistry = new AtomicInteger();
+
+    /** The states an instance shows. */
+    enum State {
+        /** Getting its partitions, or restoring their state. */
+        REBALANCING,
+        /** Deciding. */
+        RUNNING,
+        /** A record's schema is not known here and the registry does not answer: nothing is decided until it does. */
+        WAITING_FOR_REGISTRY,
+        /** Closed, or failed. */
+        STOPPED
+    }
+
+    State state() {
+        return switch (streams) {
+            case CREATED, REBALANCING -> State.REBALANCING;
+            case RUNNING -> waitingForRegistry.get() > 0 ? State.WAITING_FOR_REGISTRY : State.RUNNING;
+            case PENDING_SHUTDOWN, NOT_RUNNING, PENDING_ERROR, ERROR -> State.STOPPED;
+        };
+    }
+
+    /** A sentence for people. */
+    String detail() {
+        return detail;
+    }
+
+    void streams(KafkaStreams.State newState) {
+        streams = newState;
+        if (state() == State.RUNNING) {
+            detail = "deciding";
+        } else if (state() == State.REBALANCING) {
+            detail = "getting partitions and restoring their state";
+        }
+    }
+
+    void waiting(String what) {
+        waitingForRegistry.incrementAndGet();
+        detail = what;
+    }
+
+    void goesOn() {
+        waitingForRegistry.decrementAndGet();
+        detail = "deciding";
+    }
+
+    void failed(String why) {
+        detail = why;
+    }
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.Input;
+import io.tierlog.controller.core.Outgoing;
+import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.directory.Placement;
+import io.tierlog.schemas.event.Message;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stamps, encodes and sends what one input brought: commands first, since someone waits for them. Only for the task's stream thread.
+ */
+final class Outlet {
+    private static final Logger LOG = LoggerFactory.getLogger(Outlet.class);
+
+    private final ProcessorContext<byte[], byte[]> context;
+    private final Stamps stamps;
+    private final Shared shared;
+
+    /**
+     * What all tasks of the instance share.
+     *
+     * @param direct sends commands at once; empty when they ride in the transaction
+     * @param partitions number of partitions of every topic
+     */
+    record Shared(Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics) {}
+
+    Outlet(ProcessorContext<byte[], byte[]> context, Stamps stamps, Shared shared) {
+        this.context = context;
+        this.stamps = stamps;
+        this.shared = shared;
+    }
+
+    void send(Record<byte[], byte[]> received, Input input, Decided decided) {
+        long nowMs = context.currentSystemTimeMs();
+        decided.commands().forEach(command -> command(command, nowMs));
+        decided.facts().forEach(fact -> fact(fact, nowMs));
+        decided.messages().forEach(message -> message(message, nowMs));
+        if (input instanceof Input.Unreadable unreadable) {
+            deadLetter(received, unreadable, nowMs);
+        }
+        stamps.save();
+    }
+
+    private void command(Command command, long nowMs) {
+        Stamps.Stamped<Command> stamped =
+                stamps.stamp(Stamps.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
+        String topic = shared.topics().commands();
+        String aggregate = command.envelope().aggregate();
+        byte[] key = Partitions.key(aggregate);
+        byte[] value = shared.codec().frame(topic, command.schema(), stamped.avro());
+        shared.metrics().command(command);
+        if (shared.direct().isPresent()) {
+            int partition = Partitions.of(aggregate, shared.partitions());
+            shared.direct().get().send(new ProducerRecord<>(topic, partition, nowMs, key, value), this::lost, () -> {});
+        } else {
+            context.forward(new Record<>(key, value, nowMs), ControllerTopology.COMMANDS);
+        }
+    }
+
+    private void lost(Throwable failure) {
+        shared.metrics().commandLost();
+        LOG.warn("a command could not be sent and will be sent again when its operation is overdue: {}", failure.toString());
+    }
+
+    private void fact(Decision fact, long nowMs) {
+        Stamps.Stamped<Decision> stamped = stamps.stamp(Stamps.Kind.DECISION, fact, fact.envelope(), Decision::withEnvelope);
+        byte[] value = shared.codec().frame(shared.topics().decisions(), fact.schema(), stamped.avro());
+        shared.metrics().fact(fact);
+        context.forward(new Record<>(Partitions.key(fact.envelope().aggregate()), value, nowMs), ControllerTopology.DECISIONS);
+        for (PlacementFeed.Publication publication : PlacementFeed.of(stamped.value())) {
+            Placement placement = publication.placement();
+            byte[] published = placement == null ? null : shared.codec().encode(shared.topics().placements(), placement);
+            context.forward(new Record<>(publication.key().unshared(), published, nowMs), ControllerTopology.PLACEMENTS);
+        }
+    }
+
+    private void message(Outgoing outgoing, long nowMs) {
+        Message message = outgoing.message();
+        // Not stamped: its number is the sender's own (the version of a policy), which is how the receiver drops repeats.
+        byte[] value = shared.codec().encode(shared.topics().messages(), message);
+        context.forward(new Record<>(Partitions.key(message.envelope().aggregate()), value, nowMs), ControllerTopology.MESSAGES);
+    }
+
+    /** The record as it came, with the error in its headers. */
+    private void deadLetter(Record<byte[], byte[]> received, Input.Unreadable unreadable, long nowMs) {
+        Headers headers = new RecordHeaders(received.headers());
+        put(headers, "tierlog.topic", unreadable.topic());
+        put(headers, "tierlog.partition", String.valueOf(unreadable.partition()));
+        put(headers, "tierlog.offset", String.valueOf(unreadable.offset()));
+        put(headers, "tierlog.reason", unreadable.reason().name());
+        put(headers, "tierlog.detail", unreadable.detail());
+        context.forward(new Record<>(received.key(), received.value(), nowMs, headers), ControllerTopology.DEAD_LETTERS);
+    }
+
+    private static void put(Headers headers, String name, String value) {
+        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+}

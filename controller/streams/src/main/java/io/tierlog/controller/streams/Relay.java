@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries committed messages of one aggregate to another: reads tierlog.messages and appends the same bytes to the same partition of
+ * tierlog.events by a plain producer. One thread of its own; the instances of a controller share the partitions as a consumer group.
+ *
+ * <p>At least once: it commits after the append. Receivers drop repeats by sender and number. The price: a message takes a commit and two
+ * hops more than an event; nothing that a request waits for goes this way.
+ */
+final class Relay implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Relay.class);
+    private static final Duration POLL = Duration.ofMillis(500);
+    private static final long PAUSE_MS = 1_000;
+    private static final int MAX_POLL = 500;
+
+    private final ControllerConfig config;
+    private final String instanceId;
+    private final ControllerMetrics metrics;
+    private final Thread thread;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private volatile @Nullable Consumer<byte[], byte[]> reading;
+
+    Relay(ControllerConfig config, String instanceId, ControllerMetrics metrics) {
+        this.config = config;
+        this.instanceId = instanceId;
+        this.metrics = metrics;
+        thread = new Thread(this::run, "tierlog-relay");
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    @Override
+    public void close() {
+        closing.countDown();
+        Consumer<byte[], byte[]> open = reading;
+        if (open != null) {
+            open.wakeup();
+        }
+        try {
+            thread.join(5_000);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Clients are made anew after a failure: what was not committed is read again. */
+    private void run() {
+        while (closing.getCount() > 0) {
+            try (Producer<byte[], byte[]> producer = producer();
+                    Consumer<byte[], byte[]> consumer = consumer()) {
+                relay(consumer, producer);
+            } catch (WakeupException e) {
+                LOG.debug("the relay was woken to close");
+            } catch (KafkaException e) {
+                LOG.warn("the relay starts again in {} ms, no message is lost: {}", PAUSE_MS, e.toString());
+                pause();
+            } finally {
+                reading = null;
+            }
+        }
+    }
+
+    private void relay(Consumer<byte[], byte[]> consumer, Producer<byte[], byte[]> producer) {
+        consumer.subscribe(List.of(config.topics().messages()));
+        reading = consumer;
+        while (closing.getCount() > 0) {
+            ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
+            if (records.isEmpty()) {
+                continue;
+            }
+            List<Future<RecordMetadata>> appended = new ArrayList<>();
+            for (ConsumerRecord<byte[], byte[]> record : records) {
+                appended.add(producer.send(
+                        new ProducerRecord<>(config.topics().events(), record.partition(), record.key(), record.value())));
+            }
+            appended.forEach(Relay::await);
+            consumer.commitSync();
+            metrics.relayed(appended.size());
+        }
+    }
+
+    private static void await(Future<RecordMetadata> append) {
+        try {
+            append.get();
+        } catch (ExecutionException e) {
+            throw new KafkaException("a message could not be appended", e.getCause());
+        } catch (InterruptedException e) {
+            throw new InterruptException(e);
+        }
+    }
+
+    private void pause() {
+        try {
+            if (closing.await(PAUSE_MS, TimeUnit.MILLISECONDS)) {
+                LOG.debug("the relay closes");
+            }
+        } catch (InterruptedException e) {
+            closing.countDown();
+        }
+    }
+
+    private Producer<byte[], byte[]> producer() {
+        return new KafkaProducer<>(
+                config.kafka().client(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0, "delivery.timeout.ms", 30_000)),
+                new ByteArraySerializer(),
+                new ByteArraySerializer());
+    }
+
+    private Consumer<byte[], byte[]> consumer() {
+        return new KafkaConsumer<>(
+                config.kafka().client(Map.of(
+                        "group.id", config.applicationId() + "-relay",
+                        "group.instance.id", instanceId,
+                        "session.timeout.ms", config.streams().sessionTimeoutMs(),
+                        "heartbeat.interval.ms", config.streams().sessionTimeoutMs() / 4,
+                        "isolation.level", "read_committed",
+                        "enable.auto.commit", "false",
+                        "auto.offset.reset", "earliest",
+                        "max.poll.records", MAX_POLL)),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
+    }
+}

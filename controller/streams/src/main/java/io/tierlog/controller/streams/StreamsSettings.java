@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import java.util.Properties;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.streams.StreamsConfig;
+
+/**
+ * The configuration of Kafka Streams for a controller. Static and without state.
+ *
+ * <p>Why these values: Streams would otherwise wait 100 ms to fill a batch and poll for 100 ms; a member that keeps its name takes over
+ * after a restart without waiting for its session to end; and waiting for the registry must not cost the membership.
+ */
+final class StreamsSettings {
+    private StreamsSettings() {}
+
+    static Properties of(ControllerConfig config, String instanceId) {
+        StreamsTuning tuning = config.streams();
+        Properties all = new Properties();
+        all.putAll(config.kafka().properties());
+        all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, config.kafka().bootstrapServers());
+        all.put(StreamsConfig.APPLICATION_ID_CONFIG, config.applicationId());
+        all.put(StreamsConfig.STATE_DIR_CONFIG, config.stateDir().toString());
+        all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, tuning.commitIntervalMs());
+        all.put(StreamsConfig.POLL_MS_CONFIG, 20);
+        all.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, tuning.threads());
+        all.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, tuning.standbyReplicas());
+        all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, tuning.recordCacheBytes());
+        all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
+        all.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
+        // By its name, since the constant is deprecated already: it will be the only way.
+        all.put("processing.exception.handler.global.enabled", true);
+        all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksDbSettings.class);
+        all.put(RocksDbSettings.BYTES, String.valueOf(tuning.rocksDbBytes()));
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), tuning.transactionTimeoutMs());
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), instanceId);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), tuning.sessionTimeoutMs());
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), tuning.sessionTimeoutMs() / 4);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        all.put(StreamsConfig.consumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), Integer.MAX_VALUE);
+        return all;
+    }
+}

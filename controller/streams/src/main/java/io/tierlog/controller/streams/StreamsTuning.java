@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+/**
+ * The settings of Kafka Streams and RocksDB that an operator may want to change; checked once, here.
+ *
+ * @param commitIntervalMs time between two transactions; decisions are seen by read_committed readers after it. Every commit makes the
+ *     stream thread stand still for some milliseconds, so few commits mean short tails
+ * @param transactionTimeoutMs after this the broker aborts what a vanished instance left open; longer than the commit interval
+ * @param sessionTimeoutMs after this a silent instance is replaced
+ * @param standbyReplicas copies of the state kept warm on other instances; 0 when there is one instance
+ * @param recordCacheBytes rows that are written often are held here between commits and written once; 0 writes every one through
+ * @param rocksDbBytes memory of RocksDB in this process outside of the heap: block cache, indexes, filters and write buffers together
+ * @param threads stream threads; partitions are spread over them
+ */
+public record StreamsTuning(
+        int commitIntervalMs,
+        int transactionTimeoutMs,
+        int sessionTimeoutMs,
+        int standbyReplicas,
+        long recordCacheBytes,
+        long rocksDbBytes,
+        int threads) {
+    /** Commit every 200 ms, 10 s for transactions and sessions, no standby, 16 MiB of record cache, 128 MiB for RocksDB, one thread. */
+    public static final StreamsTuning DEFAULTS = new StreamsTuning(200, 10_000, 10_000, 0, 16L << 20, 128L << 20, 1);
+
+    /** Refuses settings that bound nothing or cannot work together. */
+    public StreamsTuning {
+        within("commit interval", commitIntervalMs, 5, 60_000);
+        within("transaction time-out", transactionTimeoutMs, 1_000, 900_000);
+        within("session time-out", sessionTimeoutMs, 1_000, 300_000);
+        within("standby replicas", standbyReplicas, 0, 4);
+        within("record cache bytes", recordCacheBytes, 0, 8L << 30);
+        within("RocksDB bytes", rocksDbBytes, 16L << 20, 256L << 30);
+        within("threads", threads, 1, 64);
+        if (transactionTimeoutMs <= commitIntervalMs) {
+            throw new IllegalArgumentException("the transaction time-out (" + transactionTimeoutMs
+                    + " ms) must be longer than the commit interval (" + commitIntervalMs + " ms)");
+        }
+    }
+
+    /** The same with another commit interval. */
+    public StreamsTuning withCommitIntervalMs(int value) {
+        return new StreamsTuning(
+                value, transactionTimeoutMs, sessionTimeoutMs, standbyReplicas, recordCacheBytes, rocksDbBytes, threads);
+    }
+
+    /** The same with another record cache. */
+    public StreamsTuning withRecordCacheBytes(long value) {
+        return new StreamsTuning(
+                commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, standbyReplicas, value, rocksDbBytes, threads);
+    }
+
+    /** The same with standbys. */
+    public StreamsTuning withStandbyReplicas(int value) {
+        return new StreamsTuning(
+                commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, value, recordCacheBytes, rocksDbBytes, threads);
+    }
+
+    static void within(String name, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(name + " = " + value + " is outside " + least + " to " + most);
+        }
+    }
+}

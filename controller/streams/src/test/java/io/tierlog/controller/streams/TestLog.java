@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.LogReader;
+import io.tierlog.events.LogReader.Isolation;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.event.Event;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/** The topics of one log on a broker, and a plain producer. */
+final class TestLog implements AutoCloseable {
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    final int partitions;
+    final Topics topics;
+    final KafkaAccess access;
+    final Codec codec = new Codec(Schemas.bundled());
+    private final Producer<byte[], byte[]> producer;
+
+    TestLog(EmbeddedKafka broker, int partitions) {
+        this.partitions = partitions;
+        topics = new Topics("test" + NUMBER.incrementAndGet());
+        access = KafkaAccess.of(broker.bootstrapServers());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(topics, partitions, 1);
+        }
+        producer = new KafkaProducer<>(
+                access.client(Map.of("linger.ms", 0, "acks", "all")), new ByteArraySerializer(), new ByteArraySerializer());
+    }
+
+    /** Settings for a controller on this log. */
+    ControllerConfig.Builder controller(Path stateDir) {
+        return ControllerConfig.of(access, stateDir)
+                .with()
+                .topics(topics)
+                .applicationId(topics.prefix() + "-controller")
+                .http("127.0.0.1", 0);
+    }
+
+    /** Appends an event where it belongs and waits until it is there; returns its offset. */
+    long append(Event event) {
+        String aggregate = event.envelope().aggregate();
+        return append(Partitions.of(aggregate, partitions), Partitions.key(aggregate), codec.encode(topics.events(), event));
+    }
+
+    /** Appends bytes. */
+    long append(int partition, byte[] key, byte[] value) {
+        try {
+            RecordMetadata where =
+                    producer.send(new ProducerRecord<>(topics.events(), partition, key, value)).get(30, TimeUnit.SECONDS);
+            return where.offset();
+        } catch (Exception e) {
+            throw new IllegalStateException("could not append", e);
+        }
+    }
+
+    <F extends WireRecord> LogReader<F> reader(String topic, Class<F> family, Isolation isolation) {
+        return new LogReader<>(access, codec, new LogReader.Source<>(topic, family, isolation));
+    }
+
+    /** Waits for a condition without a fixed sleep. */
+    static void await(String what, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("did not come about within " + PATIENCE + ": " + what);
+            }
+            LockSupport.parkNanos(10_000_000);
+        }
+    }
+
+    @Override
+    public void close() {
+        producer.close(Duration.ofSeconds(1));
+    }
+}
