@@ -42,7 +42,7 @@ public final class DeadLetters implements AutoCloseable {
         put(headers, "tierlog.reason", reason.name());
         put(headers, "tierlog.detail", detail);
         var letter = new ProducerRecord<>(topic, null, record.key(), record.value(), headers);
-        var unused = producer.send(letter, (metadata, failure) -> {
+        var _ = producer.send(letter, (metadata, failure) -> {
             if (failure != null) {
                 LOG.warn("no dead letter for {} partition {} offset {}: {}", record.topic(), record.partition(), record.offset(),
                         failure.getMessage());

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KafkaEventSink implements EventSink, AutoCloseable {
     private static final int REQUEST_TIMEOUT_MS = 30_000;
-    private static final int END_MS = 2_000;
+    private static final int END_MS = 5_000;
 
     private final AgentLog log;
     private final EventBuffer buffer;
@@ -101,12 +101,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
         return records.get();
     }
 
-    /** Waits until every event is in the log, or has failed. */
-    public void flush() {
-        producer.flush();
-    }
-
-    /** Gives the connections back; what is not delivered within two seconds is lost. */
+    /** Waits for what is on its way, for five seconds at most, and gives the connections back. */
     @Override
     public void close() {
         producer.close(java.time.Duration.ofMillis(END_MS));
@@ -119,7 +114,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
         int partition = Partitions.of(aggregate, log.partitions());
         try {
             var record = new ProducerRecord<>(topic, partition, Partitions.key(aggregate), value);
-            var unused = producer.send(record, (metadata, failure) -> {
+            var _ = producer.send(record, (metadata, failure) -> {
                 records.decrementAndGet();
                 bytes.addAndGet(-value.length);
                 if (failure != null) {
