@@ -2,7 +2,7 @@
 package io.tierlog.ops.cli;
 
 /** What {@code --format} takes; the names are what a user types. */
-enum OutputFormat {
+public enum OutputFormat {
     /** For people. */
     text,
     /** For programs: one JSON value per line on stdout, nothing else. */

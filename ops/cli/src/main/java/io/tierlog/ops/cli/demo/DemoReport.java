@@ -1,75 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
-import java.util.Map;
-import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.ops.engine.Latency;
+import io.tierlog.ops.engine.RunReport;
+import java.util.Optional;
 
 /**
- * What a run came to, as {@code --format json} prints it: one object, names as people read them.
+ * What a run came to.
  *
- * @param requests requests replayed
- * @param blockAccesses blocks of all prompts, partial ones included
- * @param hits blocks reused, by the tier they came from
- * @param computedBlocks blocks computed; hits + computed = accesses
- * @param hitRatio hits / accesses
- * @param idealHitRatio the ratio of an infinite cache that every node shares
- * @param missesByCause blocks that an infinite cache would have had and that were computed all the same, by cause
- * @param operations counted from the decisions: started = done + failed + cancelled + fenced + unfinished
- * @param operationsByKind operations started, by kind
- * @param bytes bytes moved, by kind of operation
- * @param events records seen in tierlog.events
- * @param decisions records seen in tierlog.decisions
- * @param commands records seen in tierlog.commands
- * @param wrongContent blocks that held other bytes than were computed under their key
- * @param rejected requests that no device pool could hold
- * @param latencyMs milliseconds: submit to command from the log, submit to ready and time to first token from the engine
- * @param elapsedS seconds of the replay
- * @param withoutTiers the same workload with the device caches alone; absent when it was not run
+ * @param run what the engines saw
+ * @param log what the log says; empty when there was none
+ * @param without the same workload with device caches alone; empty when it was not run
  */
-@JsonInclude(JsonInclude.Include.NON_NULL)
-record DemoReport(
-        long requests,
-        @JsonProperty("block_accesses") long blockAccesses,
-        Map<String, Long> hits,
-        @JsonProperty("computed_blocks") long computedBlocks,
-        @JsonProperty("hit_ratio") double hitRatio,
-        @JsonProperty("ideal_hit_ratio") double idealHitRatio,
-        @JsonProperty("misses_by_cause") Map<String, Long> missesByCause,
-        OperationBook.Totals operations,
-        @JsonProperty("operations_by_kind") Map<String, Long> operationsByKind,
-        Map<String, Long> bytes,
-        long events,
-        long decisions,
-        long commands,
-        @JsonProperty("wrong_content") long wrongContent,
-        long rejected,
-        @JsonProperty("latency_ms") Map<String, Percentiles> latencyMs,
-        @JsonProperty("elapsed_s") double elapsedS,
-        @JsonProperty("without_tiers") @Nullable WithoutTiers withoutTiers) {
+record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> without) {
+    /** Whether the run is what it must be: it adds up, no wrong byte, every operation with exactly one end. */
+    boolean sound() {
+        boolean logSound = log.map(summary -> summary.settled()
+                        && summary.counts().unreadable() == 0
+                        && summary.counts().operations().unfinished() == 0
+                        && summary.counts().operations().breaches() == 0)
+                .orElse(true);
+        return run.addsUp() && run.wrongContent() == 0 && logSound;
+    }
 
-    /** The same workload again, with nothing below the device. */
-    record WithoutTiers(
-            Map<String, Long> hits,
-            @JsonProperty("computed_blocks") long computedBlocks,
-            @JsonProperty("hit_ratio") double hitRatio,
-            @JsonProperty("time_to_first_token_ms") Percentiles timeToFirstTokenMs) {}
+    /** One object, names in snake case. */
+    ObjectNode toJson() {
+        ObjectNode json = run.toJson();
+        log.ifPresent(summary -> add(json, summary));
+        without.ifPresent(other -> {
+            ObjectNode report = other.toJson();
+            ObjectNode short_ = json.putObject("without_tiers");
+            short_.set("hits", report.get("hits"));
+            short_.set("computed_blocks", report.get("computed_blocks"));
+            short_.set("hit_ratio", report.get("hit_ratio"));
+            short_.set("time_to_first_token_ms", report.get("latency_ms").get("time_to_first_token"));
+        });
+        return json;
+    }
 
-    /** Three percentiles and the count behind them. */
-    record Percentiles(double p50, double p90, double p99, long count) {
-        /** Of {@code histogram}, whose unit is 1 / {@code perUnit} of the unit wanted. */
-        static Percentiles of(Histogram histogram, double perUnit) {
-            return new Percentiles(
-                    round(histogram.getValueAtPercentile(50) / perUnit),
-                    round(histogram.getValueAtPercentile(90) / perUnit),
-                    round(histogram.getValueAtPercentile(99) / perUnit),
-                    histogram.getTotalCount());
-        }
-
-        private static double round(double value) {
-            return Math.round(value * 1000) / 1000.0;
+    private static void add(ObjectNode json, LogSummary summary) {
+        OperationBook.Totals totals = summary.counts().operations();
+        json.putObject("operations")
+                .put("started", totals.started())
+                .put("done", totals.done())
+                .put("failed", totals.failed())
+                .put("cancelled", totals.cancelled())
+                .put("fenced", totals.fenced())
+                .put("unfinished", totals.unfinished())
+                .put("breaches", totals.breaches());
+        ObjectNode kinds = json.putObject("operations_by_kind");
+        summary.startedByKind().forEach(kinds::put);
+        ObjectNode bytes = json.putObject("bytes");
+        summary.bytesByKind().forEach(bytes::put);
+        json.put("events", summary.counts().events());
+        json.put("decisions", summary.counts().decisions());
+        json.put("commands", summary.counts().commands());
+        json.put("unreadable_records", summary.counts().unreadable());
+        JsonNode latencies = json.get("latency_ms");
+        if (latencies instanceof ObjectNode object) {
+            Latency latency = summary.submitToCommand();
+            object.putObject("submit_to_command")
+                    .put("count", latency.count())
+                    .put("p50", latency.p50())
+                    .put("p90", latency.p90())
+                    .put("p99", latency.p99())
+                    .put("max", latency.max());
         }
     }
 }

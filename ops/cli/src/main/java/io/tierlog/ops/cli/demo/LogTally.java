@@ -52,8 +52,10 @@ final class LogTally implements AutoCloseable {
     private final OperationBook book = new OperationBook();
     private final ConcurrentMap<String, Long> submittedAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Long> answeredAtMs = new ConcurrentHashMap<>();
-    private final ConcurrentMap<Bytes, Long> storedAtMs = new ConcurrentHashMap<>();
+    private final ConcurrentMap<StoredBlock, Long> storedAtMs = new ConcurrentHashMap<>();
     private final Histogram submitToCommandMs = new ConcurrentHistogram(MAX_LATENCY_MS, 3);
+
+    private record StoredBlock(String namespace, Bytes key) {}
 
     private LogTally(KafkaAccess access, Codec codec, Topics topics) {
         followers = List.of(
@@ -95,8 +97,8 @@ final class LogTally implements AutoCloseable {
     }
 
     /** When the log first said that the store has the block, in milliseconds since 1970; empty when it never did. */
-    OptionalLong storedAtMs(Bytes key) {
-        Long at = storedAtMs.get(key);
+    OptionalLong storedAtMs(String namespace, Bytes key) {
+        Long at = storedAtMs.get(new StoredBlock(namespace, key));
         return at == null ? OptionalLong.empty() : OptionalLong.of(at);
     }
 
@@ -125,7 +127,7 @@ final class LogTally implements AutoCloseable {
         switch (entry.reading()) {
             case Reading.Decoded<Event>(RequestSubmitted submitted) when !submitted.answered() ->
                 pair(submittedAtMs, waiting(submitted.envelope().aggregate(), submitted.request(), submitted.attempt()), entry.timestampMs());
-            case Reading.Decoded<Event>(BackUpDone done) -> done.blocks().forEach(block -> stored(block, entry.timestampMs()));
+            case Reading.Decoded<Event>(BackUpDone done) -> done.blocks().forEach(block -> stored(done.namespace(), block, entry.timestampMs()));
             case Reading.Decoded<Event> _ -> {}
             case Reading.Unreadable<Event> _ -> unreadable.incrementAndGet();
         }
@@ -169,10 +171,10 @@ final class LogTally implements AutoCloseable {
         }
     }
 
-    private void stored(BlockResult block, long atMs) {
+    private void stored(String namespace, BlockResult block, long atMs) {
         boolean there = block.status() == BlockStatus.ARRIVED || block.status() == BlockStatus.ALREADY_THERE;
         if (there && storedAtMs.size() < MAX_STORED) {
-            storedAtMs.putIfAbsent(block.block().key(), atMs);
+            storedAtMs.putIfAbsent(new StoredBlock(namespace, block.block().key()), atMs);
         }
     }
 

@@ -78,6 +78,15 @@ public sealed interface Size {
         return (int) blocks;
     }
 
+    /** As {@link #parse} takes it. */
+    default String text() {
+        return switch (this) {
+            case OfBytes b -> b.bytes() + "B";
+            case OfBlocks b -> b.blocks() + "blocks";
+            case OfShare s -> String.format(Locale.ROOT, "%f%%", s.percent());
+        };
+    }
+
     private static IllegalArgumentException wrong(String text) {
         return new IllegalArgumentException("'" + text + "' is no size: give " + SYNTAX);
     }

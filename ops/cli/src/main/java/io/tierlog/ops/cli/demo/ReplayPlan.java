@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import com.google.protobuf.ByteString;
+import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.ops.engine.workload.WorkloadProfile;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/** Makes the replay's configuration from the flags. Static and without state. */
+final class ReplayPlan {
+    private ReplayPlan() {}
+
+    static ReplayConfig of(
+            String run, DemoOptions options, Workload workload, WorkloadProfile profile, List<EngineNode> nodes, Path memory) {
+        int pages = options.blocks("--device", options.device, profile.uniqueBlocks());
+        if (pages < profile.maxPages()) {
+            throw new CliError(
+                    "--device comes to " + pages + " blocks, and the largest request needs " + profile.maxPages(),
+                    "give at least --device " + profile.maxPages() + "blocks",
+                    CliError.BAD_INPUT);
+        }
+        ByteString digest = ByteString.copyFrom(AgentConfig.defaultLayoutDigest(options.blockBytes()).toArray());
+        ReplayConfig config = ReplayConfig.of(
+                run,
+                workload,
+                nodes,
+                new ReplayConfig.Device(memory, pages, options.blockBytes(), !options.noDeviceRetention),
+                new ReplayConfig.Identity(options.model, digest));
+        OptionalDouble speed = options.speed == null ? OptionalDouble.empty() : OptionalDouble.of(options.speed);
+        return config.withRouter(options.route)
+                .withPacing(new ReplayConfig.Pacing(options.concurrency, speed, options.prefillMicrosPerToken));
+    }
+}
