@@ -6,8 +6,8 @@ import io.tierlog.schemas.WireRecord;
 
 /** What the controller holds true: every fact, in tierlog.decisions. State is the fold of these. */
 public sealed interface Decision extends WireRecord
-        permits PartitionOpened, TimeAdvanced, InputSkipped, InputRefused, AgentAccepted, AgentRefused, NodeEnded, NodeSeen,
-                EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
+        permits PartitionOpened, TimeAdvanced, InputSkipped, InputRefused, InputTaken, SweepAdvanced, AgentAccepted, AgentRefused,
+                NodeEnded, NodeSeen, EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
                 OperationOverdue, OperationEnded, OrphanAdopted, LeaseRequested, LeaseHeld, LeaseEnded, BlocksPlaced, BlocksBackedUp,
                 BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */

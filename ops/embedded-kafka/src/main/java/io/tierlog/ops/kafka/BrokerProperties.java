@@ -47,8 +47,8 @@ final class BrokerProperties {
             Map.entry("share.coordinator.state.topic.replication.factor", "1"),
             Map.entry("share.coordinator.state.topic.min.isr", "1"),
             Map.entry("group.initial.rebalance.delay.ms", "0"),
-            // A broker that was killed is let in again only when its earlier session has ended: 4 s instead of 9 s.
-            Map.entry("broker.session.timeout.ms", "4000"),
+            // A broker that was killed is let in again only when its earlier session has ended: 3 s instead of 9 s.
+            Map.entry("broker.session.timeout.ms", "3000"),
             Map.entry("broker.heartbeat.interval.ms", "500"),
             Map.entry("num.network.threads", "2"),
             Map.entry("num.io.threads", "4"),

@@ -5,14 +5,15 @@ import io.tierlog.ops.kafka.EmbeddedKafkaException.UnusableData;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.metadata.storage.Formatter;
@@ -27,11 +28,18 @@ import org.apache.kafka.server.common.MetadataVersion;
  * </pre>
  *
  * <p>The own lock is needed: a combined node replays and appends its metadata log before Kafka takes its lock, so two on one
- * directory would both write it. Not safe for use by several threads.
+ * directory would both write it. The operating system ties the lock to the process and drops it as soon as the process closes
+ * <em>any</em> channel of the file, so the file is opened once per process ({@link #TAKEN}) and only read through that channel.
+ * {@link #claim} is safe for several threads, an instance is not.
  */
 final class DataDirectory implements AutoCloseable {
     private static final String MARKER = "tierlog-broker";
     private static final String FORMAT = "format=1\n";
+
+    private static final int MAX_FORMAT_BYTES = 64;
+
+    /** The directories this process holds, by their real path. */
+    private static final Set<Path> TAKEN = ConcurrentHashMap.newKeySet();
 
     private final Path directory;
     private final FileChannel marker;
@@ -48,18 +56,15 @@ final class DataDirectory implements AutoCloseable {
      */
     static DataDirectory claim(Path directory) {
         try {
-            Files.createDirectories(directory);
-            refuseForeign(directory);
-            FileChannel marker = FileChannel.open(
-                    directory.resolve(MARKER), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-            DataDirectory data = new DataDirectory(directory, marker);
+            Path real = Files.createDirectories(directory).toRealPath();
+            refuseForeign(real);
+            if (!TAKEN.add(real)) {
+                throw inUse(real);
+            }
             try {
-                data.lock();
-                data.checkFormat();
-                data.formatIfNew();
-                return data;
+                return lockAndFormat(real);
             } catch (Exception failure) {
-                data.close();
+                TAKEN.remove(real);
                 throw failure;
             }
         } catch (UnusableData refused) {
@@ -67,6 +72,27 @@ final class DataDirectory implements AutoCloseable {
         } catch (Exception failure) {
             throw new UnusableData(directory, String.valueOf(failure), "choose a directory that can be written", failure);
         }
+    }
+
+    private static DataDirectory lockAndFormat(Path real) throws Exception {
+        FileChannel marker = FileChannel.open(
+                real.resolve(MARKER), StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        try {
+            if (marker.tryLock() == null) {
+                throw inUse(real);
+            }
+            DataDirectory data = new DataDirectory(real, marker);
+            data.checkFormat();
+            data.formatIfNew();
+            return data;
+        } catch (Exception failure) {
+            marker.close();
+            throw failure;
+        }
+    }
+
+    private static UnusableData inUse(Path directory) {
+        return new UnusableData(directory, "another broker uses it now", "stop that broker, or choose another directory", null);
     }
 
     Path log() {
@@ -80,6 +106,8 @@ final class DataDirectory implements AutoCloseable {
             marker.close();
         } catch (IOException failure) {
             throw new UnusableData(directory, "its lock cannot be given back: " + failure, "check the disk", failure);
+        } finally {
+            TAKEN.remove(directory);
         }
     }
 
@@ -98,23 +126,12 @@ final class DataDirectory implements AutoCloseable {
         }
     }
 
-    private void lock() throws IOException {
-        FileLock lock;
-        try {
-            lock = marker.tryLock();
-        } catch (OverlappingFileLockException inThisProcess) {
-            lock = null;
-        }
-        if (lock == null) {
-            throw new UnusableData(directory, "another broker uses it now", "stop that broker, or choose another directory", null);
-        }
-    }
-
     private void checkFormat() throws IOException {
-        Path file = directory.resolve(MARKER);
-        String found = Files.readString(file);
+        ByteBuffer bytes = ByteBuffer.allocate(MAX_FORMAT_BYTES);
+        marker.read(bytes, 0);
+        String found = new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
         if (found.isEmpty()) {
-            Files.writeString(file, FORMAT);
+            marker.write(ByteBuffer.wrap(FORMAT.getBytes(StandardCharsets.UTF_8)), 0);
         } else if (!found.equals(FORMAT)) {
             throw new UnusableData(
                     directory,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 @NullMarked
-package io.tierlog.ops.kafka;
+package io.tierlog.ops.engine.device;
 
 import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is written back goes on to the store when the store lacks it. Its pages stay pinned from the one to the other. Without state. */
+final class BackUps {
+    private BackUps() {}
+
+    static void afterWriteBack(NodeDraft n, String writeBack, OperationRow row, List<PagedBlock> arrived) {
+        if (arrived.isEmpty()) {
+            return;
+        }
+        List<PagedBlock> lacking = n.d.policy().backUp() ? lacking(n, row.namespace(), arrived) : List.of();
+        if (lacking.isEmpty()) {
+            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), writeBack));
+            return;
+        }
+        Operations.Issued issued = Operations.issue(n, OperationKind.BACK_UP, Tier.HOST,
+                new Operations.Purpose(null, 0, row.namespace(), row.root()), Operations.blocks(lacking));
+        n.d.command(new BackUpBlocks(n.envelope(), issued.header(), issued.operation(), writeBack, row.namespace(), row.root(), lacking));
+    }
+
+    private static List<PagedBlock> lacking(NodeDraft n, String namespace, List<PagedBlock> blocks) {
+        Bytes digest = Namespaces.digest(namespace);
+        List<PagedBlock> lacking = new ArrayList<>(blocks.size());
+        for (PagedBlock block : blocks) {
+            PlacementRow copy = n.copy(digest, Tier.HOST, block.block().key());
+            if (copy == null || !copy.stored()) {
+                lacking.add(block);
+            }
+        }
+        return lacking;
+    }
+}

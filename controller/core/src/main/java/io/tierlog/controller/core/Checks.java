@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.event.RequestSubmitted;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What names and numbers in events must be like before they may become keys and sizes. Each answers with the rule that is broken, or null. */
+final class Checks {
+    private static final int SHORTEST_KEY = 8;
+    private static final int LONGEST_KEY = 32;
+
+    private Checks() {}
+
+    static @Nullable String text(Limits limits, String what, String text) {
+        return text.isEmpty() || text.length() > limits.textLength() ? what + " has 1 to " + limits.textLength() + " characters" : null;
+    }
+
+    static @Nullable String request(Limits limits, String request, int attempt) {
+        return attempt < 1 ? "attempt is 1 or more" : text(limits, "a request's id", request);
+    }
+
+    static @Nullable String key(Bytes key) {
+        return key.size() < SHORTEST_KEY || key.size() > LONGEST_KEY
+                ? "a block's key has " + SHORTEST_KEY + " to " + LONGEST_KEY + " bytes"
+                : null;
+    }
+
+    static @Nullable String block(Block block) {
+        if (block.index() < 0 || block.index() > 0 == block.parent().isEmpty()) {
+            return "a block has index 0 and no parent, or a higher index and one";
+        }
+        String parent = block.parent().isEmpty() ? null : key(block.parent());
+        return parent != null ? parent : key(block.key());
+    }
+
+    static @Nullable String paged(Limits limits, String namespace, List<PagedBlock> blocks) {
+        String broken = text(limits, "a namespace", namespace);
+        if (blocks.size() > limits.blocksPerInput()) {
+            broken = "an event names at most " + limits.blocksPerInput() + " blocks";
+        }
+        for (int i = 0; broken == null && i < blocks.size(); i++) {
+            broken = block(blocks.get(i).block());
+        }
+        return broken;
+    }
+
+    static @Nullable String submission(Limits limits, RequestSubmitted e) {
+        String broken = request(limits, e.request(), e.attempt());
+        if (broken == null) {
+            broken = text(limits, "a namespace", e.namespace());
+        }
+        int blocks = e.keys().size();
+        if (broken == null && blocks > limits.blocksPerInput()) {
+            broken = "a prompt has at most " + limits.blocksPerInput() + " blocks";
+        }
+        if (broken == null && (e.blockTokens() < 1 || e.promptTokens() < 0 || blocks > e.promptTokens() / e.blockTokens())) {
+            broken = "a prompt has no more whole blocks than its tokens fill";
+        }
+        if (broken == null && (e.deviceBlocks() < 0 || e.deviceBlocks() > blocks || e.storeFrom() < 0 || e.storeBlocks() < 0)) {
+            broken = "counts of blocks are 0 or more, and no more than the prompt has";
+        }
+        for (int i = 0; broken == null && i < blocks; i++) {
+            broken = key(e.keys().get(i));
+        }
+        return broken;
+    }
+}

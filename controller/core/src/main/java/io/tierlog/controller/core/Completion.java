@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.LoadBackFailed;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the terminal events of operations have in common.
+ *
+ * @param kind what the operation did; UNKNOWN when the event does not say
+ * @param operation its id
+ * @param state how it ended
+ * @param reason why
+ * @param namespace namespace of the blocks; empty text when the event does not say
+ * @param results what became of each block; empty when the event does not say
+ * @param movedBytes bytes moved
+ * @param lease lease that the agent holds now; null when none
+ */
+record Completion(
+        OperationKind kind,
+        String operation,
+        OperationState state,
+        OperationReason reason,
+        String namespace,
+        List<BlockResult> results,
+        long movedBytes,
+        @Nullable String lease) {
+    static Completion of(WriteBackDone e) {
+        return done(OperationKind.WRITE_BACK, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+    }
+
+    static Completion of(WriteBackFailed e) {
+        return failed(OperationKind.WRITE_BACK, e.operation(), e.reason(), e.namespace(), e.blocks());
+    }
+
+    static Completion of(PrefetchDone e) {
+        return done(OperationKind.PREFETCH, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+    }
+
+    static Completion of(PrefetchFailed e) {
+        return failed(OperationKind.PREFETCH, e.operation(), e.reason(), e.namespace(), e.blocks());
+    }
+
+    static Completion of(BackUpDone e) {
+        return done(OperationKind.BACK_UP, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+    }
+
+    static Completion of(BackUpFailed e) {
+        return failed(OperationKind.BACK_UP, e.operation(), e.reason(), e.namespace(), e.blocks());
+    }
+
+    static Completion of(LoadBackDone e) {
+        return done(OperationKind.LOAD_BACK, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+    }
+
+    static Completion of(LoadBackFailed e) {
+        return failed(OperationKind.LOAD_BACK, e.operation(), e.reason(), e.namespace(), e.blocks());
+    }
+
+    static Completion of(DropDone e) {
+        return done(OperationKind.DROP, e.operation(), e.namespace(), e.blocks(), 0, null);
+    }
+
+    static Completion of(DropFailed e) {
+        return failed(OperationKind.DROP, e.operation(), e.reason(), e.namespace(), e.blocks());
+    }
+
+    /** The event does not say what the operation was. */
+    static Completion of(OperationCancelled e, OperationKind kind) {
+        return new Completion(kind, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null);
+    }
+
+    /** Nothing was begun. */
+    static Completion of(CommandRefused e, String operation, OperationKind kind) {
+        return failed(kind, operation, e.reason(), "", List.of());
+    }
+
+    private static Completion done(OperationKind kind, String operation, String namespace, List<BlockResult> results, long movedBytes,
+            @Nullable String lease) {
+        boolean whole = true;
+        for (BlockResult result : results) {
+            whole &= isDone(result);
+        }
+        OperationReason reason = whole ? OperationReason.COMPLETED : OperationReason.PARTIAL;
+        return new Completion(kind, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease);
+    }
+
+    private static Completion failed(OperationKind kind, String operation, OperationReason reason, String namespace,
+            List<BlockResult> results) {
+        return new Completion(kind, operation, OperationState.FAILED, reason, namespace, results, 0, null);
+    }
+
+    /** Whether the block is where it was to go; gone, for a drop. */
+    static boolean isDone(BlockResult result) {
+        return result.status() == BlockStatus.ARRIVED
+                || result.status() == BlockStatus.ALREADY_THERE
+                || result.status() == BlockStatus.GONE;
+    }
+
+    /** Blocks that are where they were to go, count. */
+    int doneBlocks() {
+        int done = 0;
+        for (BlockResult result : results) {
+            done += isDone(result) ? 1 : 0;
+        }
+        return done;
+    }
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.LeaseState;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.RequestRow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Terminal events. Each says two things: what became of the operation, which counts for a known one that has not ended, and what became of
+ * bytes, which counts whoever asked for it. Without state.
+ */
+final class Completions {
+    private Completions() {}
+
+    static void decide(NodeDraft n, Event e, Completion c) {
+        String broken = Settlement.broken(n, c);
+        OperationRow row = n.operation(c.operation());
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+        } else if (row == null || !n.isOfThisLife(row.incarnation()) || row.kind() != c.kind()) {
+            adopt(n, c);
+        } else if (EvolveOperations.isUnfinished(row.state())) {
+            end(n, row, c);
+        } else {
+            Settlement.late(n, row, c);
+            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Operation " + c.operation() + " is " + row.state());
+        }
+    }
+
+    static void cancelled(NodeDraft n, OperationCancelled e) {
+        OperationRow row = n.operation(e.operation());
+        decide(n, e, Completion.of(e, row == null ? OperationKind.UNKNOWN : row.kind()));
+    }
+
+    static void refused(NodeDraft n, CommandRefused e) {
+        String operation = e.operation();
+        if (operation == null || e.reason() == OperationReason.STALE_COMMAND) {
+            // A command without an operation, or one whose operation has its own end: nothing follows.
+            return;
+        }
+        OperationRow row = n.operation(operation);
+        if (row == null || !n.isOfThisLife(row.incarnation())) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows operation " + operation);
+        } else {
+            decide(n, e, Completion.of(e, operation, row.kind()));
+        }
+    }
+
+    /** Nobody here knows the operation: it is put on record, its bytes count, and the pins it took under its own name are let go. */
+    private static void adopt(NodeDraft n, Completion c) {
+        Settlement.adopted(n, c);
+        int done = c.doneBlocks();
+        n.fact(new OrphanAdopted(n.envelope(), c.operation(), c.kind(), c.state(), false, done, c.results().size() - done, c.movedBytes()));
+        if (c.kind() == OperationKind.WRITE_BACK && done > 0) {
+            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), c.operation()));
+        }
+        String lease = c.lease();
+        if (lease != null) {
+            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), lease));
+        }
+    }
+
+    private static void end(NodeDraft n, OperationRow row, Completion c) {
+        Settlement s = Settlement.expected(n, row, c);
+        int done = c.doneBlocks();
+        int failed = c.results().isEmpty() ? row.blockCount() : c.results().size() - done;
+        n.fact(new OperationEnded(n.envelope(), c.operation(), row.kind(), c.state(), c.reason(), done, failed, c.movedBytes()));
+        switch (row.kind()) {
+            case WRITE_BACK -> {
+                BackUps.afterWriteBack(n, c.operation(), row, s.arrived());
+                WriteBacks.batchEnded(n, row);
+            }
+            case PREFETCH -> fetched(n, row, c, s);
+            case DROP -> s.touchPinned(n, row);
+            case BACK_UP, LOAD_BACK, COPY, PROMOTE, UNKNOWN -> {}
+        }
+    }
+
+    private static void fetched(NodeDraft n, OperationRow row, Completion c, Settlement s) {
+        boolean arrived = !s.arrived().isEmpty();
+        lease(n, row, c, s);
+        String request = row.request();
+        RequestRow waiting = request == null ? null : n.request(request);
+        if (request == null || waiting == null || waiting.attempt() != row.attempt() || waiting.state() != RequestState.PREFETCHING) {
+            return;
+        }
+        if (arrived) {
+            Requests.transition(n, request, row.attempt(), RequestState.PREFETCHING, RequestState.PREFETCH_DONE, RequestReason.FETCH_ARRIVED);
+            Requests.transition(n, request, row.attempt(), RequestState.PREFETCH_DONE, RequestState.PREFILLING, RequestReason.FETCH_ARRIVED);
+        } else {
+            Requests.transition(n, request, row.attempt(), RequestState.PREFETCHING, RequestState.PREFILLING, RequestReason.FETCH_FAILED);
+        }
+    }
+
+    /** The agent has made the pins of the lease with its own Done event, or says that nobody waits for them any more. */
+    private static void lease(NodeDraft n, OperationRow row, Completion c, Settlement s) {
+        String asked = row.lease();
+        @Nullable LeaseRow lease = asked == null ? null : n.lease(asked);
+        String granted = c.lease();
+        if (asked == null || lease == null) {
+            if (granted != null) {
+                n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), granted));
+            }
+        } else if (s.arrived().isEmpty()) {
+            n.fact(new LeaseEnded(n.envelope(), asked, LeaseEndReason.FETCH_FAILED));
+        } else if (asked.equals(granted) && lease.state() == LeaseState.REQUESTED) {
+            n.fact(new LeaseHeld(n.envelope(), asked, row.namespace(), Operations.blocks(s.arrived())));
+        } else {
+            n.fact(new LeaseEnded(n.envelope(), asked, LeaseEndReason.REQUEST_ENDED));
+        }
+    }
+}

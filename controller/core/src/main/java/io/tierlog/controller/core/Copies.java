@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.NamespaceRow;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PlacementRow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one writer of copies: rows of one tier and namespace of one aggregate, changed by one fact, with the order of leaving and the counts
+ * of the tier kept in step.
+ *
+ * <p>Exact recency at one row write for a hit, whatever the length of the path. What may leave a tier is a leaf: a serving copy that no
+ * other copy of the tier extends. So only leaves stand in the order table, coldest first, among equals the deeper first, and the first row
+ * of a scan is the next to go. A hit uses a whole path, but is written at its deepest block only: as long as the blocks above it have that
+ * child they cannot leave, and when a leaf leaves, its parent takes over the later of the two uses, loses a child, and enters the order
+ * when that was the last. Each block thus meets its turn with the time of the last use of anything below it. A prefix is trimmed from its
+ * end and never gets a hole, and every move of recency costs a bounded number of rows.
+ *
+ * <pre>
+ *   a0 - a1 - a2      hits: a2 at 5, b1 at 7, a0 at 9 (deepest match a0)
+ *      \ b1           order: a2(5) b1(7);  after a2: b1(7) a1(5);  at last a0 with max(9, 7, 5)
+ * </pre>
+ *
+ * <p>A leased block, and one that a backup reads, is held: not in the order. The deepest block of a run holds the run. A block that is not
+ * there while something refers to it (a child that came before it, a hold) has a stand-in row, state ABSENT.
+ *
+ * <p>Rows of earlier lives of the node are as good as nothing: they are overwritten, and counted nowhere. Two rows are kept open, for the
+ * blocks of a fact come as chains, up or down: a block, and its parent, which is the next or was the last one. {@link #close} writes them.
+ * Confined to one call of evolve. The price: a copy costs one row and a leaf two.
+ */
+final class Copies {
+    private final Tables tables;
+    private final String aggregate;
+    private final Bytes digest;
+    private final String namespace;
+    private final Tier tier;
+    private final long incarnation;
+    private final long epoch;
+    private final boolean alive;
+    private final boolean ordered;
+    private Slot near = new Slot();
+    private Slot far = new Slot();
+    private long used;
+    private long leaving;
+
+    /** A row that is open: as the table has it, and as it is to be. */
+    private static final class Slot {
+        RowKey.@Nullable Copy key;
+        @Nullable PlacementRow before;
+        boolean dirty;
+        CopyState state = CopyState.ABSENT;
+        int page;
+        long generation;
+        int crc32c;
+        int index;
+        Bytes parent = Bytes.EMPTY;
+        long touch;
+        int children;
+        int holds;
+        boolean stored;
+        @Nullable String operation;
+
+        /** Nothing is there. */
+        void clear() {
+            state = CopyState.ABSENT;
+            page = -1;
+            generation = 0;
+            crc32c = 0;
+            index = 0;
+            parent = Bytes.EMPTY;
+            touch = 0;
+            children = 0;
+            holds = 0;
+            stored = false;
+            operation = null;
+        }
+
+        void read(PlacementRow row) {
+            state = row.state();
+            page = row.page();
+            generation = row.generation();
+            crc32c = row.crc32c();
+            index = row.index();
+            parent = row.parent();
+            touch = row.touch();
+            children = row.children();
+            holds = row.holds();
+            stored = row.stored();
+            operation = row.operation();
+        }
+
+        /** Whether it counts as the child of its parent. */
+        boolean isChild() {
+            return state == CopyState.WRITING || state == CopyState.SERVING;
+        }
+    }
+
+    /** Copies on {@code tier} of {@code aggregate}; {@code node} is null for the store. */
+    Copies(Tables tables, String aggregate, @Nullable NodeRow node, Tier tier, String namespace) {
+        this.tables = tables;
+        this.aggregate = aggregate;
+        this.digest = Namespaces.digest(namespace);
+        this.namespace = namespace;
+        this.tier = tier;
+        this.incarnation = node == null ? 0 : node.incarnation();
+        this.epoch = node == null || tier != Tier.DEVICE ? 0 : node.engineEpoch();
+        this.alive = node == null || node.alive();
+        this.ordered = isOrdered(tier);
+    }
+
+    /** Whether the controller decides what leaves the tier: then it keeps the order of leaving. */
+    static boolean isOrdered(Tier tier) {
+        return switch (tier) {
+            case HOST, DISK -> true;
+            case DEVICE, STORE, UNKNOWN -> false;
+        };
+    }
+
+    /** Copies more than before in any state, count. */
+    long used() {
+        return used;
+    }
+
+    /** Leaving copies more than before, count. */
+    long leaving() {
+        return leaving;
+    }
+
+    /** Remembers the text of the namespace, for facts about copies that are known by its digest alone. */
+    void rememberNamespace() {
+        RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
+        if (tables.get(Rows.NAMESPACES, key) == null) {
+            tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace));
+        }
+    }
+
+    /** A block that nobody has is being written. */
+    void write(Block block, String operation) {
+        Slot slot = open(block.key());
+        if (slot.state == CopyState.ABSENT) {
+            name(slot, block);
+            slot.page = -1;
+            slot.generation = 0;
+            slot.crc32c = 0;
+            slot.stored = false;
+            slot.operation = operation;
+            become(slot, CopyState.WRITING);
+        }
+    }
+
+    /** A copy serves. One that is leaving goes on leaving, unless it came anew. */
+    void place(PagedBlock paged, long touch, boolean stored) {
+        Slot slot = open(paged.block().key());
+        boolean anew = slot.state == CopyState.ABSENT || slot.page != paged.page() || slot.generation != paged.generation();
+        if (slot.state == CopyState.ABSENT) {
+            name(slot, paged.block());
+            slot.stored = false;
+        }
+        slot.page = paged.page();
+        slot.generation = paged.generation();
+        slot.crc32c = paged.crc32c();
+        slot.touch = Math.max(slot.touch, touch);
+        slot.stored |= stored;
+        slot.dirty = true;
+        if (slot.state != CopyState.LEAVING || anew) {
+            slot.operation = null;
+            become(slot, CopyState.SERVING);
+        }
+    }
+
+    /** A DROP was issued. */
+    void leave(Block block, String operation) {
+        Slot slot = open(block.key());
+        if (slot.state != CopyState.SERVING) {
+            throw new IllegalHistory("A block that is " + slot.state + " cannot be dropped: " + block);
+        }
+        slot.operation = operation;
+        become(slot, CopyState.LEAVING);
+    }
+
+    /** An operation has ended: what it was still writing is gone, what it was still dropping serves on. */
+    void settle(Block block, String operation) {
+        Slot slot = open(block.key());
+        if (operation.equals(slot.operation)) {
+            slot.operation = null;
+            become(slot, slot.state == CopyState.LEAVING ? CopyState.SERVING : CopyState.ABSENT);
+        }
+    }
+
+    /** A copy is gone. */
+    void remove(Block block) {
+        RowKey.Copy key = new RowKey.Copy(aggregate, digest, tier, block.key());
+        Slot slot = open(block.key());
+        if (slot.state != CopyState.ABSENT) {
+            slot.operation = null;
+            become(slot, CopyState.ABSENT);
+        } else if (slot.before != null && !isCurrent(slot.before) && !slot.dirty) {
+            erase(key, slot.before);
+            slot.key = null;
+        }
+    }
+
+    /** A path down to this block was used. */
+    void touch(Block block, long touch) {
+        Slot slot = open(block.key());
+        if (slot.state != CopyState.ABSENT && slot.touch < touch) {
+            slot.touch = touch;
+            slot.dirty = true;
+        }
+    }
+
+    /** The store is known to have the block too. */
+    void backedUp(Block block) {
+        Slot slot = open(block.key());
+        if (slot.state != CopyState.ABSENT && !slot.stored) {
+            slot.stored = true;
+            slot.dirty = true;
+        }
+    }
+
+    /** Somebody relies on the block, or does so no longer. */
+    void hold(Block block, int more) {
+        Slot slot = open(block.key());
+        if (slot.state == CopyState.ABSENT && slot.children == 0 && slot.holds == 0) {
+            name(slot, block);
+        }
+        slot.holds += more;
+        slot.dirty = true;
+        if (slot.holds < 0) {
+            throw new IllegalHistory("A block was let go more often than held: " + block);
+        }
+    }
+
+    /** Writes what is still open. */
+    void close() {
+        flush(near);
+        flush(far);
+    }
+
+    private static void name(Slot slot, Block block) {
+        slot.index = block.index();
+        slot.parent = block.parent();
+    }
+
+    private void become(Slot slot, CopyState state) {
+        boolean wasChild = slot.isChild();
+        used += weight(state) - weight(slot.state);
+        leaving += (state == CopyState.LEAVING ? 1 : 0) - (slot.state == CopyState.LEAVING ? 1 : 0);
+        slot.state = state;
+        slot.dirty = true;
+        if (ordered && wasChild != slot.isChild() && !slot.parent.isEmpty()) {
+            Slot parent = open(slot.parent);
+            if (wasChild) {
+                parent.children--;
+                parent.touch = Math.max(parent.touch, slot.touch);
+                if (parent.children < 0) {
+                    throw new IllegalHistory("A block lost a child that it never had: " + slot.parent);
+                }
+            } else {
+                if (parent.state == CopyState.ABSENT && parent.children == 0 && parent.holds == 0) {
+                    parent.index = slot.index - 1;
+                }
+                parent.children++;
+            }
+            parent.dirty = true;
+            // The child is the one to keep: it is the parent of the next block of a chain that goes down.
+            near = slot;
+            far = parent == slot ? far : parent;
+        }
+    }
+
+    private static int weight(CopyState state) {
+        return state == CopyState.ABSENT ? 0 : 1;
+    }
+
+    /** The slot of a block; the one used before stays open, the one before that is written. */
+    private Slot open(Bytes block) {
+        if (holds(near, block)) {
+            return near;
+        }
+        Slot slot = far;
+        far = near;
+        near = slot;
+        if (!holds(slot, block)) {
+            flush(slot);
+            load(slot, new RowKey.Copy(aggregate, digest, tier, block));
+        }
+        return slot;
+    }
+
+    private static boolean holds(Slot slot, Bytes block) {
+        RowKey.Copy key = slot.key;
+        return key != null && key.block().equals(block);
+    }
+
+    private boolean isCurrent(PlacementRow row) {
+        return alive && row.incarnation() == incarnation && row.epoch() == epoch;
+    }
+
+    private void load(Slot slot, RowKey.Copy key) {
+        PlacementRow row = tables.get(Rows.PLACEMENTS, key);
+        slot.key = key;
+        slot.before = row;
+        slot.dirty = false;
+        if (row == null || !isCurrent(row)) {
+            slot.clear();
+        } else {
+            slot.read(row);
+        }
+    }
+
+    private void flush(Slot slot) {
+        RowKey.Copy key = slot.key;
+        if (key == null || !slot.dirty) {
+            return;
+        }
+        PlacementRow before = slot.before;
+        if (slot.state == CopyState.ABSENT && slot.children == 0 && slot.holds == 0) {
+            if (before != null) {
+                erase(key, before);
+            }
+            slot.before = null;
+        } else {
+            PlacementRow after = new PlacementRow(slot.state, incarnation, epoch, slot.page, slot.generation, slot.crc32c, slot.index,
+                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.operation);
+            tables.put(Rows.PLACEMENTS, key, after);
+            reorder(key, before, after);
+            slot.before = after;
+        }
+        slot.dirty = false;
+    }
+
+    private void erase(RowKey.Copy key, PlacementRow row) {
+        tables.delete(Rows.PLACEMENTS, key);
+        if (ordered && isLeaf(row)) {
+            tables.delete(Rows.ORDER, orderOf(key, row));
+        }
+    }
+
+    private void reorder(RowKey.Copy key, @Nullable PlacementRow before, PlacementRow after) {
+        if (!ordered) {
+            return;
+        }
+        RowKey.Order was = before != null && isLeaf(before) ? orderOf(key, before) : null;
+        RowKey.Order is = isLeaf(after) ? orderOf(key, after) : null;
+        if (was != null && !was.equals(is)) {
+            tables.delete(Rows.ORDER, was);
+        }
+        if (is != null && !is.equals(was)) {
+            tables.put(Rows.ORDER, is, Rows.ENTRY);
+        }
+    }
+
+    /** Whether a row of that content stands in the order of leaving. */
+    static boolean isLeaf(PlacementRow row) {
+        return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
+    }
+
+    /** The place of a copy in the order of leaving. */
+    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row) {
+        return orderOf(key, row, row.touch());
+    }
+
+    /** The place that a copy has in the order of leaving, were it last used at {@code touch}. */
+    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, long touch) {
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), row.stored() ? 0 : 1, touch, Integer.MAX_VALUE - row.index(),
+                key.namespace(), key.block());
+    }
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import java.util.List;
+
+/**
+ * What an input leads to.
+ *
+ * @param facts what is true from here on, in the order in which they are evolved
+ * @param commands intents for agents
+ * @param messages to other aggregates
+ * @param outcome what the caller hears
+ */
+public record Decided(List<Decision> facts, List<Command> commands, List<Outgoing> messages, Outcome outcome) {
+    public Decided {
+        facts = List.copyOf(facts);
+        commands = List.copyOf(commands);
+        messages = List.copyOf(messages);
+    }
+}

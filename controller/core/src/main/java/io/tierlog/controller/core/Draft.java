@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Message;
+import io.tierlog.schemas.state.ClockRow;
+import io.tierlog.schemas.state.NodeRow;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One decision in the making: what it was asked, what it may know, and what it has come to so far.
+ *
+ * <p>It reads the tables and writes nothing but its own lists, until {@link #evolve} applies the facts that are new. Confined to one thread
+ * and one input.
+ */
+final class Draft {
+    final Tables tables;
+    final Limits limits;
+    final int partition;
+    final long offset;
+
+    private final String clockAggregate;
+    private final String sender;
+    private final String cause;
+    private final @Nullable String traceContext;
+    private final List<Decision> facts = new ArrayList<>();
+    private final List<Command> commands = new ArrayList<>();
+    private final List<Outgoing> messages = new ArrayList<>();
+    private final Map<String, NodeDraft> nodes = new HashMap<>();
+    private ClockRow clock;
+    private Outcome outcome = Outcome.APPLIED;
+    private int ordinal;
+    private int evolved;
+
+    private Draft(Tables tables, Limits limits, Input input, @Nullable Event event) {
+        this.tables = tables;
+        this.limits = limits;
+        this.partition = input.partition();
+        this.offset = input.offset();
+        this.clockAggregate = Aggregates.clock(partition);
+        this.sender = Aggregates.controller(partition);
+        this.cause = (event == null ? clockAggregate : event.envelope().aggregate()) + "@" + offset;
+        this.traceContext = event == null ? null : event.envelope().traceContext();
+        ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clockAggregate));
+        if (row == null) {
+            this.clock = Evolve.opened(Core.VERSION);
+            fact(new PartitionOpened(envelope(clockAggregate, 0), Core.VERSION));
+        } else if (row.coreVersion() != Core.VERSION) {
+            throw new CoreVersionMismatch(partition, row.coreVersion());
+        } else {
+            this.clock = row;
+        }
+    }
+
+    /** A decision about {@code input}; the first one of a partition opens it. */
+    static Draft of(Tables tables, Limits limits, Input input) {
+        Event event = input instanceof Input.Recorded recorded ? recorded.event() : null;
+        return new Draft(tables, limits, input, event);
+    }
+
+    /** Log time and policy. */
+    ClockRow clock() {
+        return clock;
+    }
+
+    /** The policy in force. */
+    Policy policy() {
+        return clock.policy();
+    }
+
+    /** Says that log time has moved, so that what follows carries the new time. */
+    void timeIs(long logTimeMs, long ticks) {
+        clock = new ClockRow(logTimeMs, ticks, clock.coreVersion(), clock.policyVersion(), clock.policy());
+    }
+
+    /** Aggregate of this partition's clock. */
+    String clockAggregate() {
+        return clockAggregate;
+    }
+
+    /** Log time after {@code ms} more milliseconds, which may not overflow. */
+    long in(long ms) {
+        long sum = clock.logTimeMs() + ms;
+        return sum < clock.logTimeMs() ? Long.MAX_VALUE : sum;
+    }
+
+    /** Envelope of facts and commands about {@code aggregate}; the shell stamps what is left open. */
+    Envelope envelope(String aggregate, long incarnation) {
+        return new Envelope(aggregate, sender, incarnation, 0, 0, clock.logTimeMs(), cause, traceContext);
+    }
+
+    /** The next id of something that this decision makes for {@code aggregate}. */
+    String nextId(String aggregate) {
+        return aggregate + "@" + offset + "." + ordinal++;
+    }
+
+    void fact(Decision fact) {
+        facts.add(fact);
+    }
+
+    void command(Command command) {
+        commands.add(command);
+    }
+
+    void message(int receiver, Message message) {
+        messages.add(new Outgoing(receiver, message));
+    }
+
+    void outcome(Outcome decided) {
+        outcome = decided;
+    }
+
+    /** Puts on record that the input was understood and changes nothing. */
+    void refuse(Envelope about, Event input, RefusalReason reason, String detail) {
+        facts.add(new InputRefused(about, input.getClass().getSimpleName(), reason, detail));
+        outcome = new Outcome.Refused(reason, detail);
+    }
+
+    /** The node's row and this decision's count of commands to it; null when nobody knows the node. */
+    @Nullable NodeDraft node(String aggregate) {
+        NodeDraft known = nodes.get(aggregate);
+        if (known != null) {
+            return known;
+        }
+        NodeRow row = tables.get(Rows.NODES, new RowKey.Aggregate(aggregate));
+        if (row == null) {
+            return null;
+        }
+        NodeDraft node = new NodeDraft(this, aggregate, row);
+        nodes.put(aggregate, node);
+        return node;
+    }
+
+    /** Applies the facts that were not applied yet, so that what is decided next sees them. */
+    void evolve() {
+        while (evolved < facts.size()) {
+            Evolve.apply(tables, facts.get(evolved++));
+        }
+        for (NodeDraft node : nodes.values()) {
+            node.refresh();
+        }
+        ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clockAggregate));
+        if (row != null) {
+            clock = row;
+        }
+    }
+
+    Decided decided() {
+        return new Decided(facts, commands, messages, outcome);
+    }
+
+    /** The text of a namespace that has copies on {@code aggregate}. */
+    String namespace(String aggregate, Bytes digest) {
+        var row = tables.get(Rows.NAMESPACES, new RowKey.Namespace(aggregate, digest));
+        if (row == null) {
+            throw new IllegalHistory("No text of namespace " + digest + " on " + aggregate);
+        }
+        return row.namespace();
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.decision.EngineJoined;
+import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.state.EngineRow;
+
+/** Engine instances of a node. Without state. */
+final class Engines {
+    private Engines() {}
+
+    static void attached(NodeDraft n, EngineAttached e) {
+        if (!e.layoutDigest().equals(n.row().layoutDigest())) {
+            n.d.refuse(n.envelope(), e, RefusalReason.CONFIGURATION_MISMATCH,
+                    "Engine " + e.instance() + " lays its KV out otherwise than its agent: start both with the same layouts");
+        } else if (e.instance().length() > n.d.limits.textLength() || n.row().engines().size() >= n.d.limits.enginesPerNode()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "A node has at most " + n.d.limits.enginesPerNode() + " engines");
+        } else {
+            n.fact(new EngineJoined(n.envelope(), e.instance(), e.deviceBlocks()));
+        }
+    }
+
+    static void detached(NodeDraft n, EngineDetached e) {
+        for (EngineRow engine : n.row().engines()) {
+            if (engine.instance().equals(e.instance())) {
+                n.fact(new EngineLeft(n.envelope(), e.instance()));
+                return;
+            }
+        }
+        n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Engine " + e.instance() + " is not attached");
+    }
+}

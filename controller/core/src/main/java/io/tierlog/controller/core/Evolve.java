@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
+import io.tierlog.schemas.decision.BlocksBackedUp;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.EngineJoined;
+import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeSeen;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.OperationOverdue;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.schemas.decision.PolicyAdopted;
+import io.tierlog.schemas.decision.PolicyRefused;
+import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.RequestAdmitted;
+import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.decision.SweepAdvanced;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.decision.WaterLevelRelieved;
+import io.tierlog.schemas.state.ClockRow;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PolicyRow;
+
+/** How each fact changes the state: one short case for each, each in the room of what it changes. Without state. */
+final class Evolve {
+    private Evolve() {}
+
+    static void apply(Tables tables, Decision fact) {
+        try {
+            change(tables, fact);
+        } catch (IllegalHistory e) {
+            throw new IllegalHistory(fact, e);
+        }
+    }
+
+    private static void change(Tables t, Decision fact) {
+        switch (fact) {
+            case PartitionOpened f -> open(t, f);
+            case TimeAdvanced f -> advance(t, f);
+            case PolicyVersioned f -> t.put(Rows.POLICY, key(f), new PolicyRow(f.version(), f.policy()));
+            case PolicyAdopted f -> adopt(t, f);
+            case InputTaken f -> EvolveNodes.taken(t, f);
+            case SweepAdvanced f -> EvolveNodes.swept(t, f);
+            case AgentAccepted f -> EvolveNodes.accepted(t, f);
+            case NodeEnded f -> EvolveNodes.ended(t, f);
+            case EngineJoined f -> EvolveNodes.joined(t, f);
+            case EngineLeft f -> EvolveNodes.left(t, f);
+            case WaterLevelCrossed f -> EvolveNodes.inRelief(t, f, f.tier(), true);
+            case WaterLevelRelieved f -> EvolveNodes.inRelief(t, f, f.tier(), false);
+            case RequestAdmitted f -> EvolveRequests.admitted(t, f);
+            case RequestTransitioned f -> EvolveRequests.transitioned(t, f);
+            case SealedNoted f -> EvolveRequests.sealed(t, f);
+            case OperationIssued f -> EvolveOperations.issued(t, f);
+            case OperationOverdue f -> EvolveOperations.overdue(t, f);
+            case OperationEnded f -> EvolveOperations.ended(t, f);
+            case LeaseRequested f -> EvolveOperations.leaseRequested(t, f);
+            case LeaseHeld f -> EvolveOperations.leaseHeld(t, f);
+            case LeaseEnded f -> EvolveOperations.leaseEnded(t, f);
+            case BlocksPlaced f -> EvolveCopies.placed(t, f);
+            case BlocksTouched f -> EvolveCopies.touched(t, f);
+            case BlocksBackedUp f -> EvolveCopies.backedUp(t, f);
+            case BlocksRemoved f -> EvolveCopies.removed(t, f);
+            // These are on record for readers of the log; no decision goes by them.
+            case InputSkipped _, InputRefused _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _ -> {}
+        }
+    }
+
+    /** The clock of a partition that has just been opened. */
+    static ClockRow opened(int coreVersion) {
+        return new ClockRow(0, 0, coreVersion, 0, Policies.INITIAL);
+    }
+
+    /** Whether a copy belongs to the node's present life and, on the device, to its present engines. */
+    static boolean isCurrent(NodeRow node, Tier tier, PlacementRow copy) {
+        return node.alive() && copy.incarnation() == node.incarnation() && (tier != Tier.DEVICE || copy.epoch() == node.engineEpoch());
+    }
+
+    private static void open(Tables t, PartitionOpened fact) {
+        if (t.get(Rows.CLOCK, key(fact)) != null) {
+            throw new IllegalHistory("The partition was opened before");
+        }
+        t.put(Rows.CLOCK, key(fact), opened(fact.coreVersion()));
+    }
+
+    private static void advance(Tables t, TimeAdvanced fact) {
+        ClockRow clock = clock(t, fact);
+        if (fact.logTimeMs() < clock.logTimeMs() || fact.ticks() <= clock.ticks()) {
+            throw new IllegalHistory("Time goes backwards from " + clock.logTimeMs() + " to " + fact.logTimeMs());
+        }
+        t.put(Rows.CLOCK, key(fact), new ClockRow(fact.logTimeMs(), fact.ticks(), clock.coreVersion(), clock.policyVersion(), clock.policy()));
+        Forgetting.run(t, fact.envelope().aggregate(), fact.logTimeMs());
+    }
+
+    private static void adopt(Tables t, PolicyAdopted fact) {
+        ClockRow clock = clock(t, fact);
+        if (fact.version() <= clock.policyVersion()) {
+            throw new IllegalHistory("Policy version " + fact.version() + " comes after " + clock.policyVersion());
+        }
+        t.put(Rows.CLOCK, key(fact), new ClockRow(clock.logTimeMs(), clock.ticks(), clock.coreVersion(), fact.version(), fact.policy()));
+    }
+
+    private static ClockRow clock(Tables t, Decision fact) {
+        ClockRow clock = t.get(Rows.CLOCK, key(fact));
+        if (clock == null) {
+            throw new IllegalHistory("The partition was never opened");
+        }
+        return clock;
+    }
+
+    /** Key of the aggregate that the fact is about. */
+    static RowKey.Aggregate key(Decision fact) {
+        return new RowKey.Aggregate(fact.envelope().aggregate());
+    }
+
+    /** The node that the fact is about. */
+    static NodeRow node(Tables t, Decision fact) {
+        NodeRow row = t.get(Rows.NODES, key(fact));
+        if (row == null) {
+            throw new IllegalHistory("Nobody knows " + fact.envelope().aggregate());
+        }
+        return row;
+    }
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksBackedUp;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.state.NodeRow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Facts about copies of blocks. Without state. */
+final class EvolveCopies {
+    private EvolveCopies() {}
+
+    static void placed(Tables t, BlocksPlaced fact) {
+        Copies copies = open(t, fact, fact.tier(), fact.namespace());
+        copies.rememberNamespace();
+        boolean stored = fact.heldAlso() == Tier.STORE;
+        for (PagedBlock block : fact.blocks()) {
+            copies.place(block, fact.touch(), stored);
+        }
+        close(t, fact, fact.tier(), copies);
+        String operation = fact.operation();
+        if (operation != null) {
+            EvolveOperations.settled(t, fact, operation);
+        }
+    }
+
+    static void touched(Tables t, BlocksTouched fact) {
+        Copies copies = open(t, fact, fact.tier(), fact.namespace());
+        for (Block block : fact.deepest()) {
+            copies.touch(block, fact.touch());
+        }
+        close(t, fact, fact.tier(), copies);
+    }
+
+    static void backedUp(Tables t, BlocksBackedUp fact) {
+        Copies copies = open(t, fact, Tier.HOST, fact.namespace());
+        for (Block block : fact.blocks()) {
+            copies.backedUp(block);
+        }
+        close(t, fact, Tier.HOST, copies);
+    }
+
+    static void removed(Tables t, BlocksRemoved fact) {
+        Copies copies = open(t, fact, fact.tier(), fact.namespace());
+        for (Block block : fact.blocks()) {
+            copies.remove(block);
+        }
+        close(t, fact, fact.tier(), copies);
+    }
+
+    /** The copies on a tier of the aggregate that the fact is about. */
+    static Copies open(Tables t, Decision fact, Tier tier, String namespace) {
+        return new Copies(t, fact.envelope().aggregate(), owner(t, fact), tier, namespace);
+    }
+
+    /** Writes what is open, and the counts of the tier when they have changed. */
+    static void close(Tables t, Decision fact, Tier tier, Copies copies) {
+        copies.close();
+        NodeRow owner = owner(t, fact);
+        if (owner != null && (copies.used() != 0 || copies.leaving() != 0)) {
+            NodeState node = NodeState.of(owner);
+            NodeState.TierState use = node.tier(tier);
+            use.usedBlocks += copies.used();
+            use.leavingBlocks += copies.leaving();
+            if (use.usedBlocks < 0 || use.leavingBlocks < 0) {
+                throw new IllegalHistory("A tier holds less than nothing: " + use.toRow());
+            }
+            t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        }
+    }
+
+    private static @Nullable NodeRow owner(Tables t, Decision fact) {
+        return Aggregates.isStore(fact.envelope().aggregate()) ? null : Evolve.node(t, fact);
+    }
+
+    /** The deepest block of each run in a list that goes down a prompt: with it the run above it stays. */
+    static List<Block> deepest(List<Block> blocks) {
+        List<Block> ends = new ArrayList<>(1);
+        for (int i = 0; i < blocks.size(); i++) {
+            Block block = blocks.get(i);
+            if (i + 1 == blocks.size() || !blocks.get(i + 1).parent().equals(block.key())) {
+                ends.add(block);
+            }
+        }
+        return ends;
+    }
+}

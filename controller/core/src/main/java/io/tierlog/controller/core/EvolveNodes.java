@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.EngineJoined;
+import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.SweepAdvanced;
+import io.tierlog.schemas.state.EngineRow;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.SweepRow;
+
+/** Facts about the life of a node. Without state. */
+final class EvolveNodes {
+    private EvolveNodes() {}
+
+    static void taken(Tables t, InputTaken fact) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.lastSequence = fact.inputSequence();
+        node.heardTick = fact.ticks();
+        node.commandSequence = fact.commandSequence();
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void accepted(Tables t, AgentAccepted fact) {
+        NodeRow last = t.get(Rows.NODES, Evolve.key(fact));
+        if (last != null && last.alive()) {
+            if (last.incarnation() != fact.newIncarnation() || !last.processId().equals(fact.processId())) {
+                throw new IllegalHistory("Incarnation " + fact.newIncarnation() + " begins while " + last.incarnation() + " lives");
+            }
+            return;
+        }
+        if (fact.newIncarnation() != (last == null ? 1 : last.incarnation() + 1)) {
+            throw new IllegalHistory("Incarnation " + fact.newIncarnation() + " does not follow the last one");
+        }
+        t.put(Rows.NODES, Evolve.key(fact), NodeState.accepted(fact, last).toRow());
+        t.put(Rows.MEMBERS, new RowKey.Text(Aggregates.clockOf(fact.envelope().sender()), fact.envelope().aggregate()), Rows.ENTRY);
+    }
+
+    static void ended(Tables t, NodeEnded fact) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        if (!node.alive || node.incarnation != fact.endedIncarnation()) {
+            throw new IllegalHistory("Incarnation " + fact.endedIncarnation() + " ends, which does not live");
+        }
+        node.alive = false;
+        node.sweep = new SweepRow(fact.endedIncarnation(), fact.reason(), Sweep.REQUESTS, Bytes.EMPTY);
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void swept(Tables t, SweepAdvanced fact) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        SweepRow sweep = node.sweep;
+        if (sweep == null) {
+            throw new IllegalHistory("A sweep goes on that never began");
+        }
+        node.sweep = fact.done() ? null : new SweepRow(sweep.through(), sweep.reason(), fact.phase(), fact.cursor());
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void joined(Tables t, EngineJoined fact) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.engines.removeIf(engine -> engine.instance().equals(fact.instance()));
+        node.engines.add(new EngineRow(fact.instance(), fact.deviceBlocks()));
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void left(Tables t, EngineLeft fact) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.engines.removeIf(engine -> engine.instance().equals(fact.instance()));
+        node.engineEpoch++;
+        NodeState.TierState device = node.tier(Tier.DEVICE);
+        device.usedBlocks = 0;
+        device.leavingBlocks = 0;
+        SweepRow sweep = node.sweep;
+        if (sweep == null) {
+            node.sweep = new SweepRow(0, RemovalReason.ENGINE_EVICTED, Sweep.PLACEMENTS, Bytes.EMPTY);
+        } else if (sweep.phase() == Sweep.PLACEMENTS) {
+            node.sweep = new SweepRow(sweep.through(), sweep.reason(), Sweep.PLACEMENTS, Bytes.EMPTY);
+        }
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void inRelief(Tables t, Decision fact, Tier tier, boolean inRelief) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.tier(tier).inRelief = inRelief;
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+}

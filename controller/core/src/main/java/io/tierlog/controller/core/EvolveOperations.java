@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.OperationOverdue;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.LeaseState;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.OperationRow;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Facts about operations and leases. Without state. */
+final class EvolveOperations {
+    private EvolveOperations() {}
+
+    static void issued(Tables t, OperationIssued fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
+        if (t.get(Rows.OPERATIONS, key) != null) {
+            throw new IllegalHistory("Operation " + fact.operation() + " was issued before");
+        }
+        boolean holds = fact.kind() == OperationKind.BACK_UP;
+        List<Block> kept = holds ? EvolveCopies.deepest(fact.blocks()) : fact.blocks();
+        t.put(Rows.OPERATIONS, key, new OperationRow(fact.envelope().incarnation(), fact.kind(), OperationState.ISSUED, fact.from(), fact.to(),
+                fact.request(), fact.attempt(), null, fact.namespace(), fact.root(), fact.blocks().size(), kept, fact.deadlineMs(), 0, 0,
+                true));
+        Forgetting.remember(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
+        begin(t, fact, kept);
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.commandSequence = fact.commandSequence();
+        if (fact.kind() == OperationKind.DROP) {
+            node.tier(fact.from()).drops++;
+        }
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        String request = fact.request();
+        if (fact.kind() == OperationKind.WRITE_BACK && request != null) {
+            EvolveRequests.consumed(t, fact, request);
+        }
+    }
+
+    /** What an operation does to copies by being issued. */
+    private static void begin(Tables t, OperationIssued fact, List<Block> kept) {
+        Tier tier = tierOf(fact.kind(), fact.from(), fact.to());
+        Copies copies = EvolveCopies.open(t, fact, tier, fact.namespace());
+        for (Block block : kept) {
+            switch (fact.kind()) {
+                case WRITE_BACK, PREFETCH, PROMOTE, COPY -> copies.write(block, fact.operation());
+                case DROP -> copies.leave(block, fact.operation());
+                case BACK_UP -> copies.hold(block, 1);
+                case LOAD_BACK, UNKNOWN -> throw new IllegalHistory("A " + fact.kind() + " is never issued");
+            }
+        }
+        if (fact.kind() != OperationKind.BACK_UP && fact.kind() != OperationKind.DROP) {
+            copies.rememberNamespace();
+        }
+        EvolveCopies.close(t, fact, tier, copies);
+    }
+
+    static void overdue(Tables t, OperationOverdue fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
+        OperationRow row = unfinished(t, key);
+        Forgetting.forget(t, fact, RowKey.Timer.OPERATION, fact.operation(), row.deadlineMs());
+        Forgetting.remember(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
+        t.put(Rows.OPERATIONS, key, new OperationRow(row.incarnation(), row.kind(), OperationState.OVERDUE, row.from(), row.to(), row.request(),
+                row.attempt(), row.lease(), row.namespace(), row.root(), row.blockCount(), row.blocks(), fact.deadlineMs(), fact.cancels(), 0,
+                row.settled()));
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.commandSequence = fact.commandSequence();
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void ended(Tables t, OperationEnded fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
+        OperationRow row = unfinished(t, key);
+        boolean settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
+        t.put(Rows.OPERATIONS, key, new OperationRow(row.incarnation(), row.kind(), fact.state(), row.from(), row.to(), row.request(),
+                row.attempt(), row.lease(), row.namespace(), row.root(), row.blockCount(), List.of(), row.deadlineMs(), row.cancels(),
+                fact.envelope().timeMs(), settled));
+        NodeRow node = Evolve.node(t, fact);
+        if (!isOfThisLife(node, row.incarnation())) {
+            return;
+        }
+        release(t, fact, row);
+        if (row.kind() == OperationKind.DROP) {
+            NodeState state = NodeState.of(Evolve.node(t, fact));
+            state.tier(row.from()).drops--;
+            t.put(Rows.NODES, Evolve.key(fact), state.toRow());
+        }
+    }
+
+    /** What an operation had taken of copies and leaves behind. When all of its blocks were done, that is nothing but holds. */
+    private static void release(Tables t, OperationEnded fact, OperationRow row) {
+        boolean holds = row.kind() == OperationKind.BACK_UP;
+        if (!holds && fact.doneBlocks() == row.blockCount() && fact.failedBlocks() == 0) {
+            return;
+        }
+        Tier tier = tierOf(row.kind(), row.from(), row.to());
+        Copies copies = EvolveCopies.open(t, fact, tier, row.namespace());
+        for (Block block : row.blocks()) {
+            if (holds) {
+                copies.hold(block, -1);
+            } else {
+                copies.settle(block, fact.operation());
+            }
+        }
+        EvolveCopies.close(t, fact, tier, copies);
+    }
+
+    /** Notes that what became of the blocks of an operation is known by now. */
+    static void settled(Tables t, Decision fact, String operation) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), operation);
+        OperationRow row = t.get(Rows.OPERATIONS, key);
+        if (row != null && !row.settled()) {
+            t.put(Rows.OPERATIONS, key, new OperationRow(row.incarnation(), row.kind(), row.state(), row.from(), row.to(), row.request(),
+                    row.attempt(), row.lease(), row.namespace(), row.root(), row.blockCount(), row.blocks(), row.deadlineMs(), row.cancels(),
+                    row.endedMs(), true));
+        }
+    }
+
+    static void leaseRequested(Tables t, LeaseRequested fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
+        t.put(Rows.LEASES, key, new LeaseRow(fact.envelope().incarnation(), LeaseState.REQUESTED, fact.operation(), fact.request(),
+                fact.attempt(), fact.endMs(), "", List.of()));
+        Forgetting.remember(t, fact, RowKey.Timer.LEASE, fact.lease(), fact.endMs());
+        RowKey.Text operation = new RowKey.Text(key.aggregate(), fact.operation());
+        OperationRow row = unfinished(t, operation);
+        t.put(Rows.OPERATIONS, operation, new OperationRow(row.incarnation(), row.kind(), row.state(), row.from(), row.to(), row.request(),
+                row.attempt(), fact.lease(), row.namespace(), row.root(), row.blockCount(), row.blocks(), row.deadlineMs(), row.cancels(),
+                row.endedMs(), row.settled()));
+        EvolveRequests.leased(t, fact, fact.request(), fact.attempt(), fact.lease());
+    }
+
+    static void leaseHeld(Tables t, LeaseHeld fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
+        LeaseRow row = lease(t, key);
+        List<Block> deepest = EvolveCopies.deepest(fact.blocks());
+        t.put(Rows.LEASES, key, new LeaseRow(row.incarnation(), LeaseState.HELD, row.operation(), row.request(), row.attempt(), row.endMs(),
+                fact.namespace(), deepest));
+        hold(t, fact, fact.namespace(), deepest, 1);
+    }
+
+    static void leaseEnded(Tables t, LeaseEnded fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
+        LeaseRow row = lease(t, key);
+        t.delete(Rows.LEASES, key);
+        Forgetting.forget(t, fact, RowKey.Timer.LEASE, fact.lease(), row.endMs());
+        EvolveRequests.leased(t, fact, row.request(), row.attempt(), null);
+        if (row.state() == LeaseState.HELD && isOfThisLife(Evolve.node(t, fact), row.incarnation())) {
+            hold(t, fact, row.namespace(), row.deepest(), -1);
+        }
+    }
+
+    private static void hold(Tables t, Decision fact, String namespace, List<Block> blocks, int more) {
+        Copies copies = EvolveCopies.open(t, fact, Tier.HOST, namespace);
+        for (Block block : blocks) {
+            copies.hold(block, more);
+        }
+        EvolveCopies.close(t, fact, Tier.HOST, copies);
+    }
+
+    /** The tier whose copies an operation writes, drops or holds. */
+    static Tier tierOf(OperationKind kind, Tier from, Tier to) {
+        return kind == OperationKind.DROP || kind == OperationKind.BACK_UP ? from : to;
+    }
+
+    /** Whether an operation of that state has not ended. */
+    static boolean isUnfinished(OperationState state) {
+        return state == OperationState.ISSUED || state == OperationState.OVERDUE;
+    }
+
+    private static boolean isOfThisLife(NodeRow node, long incarnation) {
+        return node.alive() && node.incarnation() == incarnation;
+    }
+
+    private static OperationRow unfinished(Tables t, RowKey.Text key) {
+        @Nullable OperationRow row = t.get(Rows.OPERATIONS, key);
+        if (row == null || !isUnfinished(row.state())) {
+            throw new IllegalHistory("Operation " + key.id() + " is not in progress");
+        }
+        return row;
+    }
+
+    private static LeaseRow lease(Tables t, RowKey.Text key) {
+        LeaseRow row = t.get(Rows.LEASES, key);
+        if (row == null) {
+            throw new IllegalHistory("Lease " + key.id() + " was never asked for, or has ended");
+        }
+        return row;
+    }
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.RequestAdmitted;
+import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.SealedRow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Facts about requests. Without state. */
+final class EvolveRequests {
+    private EvolveRequests() {}
+
+    static void admitted(Tables t, RequestAdmitted fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.request());
+        RequestRow earlier = t.get(Rows.REQUESTS, key);
+        if (earlier != null && !RequestStates.isEnd(earlier.state())) {
+            throw new IllegalHistory("Attempt " + fact.attempt() + " of " + fact.request() + " begins while " + earlier.attempt() + " goes on");
+        }
+        if (earlier != null && earlier.tail()) {
+            Forgetting.dropSealed(t, key, earlier.attempt());
+        }
+        t.put(Rows.REQUESTS, key, new RequestRow(fact.envelope().incarnation(), fact.attempt(), RequestState.SUBMITTED, fact.namespace(), 0,
+                false, null, 0));
+        if (earlier == null) {
+            Forgetting.remember(t, fact, RowKey.Timer.REQUEST, fact.request());
+        }
+    }
+
+    static void transitioned(Tables t, RequestTransitioned fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.request());
+        RequestRow row = need(t, key, fact.attempt());
+        if (row.state() != fact.from() || !RequestStates.isLegal(fact.from(), fact.to())) {
+            throw new IllegalHistory("A request that is " + row.state() + " cannot go from " + fact.from() + " to " + fact.to());
+        }
+        long endedMs = RequestStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
+        boolean tail = row.tail() && fact.to() != RequestState.CANCELLED && fact.to() != RequestState.REJECTED;
+        if (row.tail() && !tail) {
+            Forgetting.dropSealed(t, key, row.attempt());
+        }
+        t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), fact.to(), row.namespace(), row.seals(), tail, row.lease(),
+                endedMs));
+    }
+
+    static void sealed(Tables t, SealedNoted fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.request());
+        RequestRow row = need(t, key, fact.attempt());
+        t.put(Rows.SEALED, new RowKey.Sealed(key.aggregate(), fact.request(), fact.attempt(), row.seals()),
+                new SealedRow(fact.namespace(), fact.root(), fact.blocks()));
+        t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), row.state(), row.namespace(), row.seals() + 1, true,
+                row.lease(), row.endedMs()));
+    }
+
+    /** Takes the sealed blocks of a request off the list, up to and with the last one that a write-back was issued for. */
+    static void consumed(Tables t, OperationIssued fact, String request) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
+        RequestRow row = t.get(Rows.REQUESTS, key);
+        if (row == null || row.attempt() != fact.attempt() || !row.tail() || fact.blocks().isEmpty()) {
+            return;
+        }
+        List<Sealed> reports = sealed(t, key.aggregate(), request, fact.attempt());
+        for (int i = 0; i < reports.size(); i++) {
+            RowKey.Sealed report = reports.get(i).key();
+            SealedRow sealed = reports.get(i).row();
+            int last = lastOf(sealed.blocks(), fact);
+            if (last < 0) {
+                t.delete(Rows.SEALED, report);
+                continue;
+            }
+            List<PagedBlock> rest = sealed.blocks().subList(last + 1, sealed.blocks().size());
+            if (rest.isEmpty()) {
+                t.delete(Rows.SEALED, report);
+            } else {
+                t.put(Rows.SEALED, report, new SealedRow(sealed.namespace(), sealed.root(), rest));
+            }
+            setTail(t, key, row, !rest.isEmpty() || i + 1 < reports.size());
+            return;
+        }
+        setTail(t, key, row, false);
+    }
+
+    /** Where in {@code blocks} the last block of the operation is; -1 when it is not there. */
+    private static int lastOf(List<PagedBlock> blocks, OperationIssued fact) {
+        var key = fact.blocks().getLast().key();
+        for (int i = blocks.size() - 1; i >= 0; i--) {
+            if (blocks.get(i).block().key().equals(key)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private static void setTail(Tables t, RowKey.Text key, RequestRow row, boolean tail) {
+        t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), row.state(), row.namespace(), row.seals(), tail, row.lease(),
+                row.endedMs()));
+    }
+
+    /** Gives a request its lease, or takes it away. */
+    static void leased(Tables t, Decision fact, String request, int attempt, @Nullable String lease) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
+        RequestRow row = t.get(Rows.REQUESTS, key);
+        if (row != null && row.attempt() == attempt) {
+            t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), row.state(), row.namespace(), row.seals(), row.tail(),
+                    lease, row.endedMs()));
+        }
+    }
+
+    /** A report of sealed blocks. */
+    record Sealed(RowKey.Sealed key, SealedRow row) {}
+
+    /** What an attempt has sealed and nobody has considered for write-back yet, in the order of the reports. */
+    static List<Sealed> sealed(Tables t, String aggregate, String request, int attempt) {
+        List<Sealed> found = new ArrayList<>();
+        try (Scan<RowKey.Sealed, SealedRow> scan = t.range(Rows.SEALED, new RowKey.Sealed(aggregate, request, attempt, 0),
+                new RowKey.Sealed(aggregate, request, attempt, Integer.MAX_VALUE))) {
+            while (scan.next()) {
+                found.add(new Sealed(scan.key(), scan.value()));
+            }
+        }
+        return found;
+    }
+
+    private static RequestRow need(Tables t, RowKey.Text key, int attempt) {
+        RequestRow row = t.get(Rows.REQUESTS, key);
+        if (row == null || row.attempt() != attempt) {
+            throw new IllegalHistory("Nobody knows attempt " + attempt + " of " + key.id());
+        }
+        return row;
+    }
+}

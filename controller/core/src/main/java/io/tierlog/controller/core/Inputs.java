@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.NodeSeen;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.LoadBackFailed;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PolicyChangeRequested;
+import io.tierlog.schemas.event.PolicyPublished;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.RequestCancelled;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestPrefilled;
+import io.tierlog.schemas.event.RequestRejected;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.event.WaitExpired;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
+import io.tierlog.schemas.state.NodeRow;
+
+/**
+ * The front door of decide: whose input it is, whether it may be taken at all, and which room it goes to. Without state.
+ *
+ * <p>An agent's event passes when it is of the node's present life and not a repeat; the fact InputTaken then records its number.
+ */
+final class Inputs {
+    private Inputs() {}
+
+    static void decide(Draft d, Input input) {
+        switch (input) {
+            case Input.Unreadable u -> {
+                d.fact(new InputSkipped(d.envelope(d.clockAggregate(), 0), u.topic(), u.partition(), u.offset(), u.reason(), u.detail()));
+                d.outcome(new Outcome.Skipped(u.reason()));
+            }
+            case Input.Recorded r -> event(d, r.event());
+        }
+    }
+
+    private static void event(Draft d, Event event) {
+        switch (event) {
+            case Tick e -> Ticks.decide(d, e);
+            case PolicyChangeRequested e -> PolicyInputs.change(d, e);
+            case PolicyPublished e -> PolicyInputs.published(d, e);
+            case BlocksStored e -> StoreInputs.stored(d, e);
+            case AgentRegistering e -> Registration.decide(d, e);
+            case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
+                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, BlocksEvicted _,
+                    OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
+                    LoadBackDone _, LoadBackFailed _, DropDone _, DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
+        }
+    }
+
+    private static void ofNode(Draft d, Event event) {
+        Envelope from = event.envelope();
+        if (!Aggregates.isNode(from.aggregate())) {
+            d.refuse(d.envelope(from.aggregate(), 0), event, RefusalReason.WRONG_AGGREGATE, "This event is about a node, not " + from.aggregate());
+            return;
+        }
+        NodeDraft n = d.node(from.aggregate());
+        if (n == null) {
+            d.refuse(d.envelope(from.aggregate(), 0), event, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
+            fence(d, from, 0);
+            return;
+        }
+        NodeRow row = n.row();
+        if (from.incarnation() > row.incarnation()) {
+            d.refuse(n.envelope(), event, RefusalReason.FUTURE_INCARNATION,
+                    "Incarnation " + from.incarnation() + " was never given out; the last is " + row.incarnation());
+        } else if (from.incarnation() < row.incarnation() || !row.alive()) {
+            d.refuse(n.envelope(), event, RefusalReason.STALE_INCARNATION, "Incarnation " + from.incarnation() + " has ended");
+            fence(d, from, row.alive() ? row.incarnation() : 0);
+        } else if (from.sequence() <= row.lastSequence()) {
+            d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was taken before");
+        } else {
+            taken(n, event);
+            n.fact(new InputTaken(n.envelope(), from.sender(), from.sequence(), d.clock().ticks(), n.commandSequence()));
+        }
+    }
+
+    /** Tells a process that it speaks for nobody; its count of commands is over, so the number is 0. */
+    private static void fence(Draft d, Envelope from, long currentIncarnation) {
+        d.command(new FenceAgent(d.envelope(from.aggregate(), from.incarnation()),
+                new CommandHeader(d.nextId(from.aggregate()), 0), currentIncarnation));
+    }
+
+    private static void taken(NodeDraft n, Event event) {
+        switch (event) {
+            case AgentStopping e -> Registration.stopping(n, e);
+            case AgentHeartbeat e -> n.fact(new NodeSeen(n.envelope(), e.usage()));
+            case EngineAttached e -> Engines.attached(n, e);
+            case EngineDetached e -> Engines.detached(n, e);
+            case RequestSubmitted e -> Submissions.decide(n, e);
+            case RequestPrefilled e -> Requests.prefilled(n, e);
+            case RequestFinished e -> Requests.finished(n, e);
+            case RequestCancelled e -> Requests.cancelled(n, e);
+            case RequestRejected e -> Requests.rejected(n, e);
+            case WaitExpired e -> Requests.waitExpired(n, e);
+            case BlocksSealed e -> WriteBacks.sealed(n, e);
+            case BlocksEvicted e -> Removals.evicted(n, e);
+            // The agent has its pages: nothing to decide, and InputTaken says that it was read.
+            case OperationStarted _ -> {}
+            case WriteBackDone e -> Completions.decide(n, e, Completion.of(e));
+            case WriteBackFailed e -> Completions.decide(n, e, Completion.of(e));
+            case PrefetchDone e -> Completions.decide(n, e, Completion.of(e));
+            case PrefetchFailed e -> Completions.decide(n, e, Completion.of(e));
+            case BackUpDone e -> Completions.decide(n, e, Completion.of(e));
+            case BackUpFailed e -> Completions.decide(n, e, Completion.of(e));
+            case LoadBackDone e -> Loads.done(n, e);
+            case LoadBackFailed e -> Loads.failed(n, e);
+            case DropDone e -> Completions.decide(n, e, Completion.of(e));
+            case DropFailed e -> Completions.decide(n, e, Completion.of(e));
+            case OperationCancelled e -> Completions.cancelled(n, e);
+            case CommandRefused e -> Completions.refused(n, e);
+            case Tick _, PolicyChangeRequested _, PolicyPublished _, BlocksStored _, AgentRegistering _ ->
+                throw new IllegalStateException(event.getClass().getSimpleName() + " is no event of a registered agent");
+        }
+    }
+}

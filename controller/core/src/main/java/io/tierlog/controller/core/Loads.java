@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.LoadBackFailed;
+import io.tierlog.schemas.state.RequestRow;
+
+/** Loads to the device are between engine and agent; the log hears of them afterwards. Without state. */
+final class Loads {
+    private Loads() {}
+
+    static void done(NodeDraft n, LoadBackDone e) {
+        ended(n, e, Completion.of(e), e.request(), e.attempt());
+    }
+
+    static void failed(NodeDraft n, LoadBackFailed e) {
+        ended(n, e, Completion.of(e), e.request(), e.attempt());
+    }
+
+    private static void ended(NodeDraft n, Event e, Completion c, String request, int attempt) {
+        String broken = Settlement.broken(n, c);
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            return;
+        }
+        Settlement.adopted(n, c);
+        int done = c.doneBlocks();
+        n.fact(new OrphanAdopted(n.envelope(), c.operation(), c.kind(), c.state(), true, done, c.results().size() - done, c.movedBytes()));
+        RequestRow row = n.request(request);
+        if (row != null && row.attempt() == attempt && n.isOfThisLife(row.incarnation())) {
+            Requests.endLease(n, row.lease(), LeaseEndReason.LOADED);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.TierRow;
+import org.jspecify.annotations.Nullable;
+
+/** One node as a decision sees it: its rows, its envelope, the number of its next command. Confined to its {@link Draft}. */
+final class NodeDraft {
+    final Draft d;
+    final String aggregate;
+    private NodeRow row;
+    private Envelope envelope;
+    private long commandSequence;
+
+    NodeDraft(Draft d, String aggregate, NodeRow row) {
+        this.d = d;
+        this.aggregate = aggregate;
+        this.row = row;
+        this.envelope = d.envelope(aggregate, row.incarnation());
+        this.commandSequence = row.commandSequence();
+    }
+
+    /** The node as the tables have it. */
+    NodeRow row() {
+        return row;
+    }
+
+    /** Envelope for facts about the node and commands to it. */
+    Envelope envelope() {
+        return envelope;
+    }
+
+    /** Number of the last command to the node. */
+    long commandSequence() {
+        return commandSequence;
+    }
+
+    void refresh() {
+        NodeRow now = d.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate));
+        if (now != null) {
+            row = now;
+            envelope = d.envelope(aggregate, now.incarnation());
+            commandSequence = Math.max(commandSequence, now.commandSequence());
+        }
+    }
+
+    void fact(Decision fact) {
+        d.fact(fact);
+    }
+
+    /** Header of the next command to the node. */
+    CommandHeader nextHeader() {
+        return new CommandHeader(d.nextId(aggregate), ++commandSequence);
+    }
+
+    @Nullable RequestRow request(String request) {
+        return d.tables.get(Rows.REQUESTS, new RowKey.Text(aggregate, request));
+    }
+
+    @Nullable OperationRow operation(String operation) {
+        return d.tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, operation));
+    }
+
+    @Nullable LeaseRow lease(String lease) {
+        return d.tables.get(Rows.LEASES, new RowKey.Text(aggregate, lease));
+    }
+
+    /** The copy of a block on a tier if it counts: of this life of the node, and more than a stand-in. */
+    @Nullable PlacementRow copy(Bytes namespace, Tier tier, Bytes block) {
+        PlacementRow copy = d.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, namespace, tier, block));
+        return copy != null && counts(copy, tier) ? copy : null;
+    }
+
+    /** Whether a copy is of this life of the node, and more than a stand-in. */
+    boolean counts(PlacementRow copy, Tier tier) {
+        return Evolve.isCurrent(row, tier, copy) && copy.state() != CopyState.ABSENT;
+    }
+
+    /** Whether a row of that incarnation belongs to this life of the node. */
+    boolean isOfThisLife(long incarnation) {
+        return row.alive() && incarnation == row.incarnation();
+    }
+
+    /** Use of a tier; null when the node has no such tier. */
+    @Nullable TierRow tier(Tier tier) {
+        for (TierRow candidate : row.tiers()) {
+            if (candidate.tier() == tier) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    /** Tier whose copies an operation of that kind makes or removes. */
+    static Tier tierOf(OperationKind kind) {
+        return switch (kind) {
+            case WRITE_BACK, PREFETCH, PROMOTE, COPY, DROP, BACK_UP -> Tier.HOST;
+            case LOAD_BACK -> Tier.DEVICE;
+            case UNKNOWN -> Tier.UNKNOWN;
+        };
+    }
+}

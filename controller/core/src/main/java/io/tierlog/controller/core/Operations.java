@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.decision.OperationIssued;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** How operations are issued: an id, a fact, and the header for the command. Without state. */
+final class Operations {
+    private Operations() {}
+
+    /**
+     * What an operation is for.
+     *
+     * @param request request it serves; null when none
+     * @param attempt attempt of that request; 0 when none
+     * @param namespace namespace of the blocks
+     * @param root key of block 0 of the prompt; no bytes when it does not matter
+     */
+    record Purpose(@Nullable String request, int attempt, String namespace, Bytes root) {}
+
+    /** An operation that was issued: its id, and the header of its command. */
+    record Issued(String operation, CommandHeader header) {}
+
+    static Issued issue(NodeDraft n, OperationKind kind, Tier from, Purpose purpose, List<Block> blocks) {
+        String operation = n.d.nextId(n.aggregate);
+        CommandHeader header = n.nextHeader();
+        Tier to = switch (kind) {
+            case WRITE_BACK, PREFETCH, PROMOTE -> Tier.HOST;
+            case LOAD_BACK -> Tier.DEVICE;
+            case BACK_UP -> Tier.STORE;
+            case COPY, DROP, UNKNOWN -> Tier.UNKNOWN;
+        };
+        n.fact(new OperationIssued(n.envelope(), operation, kind, from, to, purpose.request(), purpose.attempt(), purpose.namespace(),
+                purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs())));
+        return new Issued(operation, header);
+    }
+
+    /** The blocks without their pages. */
+    static List<Block> blocks(List<PagedBlock> paged) {
+        List<Block> blocks = new ArrayList<>(paged.size());
+        for (PagedBlock block : paged) {
+            blocks.add(block.block());
+        }
+        return blocks;
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Copies that went. Without state. */
+final class Removals {
+    private Removals() {}
+
+    /** A block whose copy went, and the copy as it was held. */
+    record Gone(Block block, PlacementRow copy) {}
+
+    static void evicted(NodeDraft n, BlocksEvicted e) {
+        String broken = Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        if (broken != null || e.tier() == Tier.UNKNOWN || e.tier() == Tier.STORE) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT,
+                    "This does not hold: " + (broken == null ? "an agent evicts from DEVICE, HOST or DISK" : broken));
+            return;
+        }
+        Bytes namespace = Namespaces.digest(e.namespace());
+        List<Gone> gone = new ArrayList<>(e.blocks().size());
+        for (PagedBlock block : e.blocks()) {
+            PlacementRow held = n.copy(namespace, e.tier(), block.block().key());
+            if (held != null && isTheOne(held, block.page(), block.generation())) {
+                gone.add(new Gone(block.block(), held));
+            }
+        }
+        fact(n, e.tier(), e.namespace(), e.reason(), gone);
+    }
+
+    /** Whether a report about a page and generation is about the copy that is held: reports about earlier content come too late. */
+    static boolean isTheOne(PlacementRow held, int page, long generation) {
+        return held.page() == page && held.generation() <= generation;
+    }
+
+    static void fact(NodeDraft n, Tier tier, String namespace, RemovalReason reason, List<Gone> gone) {
+        if (gone.isEmpty()) {
+            return;
+        }
+        Bytes digest = Namespaces.digest(namespace);
+        List<Block> blocks = new ArrayList<>(gone.size());
+        int lost = 0;
+        for (Gone one : gone) {
+            blocks.add(one.block());
+            Tier other = tier == Tier.DEVICE ? Tier.HOST : Tier.DEVICE;
+            boolean elsewhere = one.copy().stored() || n.copy(digest, other, one.block().key()) != null;
+            lost += elsewhere ? 0 : 1;
+        }
+        n.fact(new BlocksRemoved(n.envelope(), tier, namespace, reason, blocks, lost));
+    }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.RequestAdmitted;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.state.RequestRow;
+
+/**
+ * An attempt of a request arrives: it is matched, what it uses is touched, and what is missing on the host is fetched when that is more
+ * than the threshold. Without state.
+ */
+final class Submissions {
+    private Submissions() {}
+
+    static void decide(NodeDraft n, RequestSubmitted e) {
+        String broken = Checks.submission(n.d.limits, e);
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            return;
+        }
+        RequestRow row = n.request(e.request());
+        if (row != null && !isNewer(n, e, row)) {
+            return;
+        }
+        if (row != null && !RequestStates.isEnd(row.state())) {
+            RequestReason reason = n.isOfThisLife(row.incarnation()) ? RequestReason.NEW_ATTEMPT : RequestReason.NODE_LOST;
+            Requests.end(n, e.request(), row, RequestState.CANCELLED, reason);
+        }
+        admit(n, e);
+    }
+
+    private static boolean isNewer(NodeDraft n, RequestSubmitted e, RequestRow row) {
+        if (e.attempt() > row.attempt() || (e.attempt() == row.attempt() && !n.isOfThisLife(row.incarnation()))) {
+            return true;
+        }
+        if (e.attempt() == row.attempt()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.DUPLICATE_REQUEST, "Attempt " + e.attempt() + " of " + e.request() + " is " + row.state());
+        } else {
+            n.d.refuse(n.envelope(), e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + e.request() + " has begun");
+        }
+        return false;
+    }
+
+    private static void admit(NodeDraft n, RequestSubmitted e) {
+        Match match = e.reuseEligible() ? Match.of(n, e) : Match.NOTHING;
+        n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e), e.deviceBlocks(),
+                match.hostBlocks()));
+        if (!match.deepest().isEmpty()) {
+            n.fact(new BlocksTouched(n.envelope(), Tier.HOST, e.namespace(), match.deepest(), n.d.offset));
+        }
+        Policy policy = n.d.policy();
+        if (!e.reuseEligible()) {
+            prefill(n, e, RequestReason.NOT_REUSE_ELIGIBLE);
+        } else if (e.answered()) {
+            prefill(n, e, RequestReason.ANSWERED_AT_ONCE);
+        } else if (match.fetch().size() > policy.prefetchThresholdBlocks()) {
+            fetch(n, e, match);
+        } else {
+            prefill(n, e, match.fetch().isEmpty() ? RequestReason.NOTHING_BELOW : RequestReason.BELOW_THRESHOLD);
+        }
+        WriteBacks.used(n, e);
+    }
+
+    /** The attempt goes on with what it has; a waiting one is told so. */
+    private static void prefill(NodeDraft n, RequestSubmitted e, RequestReason reason) {
+        Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFILLING, reason);
+        if (!e.answered()) {
+            n.d.command(new ResumeRequest(n.envelope(), n.nextHeader(), e.request(), e.attempt(), reason));
+        }
+    }
+
+    private static void fetch(NodeDraft n, RequestSubmitted e, Match match) {
+        Policy policy = n.d.policy();
+        Bytes root = e.keys().getFirst();
+        Operations.Issued issued = Operations.issue(n, OperationKind.PREFETCH, match.source(),
+                new Operations.Purpose(e.request(), e.attempt(), e.namespace(), root), match.fetch());
+        String lease = n.d.nextId(n.aggregate);
+        n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), e.request(), e.attempt(), n.d.in(policy.leaseMs())));
+        Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
+        n.d.command(new PrefetchBlocks(n.envelope(), issued.header(), issued.operation(), lease, policy.leaseMs(), e.request(), e.attempt(),
+                e.namespace(), root, match.fetch(), match.source(), match.buildsOn()));
+    }
+}

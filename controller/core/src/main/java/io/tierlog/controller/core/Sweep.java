@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.decision.SweepAdvanced;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.SweepRow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Clears away what lives of a node that have ended left behind. That they count no more is true at once, by their incarnation; this is
+ * about saying so for each, and about room. It looks at no more rows than the budget and goes on at the next tick. Confined to one call.
+ */
+final class Sweep {
+    static final int REQUESTS = 0;
+    static final int OPERATIONS = 1;
+    static final int LEASES = 2;
+    static final int PLACEMENTS = 3;
+
+    private static final int TABLES = 4;
+
+    private final NodeDraft n;
+    private final SweepRow sweep;
+    private final int budget;
+    private int seen;
+    private int phase;
+    private Bytes cursor;
+
+    private Sweep(NodeDraft n, SweepRow sweep, int budget) {
+        this.n = n;
+        this.sweep = sweep;
+        this.budget = budget;
+        this.phase = sweep.phase();
+        this.cursor = sweep.cursor();
+    }
+
+    /** Takes the next step of the node's sweep, if one is under way; answers with the number of rows it has looked at. */
+    static int decide(NodeDraft n, int budget) {
+        SweepRow sweep = n.row().sweep();
+        if (sweep == null || budget <= 0) {
+            return 0;
+        }
+        Sweep step = new Sweep(n, sweep, budget);
+        step.run();
+        n.d.evolve();
+        return step.seen;
+    }
+
+    private void run() {
+        while (phase < TABLES) {
+            RowKey.Text first = new RowKey.Text(n.aggregate, "");
+            boolean done = switch (phase) {
+                case REQUESTS -> scan(Rows.REQUESTS, first, this::request);
+                case OPERATIONS -> scan(Rows.OPERATIONS, first, this::operation);
+                case LEASES -> scan(Rows.LEASES, first, this::lease);
+                default -> placements();
+            };
+            if (!done) {
+                break;
+            }
+            phase++;
+            cursor = Bytes.EMPTY;
+        }
+        n.fact(new SweepAdvanced(n.envelope(), phase, cursor, phase == TABLES));
+    }
+
+    /** What to do with one row. */
+    private interface Visit<K, V> {
+        void row(K key, V row);
+    }
+
+    /** Looks at rows from the cursor on; true at the end of the table, false when the budget is used up before. */
+    private <K extends RowKey<K>, V extends WireRecord> boolean scan(Table<K, V> table, K first, Visit<K, V> visit) {
+        K from = cursor.isEmpty() ? first : table.decodeKey(cursor.unshared());
+        try (Scan<K, V> scan = n.d.tables.range(table, from, null)) {
+            while (scan.next()) {
+                if (seen == budget) {
+                    cursor = Bytes.wrapUnshared(table.encodeKey(new KeyWriter(), scan.key()));
+                    return false;
+                }
+                seen++;
+                visit.row(scan.key(), scan.value());
+            }
+        }
+        return true;
+    }
+
+    private boolean isStale(long incarnation) {
+        return incarnation <= sweep.through();
+    }
+
+    private void request(RowKey.Text key, RequestRow row) {
+        if (isStale(row.incarnation()) && !RequestStates.isEnd(row.state())) {
+            n.fact(new RequestTransitioned(n.envelope(), key.id(), row.attempt(), row.state(), RequestState.CANCELLED, RequestReason.NODE_LOST));
+        }
+    }
+
+    private void operation(RowKey.Text key, OperationRow row) {
+        if (isStale(row.incarnation()) && EvolveOperations.isUnfinished(row.state())) {
+            n.fact(new OperationEnded(n.envelope(), key.id(), row.kind(), OperationState.FENCED, OperationReason.NODE_LOST, 0,
+                    row.blockCount(), 0));
+        }
+    }
+
+    private void lease(RowKey.Text key, LeaseRow row) {
+        if (isStale(row.incarnation())) {
+            n.fact(new LeaseEnded(n.envelope(), key.id(), LeaseEndReason.NODE_LOST));
+        }
+    }
+
+    /** Copies of one namespace and tier that go together. */
+    private record Kind(Bytes namespace, Tier tier) {}
+
+    private static final class Lost {
+        private final List<Block> blocks = new ArrayList<>();
+        private int last;
+    }
+
+    private boolean placements() {
+        Map<Kind, Lost> lost = new LinkedHashMap<>();
+        boolean done = scan(Rows.PLACEMENTS, new RowKey.Copy(n.aggregate, Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY), (key, row) -> {
+            boolean ofAnEngineThatLeft = key.tier() == Tier.DEVICE && row.incarnation() == n.row().incarnation()
+                    && row.epoch() < n.row().engineEpoch();
+            if (isStale(row.incarnation()) || ofAnEngineThatLeft) {
+                Lost kind = lost.computeIfAbsent(new Kind(key.namespace(), key.tier()), k -> new Lost());
+                kind.blocks.add(new Block(row.index(), key.block(), row.parent()));
+                boolean counted = row.state() == CopyState.SERVING || row.state() == CopyState.LEAVING;
+                kind.last += counted && !row.stored() && key.tier() == Tier.HOST ? 1 : 0;
+            }
+        });
+        for (Map.Entry<Kind, Lost> entry : lost.entrySet()) {
+            String namespace = n.d.namespace(n.aggregate, entry.getKey().namespace());
+            n.fact(new BlocksRemoved(n.envelope(), entry.getKey().tier(), namespace, sweep.reason(), entry.getValue().blocks,
+                    entry.getValue().last));
+        }
+        return done;
+    }
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.OperationOverdue;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.OperationRow;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Time passes: what has fallen due, and who was silent for too long. Without state. */
+final class Ticks {
+    /** Latest log time, milliseconds since 1970, some 140,000 years on: no sum with a time-out overflows. */
+    private static final long LATEST_MS = 1L << 52;
+
+    private Ticks() {}
+
+    static void decide(Draft d, Tick e) {
+        if (!e.envelope().aggregate().equals(d.clockAggregate())) {
+            d.refuse(d.envelope(e.envelope().aggregate(), 0), e, RefusalReason.WRONG_AGGREGATE, "This tick is not for partition " + d.partition);
+        } else if (e.timeMs() < 0 || e.timeMs() > LATEST_MS) {
+            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.OVER_LIMIT, "Time is from 0 to " + LATEST_MS + " ms, not " + e.timeMs());
+        } else if (e.timeMs() == d.clock().logTimeMs() && d.clock().ticks() > 0) {
+            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED, "It is " + e.timeMs() + " already");
+        } else {
+            // A clock that was set back still ticks: the count goes on, the time stands.
+            d.timeIs(Math.max(d.clock().logTimeMs(), e.timeMs()), d.clock().ticks() + 1);
+            d.fact(new TimeAdvanced(d.envelope(d.clockAggregate(), 0), d.clock().logTimeMs(), d.clock().ticks()));
+        }
+    }
+
+    /** What follows once the time is in the tables. */
+    static void followUp(Draft d) {
+        due(d);
+        d.evolve();
+        List<NodeDraft> nodes = nodes(d);
+        for (NodeDraft n : nodes) {
+            silence(n);
+        }
+        d.evolve();
+        int budget = d.limits.blocksPerDecision();
+        for (NodeDraft n : nodes) {
+            budget -= Sweep.decide(n, budget);
+            budget -= Relief.decide(n, budget);
+        }
+    }
+
+    private static void due(Draft d) {
+        for (RowKey.Timer timer : Forgetting.due(d.tables, d.clockAggregate(), d.clock().logTimeMs(), d.limits.timersPerTick())) {
+            NodeDraft n = d.node(timer.owner());
+            if (n == null) {
+                throw new IllegalHistory("A timer is set for " + timer.owner() + ", which nobody knows");
+            }
+            switch (timer.kind()) {
+                case RowKey.Timer.OPERATION -> overdue(n, timer.id());
+                case RowKey.Timer.LEASE -> expired(n, timer.id());
+                default -> {}
+            }
+        }
+    }
+
+    private static void overdue(NodeDraft n, String operation) {
+        OperationRow row = n.operation(operation);
+        if (row == null || !EvolveOperations.isUnfinished(row.state()) || !n.isOfThisLife(row.incarnation())
+                || row.deadlineMs() > n.d.clock().logTimeMs()) {
+            return;
+        }
+        CancelOperation cancel = new CancelOperation(n.envelope(), n.nextHeader(), operation, row.kind());
+        n.fact(new OperationOverdue(n.envelope(), operation, cancel.header().commandSequence(), row.cancels() + 1,
+                n.d.in(n.d.policy().operationTimeoutMs())));
+        n.d.command(cancel);
+    }
+
+    private static void expired(NodeDraft n, String lease) {
+        LeaseRow row = n.lease(lease);
+        if (row != null && n.isOfThisLife(row.incarnation())) {
+            n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.EXPIRED));
+        }
+    }
+
+    /** The nodes of this partition, another one first at each tick, so that none is always served last. */
+    private static List<NodeDraft> nodes(Draft d) {
+        List<NodeDraft> nodes = new ArrayList<>();
+        try (var scan = d.tables.range(Rows.MEMBERS, new RowKey.Text(d.clockAggregate(), ""), null)) {
+            while (scan.next()) {
+                NodeDraft n = d.node(scan.key().id());
+                if (n == null) {
+                    throw new IllegalHistory("Nobody knows " + scan.key().id() + ", a node of " + d.clockAggregate());
+                }
+                nodes.add(n);
+            }
+        }
+        if (!nodes.isEmpty()) {
+            Collections.rotate(nodes, (int) (d.clock().ticks() % nodes.size()));
+        }
+        return nodes;
+    }
+
+    private static void silence(NodeDraft n) {
+        int silentTicks = n.d.policy().nodeSilentTicks();
+        if (silentTicks > 0 && n.row().alive() && n.d.clock().ticks() - n.row().heardTick() > silentTicks) {
+            n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.ops.bench.control.ControlBench;
+import io.tierlog.ops.bench.control.ControlBenchConfig;
+import io.tierlog.ops.bench.control.ControlBenchReport;
+import io.tierlog.ops.bench.control.ReportText;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog bench control}: prints the table, and returns 1 when something in it is not accounted for. */
+@Command(
+        name = "control",
+        description = "Measure submit to command, beside the least that a way through Kafka takes.",
+        footer = {
+            "",
+            "One run measures a bare hop, a bare relay, an empty Kafka Streams",
+            "pass-through and Tierlog in turn, with records of the same size. The",
+            "ratios count: the machine's speed and noise hit all of them alike."
+        })
+public final class BenchControlCommand implements Callable<Integer> {
+    private static final int NOT_ACCOUNTED = 1;
+    private static final ControlBenchConfig DEFAULTS = ControlBenchConfig.DEFAULTS;
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = "--bootstrap-servers", paramLabel = "HOST:PORT", description = "Cluster to run on (default: a broker of its own).")
+    @Nullable String bootstrapServers;
+
+    @Option(names = "--rate", paramLabel = "N", description = "Requests a second (default: ${DEFAULT-VALUE}).")
+    int rate = DEFAULTS.load().rate();
+
+    @Option(names = "--seconds", paramLabel = "N", description = "Measured seconds of each part in each round (default: ${DEFAULT-VALUE}).")
+    int seconds = DEFAULTS.load().seconds();
+
+    @Option(names = "--rounds", paramLabel = "N", description = "How often the parts take turns (default: ${DEFAULT-VALUE}).")
+    int rounds = DEFAULTS.load().rounds();
+
+    @Option(names = "--records", paramLabel = "N", description = "Records for the throughput, in all rounds (default: ${DEFAULT-VALUE}).")
+    int records = DEFAULTS.load().records();
+
+    @Option(names = "--blocks", paramLabel = "N", description = "Whole blocks of each prompt (default: ${DEFAULT-VALUE}).")
+    int blocks = DEFAULTS.shape().blocks();
+
+    @Option(names = "--nodes", paramLabel = "N", description = "Nodes that submit (default: ${DEFAULT-VALUE}).")
+    int nodes = DEFAULTS.shape().nodes();
+
+    @Option(names = "--partitions", paramLabel = "N", description = "Partitions of every topic (default: ${DEFAULT-VALUE}).")
+    int partitions = DEFAULTS.shape().partitions();
+
+    @Option(names = "--commit-interval-ms", paramLabel = "N", description = "Time between transactions (default: ${DEFAULT-VALUE}).")
+    int commitIntervalMs = DEFAULTS.tuning().commitIntervalMs();
+
+    @Option(names = "--record-cache", paramLabel = "BYTES", description = "Record cache of the controller (default: ${DEFAULT-VALUE}).")
+    long recordCacheBytes = DEFAULTS.tuning().recordCacheBytes();
+
+    @Option(names = "--commands", paramLabel = "WAY", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Commands commands = Commands.both;
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Format format = Format.text;
+
+    /** How commands leave the controller; the names are what a user types. */
+    enum Commands {
+        /** By a plain producer, at once. */
+        direct,
+        /** In the transaction, read before it commits and after. */
+        transactional,
+        /** One after the other; the ratios are about the direct way. */
+        both
+    }
+
+    /** What {@code --format} takes; the names are what a user types. */
+    enum Format {
+        /** For people. */
+        text,
+        /** For programs: one JSON object on stdout, nothing else. */
+        json
+    }
+
+    @Override
+    public Integer call() throws JsonProcessingException {
+        PrintWriter err = spec.commandLine().getErr();
+        ControlBenchReport report = ControlBench.run(config(), step -> {
+            err.println(step);
+            err.flush();
+        });
+        PrintWriter out = spec.commandLine().getOut();
+        switch (format) {
+            case text -> out.print(ReportText.of(report));
+            case json -> out.println(new ObjectMapper().writeValueAsString(report));
+        }
+        out.flush();
+        return report.accounted() ? 0 : NOT_ACCOUNTED;
+    }
+
+    private ControlBenchConfig config() {
+        List<CommandDelivery> ways =
+                switch (commands) {
+                    case direct -> List.of(CommandDelivery.DIRECT);
+                    case transactional -> List.of(CommandDelivery.TRANSACTIONAL);
+                    case both -> List.of(CommandDelivery.DIRECT, CommandDelivery.TRANSACTIONAL);
+                };
+        return new ControlBenchConfig(
+                Optional.ofNullable(bootstrapServers),
+                new ControlBenchConfig.Load(rate, seconds, rounds, records),
+                new ControlBenchConfig.Shape(blocks, nodes, partitions),
+                new ControlBenchConfig.Tuning(commitIntervalMs, recordCacheBytes),
+                ways);
+    }
+}

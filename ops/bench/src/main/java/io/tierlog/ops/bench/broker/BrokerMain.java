@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.broker;
+
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.ops.kafka.EmbeddedKafkaException;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * The process behind {@link BrokerProcess}: prints where the broker listens, and ends when its standard input does, so that it never
+ * outlives the benchmark, however that ended.
+ */
+public final class BrokerMain {
+    static final String READY = "ready ";
+
+    private BrokerMain() {}
+
+    /** Takes the data directory as its one argument. */
+    public static void main(String[] arguments) throws IOException {
+        try (EmbeddedKafka kafka = EmbeddedKafka.start(EmbeddedKafkaConfig.of(Path.of(arguments[0])))) {
+            System.out.println(READY + kafka.bootstrapServers());
+            System.out.flush();
+            while (System.in.read() >= 0) {
+                // Nothing is ever said; the end of the stream is what is waited for.
+            }
+        } catch (EmbeddedKafkaException refused) {
+            System.err.println(refused.getMessage());
+            Runtime.getRuntime().halt(1);
+        }
+        // Whatever thread of the broker is still busy: its data are about to be removed.
+        Runtime.getRuntime().halt(0);
+    }
+}

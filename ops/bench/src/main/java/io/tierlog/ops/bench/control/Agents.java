@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.events.LogReader;
+import io.tierlog.events.Reading;
+import io.tierlog.ops.bench.BenchException;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
+import io.tierlog.schemas.decision.Decision;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All nodes of one log: registers them, lets each answer its commands, and keeps them heard of. Commands come on the thread of the receiver,
+ * everything else on that of the benchmark; safe for both.
+ */
+final class Agents implements Receiver.Sink<Command> {
+    private static final Duration REGISTRATION = Duration.ofSeconds(30);
+    private static final long HEARTBEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Map<String, Agent> byAggregate = new LinkedHashMap<>();
+    private volatile @Nullable Arrivals arrivals;
+    private long lastHeartbeatNanos = System.nanoTime();
+    private int thresholdBlocks;
+    private boolean registered;
+
+    Agents(Environment environment, String eventsTopic) {
+        for (String node : environment.nodes()) {
+            Sender sender = new Sender(environment.outbox(), eventsTopic, node, "bench-" + node);
+            byAggregate.put(Workload.aggregate(node), new Agent(node, sender, environment.workload()));
+        }
+    }
+
+    /** Senders of the nodes' own events. */
+    List<Sender> senders() {
+        return byAggregate.values().stream().map(Agent::sender).toList();
+    }
+
+    /** Fetches of at most so many blocks are not worth while, by the policy in force. */
+    int thresholdBlocks() {
+        return thresholdBlocks;
+    }
+
+    /** Whether the nodes have an incarnation. */
+    boolean isRegistered() {
+        return registered;
+    }
+
+    /** Where answers are told from here on. */
+    void tell(Arrivals next) {
+        arrivals = next;
+    }
+
+    /** Commands to all nodes, by type. */
+    Map<String, Long> commands() {
+        Map<String, Long> sum = new LinkedHashMap<>();
+        byAggregate.values().forEach(agent -> agent.commands().forEach((type, count) -> sum.merge(type, count, Long::sum)));
+        return sum;
+    }
+
+    /** Registers every node with a controller that runs, once in the life of the log. */
+    void register(Environment environment, String decisionsTopic) {
+        LogReader.Source<Decision> source = new LogReader.Source<>(decisionsTopic, Decision.class, LogReader.Isolation.COMMITTED);
+        List<Agent> waiting = new ArrayList<>(byAggregate.values());
+        try (LogReader<Decision> decisions = new LogReader<>(environment.access(), environment.codec(), source)) {
+            decisions.seekToEnd();
+            waiting.forEach(Agent::register);
+            long deadline = System.nanoTime() + REGISTRATION.toNanos();
+            while (!waiting.isEmpty()) {
+                if (System.nanoTime() > deadline) {
+                    throw BenchException.failed(
+                            "the controller did not answer the registration of " + waiting.size() + " nodes within " + REGISTRATION,
+                            "run again with --verbose");
+                }
+                decisions.poll(Duration.ofMillis(100), entry -> {
+                    if (entry.reading() instanceof Reading.Decoded<Decision> read) {
+                        waiting.removeIf(agent -> accepted(agent, read.value()));
+                    }
+                });
+            }
+        }
+        registered = true;
+    }
+
+    private boolean accepted(Agent agent, Decision decision) {
+        return switch (decision) {
+            case AgentAccepted accepted when agent.is(accepted.processId()) -> {
+                agent.accepted(accepted.newIncarnation());
+                thresholdBlocks = accepted.policy().prefetchThresholdBlocks();
+                yield true;
+            }
+            case AgentRefused refused when agent.is(refused.processId()) -> throw BenchException.failed(
+                    "the controller refused a node of the benchmark: " + refused.reason() + ", " + refused.detail(), "please report this");
+            default -> false;
+        };
+    }
+
+    @Override
+    public void accept(Command command, long nowNanos) {
+        Agent agent = byAggregate.get(command.envelope().aggregate());
+        if (agent == null) {
+            throw BenchException.failed("a command to nobody of the benchmark: " + command.envelope().aggregate(), "please report this");
+        }
+        agent.run(command, request -> {
+            Arrivals now = arrivals;
+            if (now != null) {
+                now.arrived(Workload.number(request), nowNanos);
+            }
+        });
+    }
+
+    /** Sends a sign of life of every node when a second has passed since the last. */
+    @Override
+    public synchronized void idle() {
+        long now = System.nanoTime();
+        if (registered && now - lastHeartbeatNanos >= HEARTBEAT_NANOS) {
+            lastHeartbeatNanos = now;
+            byAggregate.values().forEach(Agent::heartbeat);
+        }
+    }
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import java.time.Duration;
+
+/** A Kafka Streams application in use: the empty one, or a controller. One thread at a time. */
+interface Application extends AutoCloseable {
+    /** How long a start may take. */
+    Duration START = Duration.ofSeconds(60);
+
+    /**
+     * Waits until it processes.
+     *
+     * @throws io.tierlog.ops.bench.BenchException when it does not come to that
+     */
+    void awaitRunning(Duration patience) throws InterruptedException;
+
+    /** @throws io.tierlog.ops.bench.BenchException when it has stopped by itself */
+    void check();
+
+    /** Stops it, after a last commit. */
+    @Override
+    void close();
+}

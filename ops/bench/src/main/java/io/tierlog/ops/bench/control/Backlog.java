@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.ops.bench.BenchException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+
+/**
+ * How far an application is with a topic, by the offsets it has committed: asked of the broker, so that watching costs the one who is
+ * watched nothing. One thread at a time.
+ */
+final class Backlog {
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final long LOOK_MS = 10;
+
+    private final Environment environment;
+    private final String group;
+    private final Map<TopicPartition, OffsetSpec> partitions;
+
+    Backlog(Environment environment, String group, String topic) {
+        this.environment = environment;
+        this.group = group;
+        this.partitions = IntStream.range(0, environment.config().shape().partitions())
+                .boxed()
+                .collect(Collectors.toMap(number -> new TopicPartition(topic, number), _ -> OffsetSpec.latest()));
+    }
+
+    /** Records that are committed as processed, all partitions together. */
+    long committed() throws InterruptedException {
+        try {
+            Map<TopicPartition, OffsetAndMetadata> offsets = environment
+                    .admin()
+                    .listConsumerGroupOffsets(group)
+                    .partitionsToOffsetAndMetadata()
+                    .get();
+            long sum = 0;
+            for (TopicPartition partition : partitions.keySet()) {
+                OffsetAndMetadata offset = offsets.get(partition);
+                sum += offset == null ? 0 : offset.offset();
+            }
+            return sum;
+        } catch (ExecutionException failure) {
+            throw unanswered(failure);
+        }
+    }
+
+    /** Records of the topic, all partitions together. */
+    long end() throws InterruptedException {
+        try {
+            return environment.admin().listOffsets(partitions).all().get().values().stream()
+                    .mapToLong(offset -> offset.offset())
+                    .sum();
+        } catch (ExecutionException failure) {
+            throw unanswered(failure);
+        }
+    }
+
+    /** Waits until the application has committed all there is, and nothing has been added since. */
+    void awaitNone(Application application) throws InterruptedException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            long end = end();
+            // A controller appends ticks for ever: what counts is to have caught up with what was there.
+            while (committed() < end) {
+                pause(application, deadline);
+            }
+            if (end() - end <= partitions.size()) {
+                return;
+            }
+        }
+    }
+
+    /**
+     * Waits a moment.
+     *
+     * @throws BenchException when the application has stopped, or the deadline has passed
+     */
+    void pause(Application application, long deadlineNanos) throws InterruptedException {
+        application.check();
+        if (System.nanoTime() > deadlineNanos) {
+            throw BenchException.failed(
+                    "the group " + group + " is at " + committed() + " of " + end() + " records and gets no further",
+                    "run again with --verbose, or with fewer --records");
+        }
+        TimeUnit.MILLISECONDS.sleep(LOOK_MS);
+    }
+
+    static long deadline() {
+        return System.nanoTime() + PATIENCE.toNanos();
+    }
+
+    private static BenchException unanswered(ExecutionException failure) {
+        return BenchException.failed("the broker did not answer: " + failure.getCause(), "look at the broker").causedBy(failure);
+    }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.ops.bench.BenchException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Runs the control benchmark: all parts in turn, in rounds, so that whatever else the machine does hits all of them alike; the ratios are
+ * what counts. Before the first round there is one that is not measured, for the compiler. Each round begins with another part.
+ *
+ * <p>One thread; the price is time: what is not measured is stopped, and started again in the next round.
+ */
+public final class ControlBench {
+    private static final long ANSWER_MS = 15_000;
+    private static final int WARM_UP_MS = 1_000;
+
+    private final Environment environment;
+    private final Consumer<String> progress;
+    private final Bulk bulk;
+    private final PassThrough passThrough;
+    private final Submitters toPassThrough;
+    private final List<Controller> controllers;
+    private final List<Lane> lanes;
+    private final Measured measured = new Measured();
+    private long nextRequest = 1;
+
+    private ControlBench(Environment environment, Consumer<String> progress) {
+        this.environment = environment;
+        this.progress = progress;
+        this.bulk = new Bulk(environment);
+        this.passThrough = new PassThrough(environment);
+        this.toPassThrough = Submitters.to(environment, passThrough.from());
+        this.controllers = environment.config().commands().stream()
+                .map(commands -> new Controller(environment, commands))
+                .toList();
+        this.lanes = lanes();
+    }
+
+    /** What was measured, by part. */
+    static final class Measured {
+        final Map<Part, LatencyResult> latency = new EnumMap<>(Part.class);
+        final Map<CommandDelivery, Bulk.Result> controllers = new EnumMap<>(CommandDelivery.class);
+        Bulk.Result passThrough = Bulk.Result.NOTHING;
+        int recordBytes;
+    }
+
+    /**
+     * Runs it; takes minutes.
+     *
+     * @param progress is told in a few words what happens
+     * @throws BenchException when it cannot be run, or something of it failed
+     */
+    public static ControlBenchReport run(ControlBenchConfig config, Consumer<String> progress) {
+        long start = System.nanoTime();
+        progress.accept(config.bootstrapServers().isPresent() ? "connecting" : "starting a broker in a process of its own");
+        try (Environment environment = Environment.open(config)) {
+            ControlBench bench = new ControlBench(environment, progress);
+            bench.rounds();
+            double elapsed = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
+            return ControlBenchReport.of(config, bench.measured, elapsed);
+        } catch (InterruptedException interrupted) {
+            throw Environment.interrupted(interrupted);
+        }
+    }
+
+    private List<Lane> lanes() {
+        List<Lane> all = new ArrayList<>();
+        all.add(new HopLane(environment));
+        all.add(new RelayLane(environment));
+        all.add(new PassThroughLane(environment, passThrough, toPassThrough, false));
+        for (Controller controller : controllers) {
+            all.add(new ControllerLane(environment, controller, false));
+            if (controller.commands() == CommandDelivery.TRANSACTIONAL) {
+                all.add(new ControllerLane(environment, controller, true));
+                all.add(new PassThroughLane(environment, passThrough, toPassThrough, true));
+            }
+        }
+        return all;
+    }
+
+    private void rounds() throws InterruptedException {
+        ControlBenchConfig.Load load = environment.config().load();
+        int requests = Math.max(1, load.records() / Bulk.RECORDS_A_REQUEST / load.rounds());
+        progress.accept("warming up");
+        round(new Measured(), requests, 0);
+        for (int round = 1; round <= load.rounds(); round++) {
+            String prefix = "round " + round + "/" + load.rounds();
+            progress.accept(prefix);
+            round(measured, requests, round);
+        }
+    }
+
+    private void round(Measured into, int requests, int round) throws InterruptedException {
+        progress.accept("  throughput: empty pass-through");
+        into.passThrough = into.passThrough.plus(bulk.through(passThrough, toPassThrough, take(requests), requests));
+        for (Controller controller : controllers) {
+            progress.accept("  throughput: Tierlog, commands " + controller.commands());
+            Bulk.Result result = bulk.through(controller, take(requests), requests);
+            into.controllers.merge(controller.commands(), result, Bulk.Result::plus);
+        }
+        List<Lane> turn = new ArrayList<>(lanes);
+        Collections.rotate(turn, -round);
+        for (Lane lane : turn) {
+            progress.accept("  latency: " + lane.part().title());
+            into.latency.merge(lane.part(), latency(lane), LatencyResult::plus);
+        }
+    }
+
+    private LatencyResult latency(Lane lane) throws InterruptedException {
+        ControlBenchConfig.Load load = environment.config().load();
+        int warmUp = Math.max(1, load.rate() * WARM_UP_MS / 1_000);
+        int count = warmUp + load.rate() * load.seconds();
+        long period = TimeUnit.SECONDS.toNanos(1) / load.rate();
+        Arrivals arrivals = new Arrivals(new Arrivals.Stretch(take(count), warmUp, count, period));
+        try (Lane.Running running = lane.open(arrivals)) {
+            measured.recordBytes = Math.max(measured.recordBytes, OpenLoop.run(running, arrivals));
+            arrivals.await(ANSWER_MS);
+            running.settle();
+        }
+        return LatencyResult.of(arrivals);
+    }
+
+    /** The first of {@code count} numbers that no request had before. */
+    private long take(int count) {
+        long first = nextRequest;
+        nextRequest += count;
+        return first;
+    }
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.controller.streams.StreamsTuning;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.bench.BenchException;
+import java.time.Duration;
+import java.util.Locale;
+
+/**
+ * A log of its own, a controller for it, and the agents of its nodes: started and stopped as the parts take turns, with the state it had.
+ * One thread at a time.
+ */
+final class Controller {
+    private final Environment environment;
+    private final CommandDelivery commands;
+    private final String name;
+    private final Topics topics;
+    private final Agents agents;
+    private final Submitters submitters;
+
+    Controller(Environment environment, CommandDelivery commands) {
+        this.environment = environment;
+        this.commands = commands;
+        this.name = commands.name().toLowerCase(Locale.ROOT);
+        this.topics = environment.log(name);
+        this.agents = new Agents(environment, topics.events());
+        this.submitters = new Submitters(environment.workload(), agents.senders());
+    }
+
+    CommandDelivery commands() {
+        return commands;
+    }
+
+    Topics topics() {
+        return topics;
+    }
+
+    Agents agents() {
+        return agents;
+    }
+
+    Submitters submitters() {
+        return submitters;
+    }
+
+    /** The group that its offsets are committed for. */
+    String group() {
+        return environment.named(name);
+    }
+
+    /** Starts it. */
+    Application start() {
+        ControlBenchConfig.Tuning tuning = environment.config().tuning();
+        ControllerConfig config = ControllerConfig.of(environment.access(), environment.directory(name))
+                .with()
+                .topics(topics)
+                .applicationId(group())
+                .instanceId("bench")
+                .commands(commands)
+                .streams(StreamsTuning.DEFAULTS
+                        .withCommitIntervalMs(tuning.commitIntervalMs())
+                        .withRecordCacheBytes(tuning.recordCacheBytes()))
+                .build();
+        return new Started(ControllerApp.start(config));
+    }
+
+    /** Starts it, and registers the nodes when it runs for the first time. */
+    Application startWithAgents() throws InterruptedException {
+        Application started = start();
+        try {
+            started.awaitRunning(Application.START);
+            if (!agents.isRegistered()) {
+                agents.register(environment, topics.decisions());
+                if (environment.workload().blocks() <= agents.thresholdBlocks()) {
+                    throw BenchException.badInput(
+                            "--blocks " + environment.workload().blocks() + " is not worth a fetch: the controller fetches more than "
+                                    + agents.thresholdBlocks() + " blocks only",
+                            "give more");
+                }
+            }
+            return started;
+        } catch (RuntimeException | InterruptedException failure) {
+            started.close();
+            throw failure;
+        }
+    }
+
+    private record Started(ControllerApp app) implements Application {
+        @Override
+        public void awaitRunning(Duration patience) throws InterruptedException {
+            if (!app.awaitRunning(patience)) {
+                check();
+                throw BenchException.failed("the controller did not start: it is " + app.state(), "run again with --verbose");
+            }
+        }
+
+        @Override
+        public void check() {
+            if (app.ended().isDone()) {
+                Throwable cause = app.ended().join().orElseGet(() -> new IllegalStateException("it was closed"));
+                throw BenchException.failed("the controller stopped: " + cause.getMessage(), "run again with --verbose").causedBy(cause);
+            }
+        }
+
+        @Override
+        public void close() {
+            app.close();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.events.LogReader;
+import io.tierlog.schemas.command.Command;
+
+/** From RequestSubmitted to the PrefetchBlocks that it leads to, as its agent receives it. One thread at a time. */
+final class ControllerLane implements Lane {
+    private final Environment environment;
+    private final Controller controller;
+    private final Backlog backlog;
+    private final Part part;
+
+    /** @param afterCommit whether agents wait for the commit; commands that are sent directly cannot be waited for */
+    ControllerLane(Environment environment, Controller controller, boolean afterCommit) {
+        this.environment = environment;
+        this.controller = controller;
+        this.backlog = new Backlog(environment, controller.group(), controller.topics().events());
+        this.part = switch (controller.commands()) {
+            case DIRECT -> Part.DIRECT;
+            case TRANSACTIONAL -> afterCommit ? Part.AFTER_COMMIT : Part.TRANSACTIONAL;
+        };
+        if (afterCommit && controller.commands() == CommandDelivery.DIRECT) {
+            throw new IllegalArgumentException("a command that is sent directly is never part of a transaction");
+        }
+    }
+
+    @Override
+    public Part part() {
+        return part;
+    }
+
+    @Override
+    public Running open(Arrivals arrivals) throws InterruptedException {
+        Application started = controller.startWithAgents();
+        LogReader.Isolation isolation = part == Part.AFTER_COMMIT ? LogReader.Isolation.COMMITTED : LogReader.Isolation.ALL;
+        controller.agents().tell(arrivals);
+        Receiver<Command> receiver = new Receiver<>(
+                environment.access(),
+                environment.codec(),
+                new LogReader.Source<>(controller.topics().commands(), Command.class, isolation),
+                controller.agents());
+        return new Open(started, receiver);
+    }
+
+    private final class Open implements Running {
+        private final Application started;
+        private final Receiver<Command> receiver;
+
+        Open(Application started, Receiver<Command> receiver) {
+            this.started = started;
+            this.receiver = receiver;
+        }
+
+        @Override
+        public int submit(long number) {
+            return controller.submitters().submit(number);
+        }
+
+        @Override
+        public void settle() throws InterruptedException {
+            environment.outbox().flush();
+            receiver.check();
+            started.check();
+            backlog.awaitNone(started);
+        }
+
+        @Override
+        public void close() {
+            receiver.close();
+            started.close();
+        }
+    }
+}

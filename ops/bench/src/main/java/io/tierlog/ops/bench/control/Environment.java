@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.LogSetupException;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.broker.BrokerProcess;
+import io.tierlog.ops.bench.broker.TemporaryDirectory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.errors.TopicExistsException;
+
+/**
+ * The cluster a benchmark runs on, and what all its parts share. Everything made bears the name of the run, and is removed at the end: with
+ * the broker's process and the directory, or topic by topic on somebody else's cluster. Safe for use by several threads.
+ */
+final class Environment implements AutoCloseable {
+    private final ControlBenchConfig config;
+    private final TemporaryDirectory directory;
+    private final Optional<BrokerProcess> broker;
+    private final Thread signalled = new Thread(this::abandon, "bench-signalled");
+    private final String run = "tierlog-bench-" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
+    private final Codec codec = new Codec(Schemas.bundled());
+    private final List<String> nodes;
+    private final Workload workload;
+    private final KafkaAccess access;
+    private final Admin admin;
+    private final Outbox outbox;
+
+    private Environment(ControlBenchConfig config, TemporaryDirectory directory, Optional<BrokerProcess> broker) {
+        this.config = config;
+        this.directory = directory;
+        this.broker = broker;
+        this.nodes = Workload.nodes(config.shape().nodes(), config.shape().partitions());
+        this.workload = new Workload(config.shape().blocks());
+        this.access = KafkaAccess.of(broker.map(BrokerProcess::bootstrapServers).or(config::bootstrapServers).orElseThrow());
+        this.admin = Admin.create(access.client(Map.of()));
+        this.outbox = new Outbox(access, codec);
+        Runtime.getRuntime().addShutdownHook(signalled);
+    }
+
+    /** @throws BenchException when there is no cluster */
+    static Environment open(ControlBenchConfig config) {
+        TemporaryDirectory directory = TemporaryDirectory.create("tierlog-bench-");
+        Optional<BrokerProcess> broker = Optional.empty();
+        try {
+            if (config.bootstrapServers().isEmpty()) {
+                broker = Optional.of(BrokerProcess.start(directory.path()));
+            } else {
+                reach(config.bootstrapServers().get());
+            }
+            return new Environment(config, directory, broker);
+        } catch (RuntimeException failure) {
+            broker.ifPresent(BrokerProcess::close);
+            directory.close();
+            throw failure;
+        }
+    }
+
+    /** Before anything else is asked for: clients only complain in the log, for a long time. */
+    private static void reach(String bootstrapServers) {
+        try {
+            new TopicAdmin(KafkaAccess.of(bootstrapServers)).close();
+        } catch (LogSetupException absent) {
+            throw BenchException.badInput(
+                            String.valueOf(absent.getMessage()), "leave --bootstrap-servers out to have a broker started for the benchmark")
+                    .causedBy(absent);
+        }
+    }
+
+    ControlBenchConfig config() {
+        return config;
+    }
+
+    KafkaAccess access() {
+        return access;
+    }
+
+    Codec codec() {
+        return codec;
+    }
+
+    Admin admin() {
+        return admin;
+    }
+
+    Outbox outbox() {
+        return outbox;
+    }
+
+    List<String> nodes() {
+        return nodes;
+    }
+
+    Workload workload() {
+        return workload;
+    }
+
+    /** A name of this run's own: for topics, applications and groups. */
+    String named(String name) {
+        return run + "." + name;
+    }
+
+    /** A directory of this run's own. */
+    Path directory(String name) {
+        return directory.resolve(name);
+    }
+
+    /** Makes a topic with as many partitions as all have, and waits until it can be written to. */
+    String topic(String name) {
+        String topic = named(name);
+        NewTopic wanted = new NewTopic(topic, Optional.of(config.shape().partitions()), Optional.empty());
+        try {
+            admin.createTopics(List.of(wanted)).all().get();
+        } catch (ExecutionException failure) {
+            if (!(failure.getCause() instanceof TopicExistsException)) {
+                throw BenchException.failed("the topic " + topic + " cannot be made: " + failure.getCause(), "look at the broker")
+                        .causedBy(failure);
+            }
+        } catch (InterruptedException interrupted) {
+            throw interrupted(interrupted);
+        }
+        outbox.prepare(topic);
+        return topic;
+    }
+
+    /** Makes the topics of a log. */
+    Topics log(String name) {
+        Topics topics = new Topics(named(name));
+        try (TopicAdmin topicAdmin = new TopicAdmin(access)) {
+            topicAdmin.create(topics, config.shape().partitions(), 1);
+        }
+        outbox.prepare(topics.events());
+        return topics;
+    }
+
+    /** What an interrupt during the benchmark becomes; the thread stays interrupted. */
+    static BenchException interrupted(InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+        return BenchException.failed("the benchmark was interrupted", "run it again").causedBy(interrupted);
+    }
+
+    @Override
+    public void close() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(signalled);
+        } catch (IllegalStateException signal) {
+            // The process is ending, and the hook does the rest.
+            return;
+        }
+        outbox.close();
+        if (broker.isEmpty()) {
+            removeTopics();
+        }
+        admin.close();
+        broker.ifPresent(BrokerProcess::close);
+        directory.close();
+    }
+
+    /** After a signal: without asking the parts, which may wait for anything. */
+    private void abandon() {
+        if (broker.isEmpty()) {
+            removeTopics();
+        }
+        broker.ifPresent(BrokerProcess::close);
+        directory.close();
+    }
+
+    private void removeTopics() {
+        try {
+            List<String> topics = mine(admin.listTopics().names().get());
+            admin.deleteTopics(topics).all().get();
+            List<String> groups = mine(admin.listGroups().all().get().stream().map(group -> group.groupId()).toList());
+            admin.deleteConsumerGroups(groups).all().get();
+        } catch (ExecutionException failure) {
+            throw BenchException.failed("topics of the benchmark stay on the cluster: " + failure.getCause(), "delete " + run + ".*")
+                    .causedBy(failure);
+        } catch (InterruptedException interrupted) {
+            throw interrupted(interrupted);
+        }
+    }
+
+    private List<String> mine(Collection<String> names) {
+        List<String> mine = new ArrayList<>(names);
+        mine.removeIf(name -> !name.startsWith(run + "."));
+        return mine;
+    }
+}

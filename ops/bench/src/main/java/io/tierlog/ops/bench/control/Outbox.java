@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.ops.bench.BenchException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one plain producer of the benchmark: idempotent, sending at once, as that of an agent. Safe for use by several threads.
+ *
+ * <p>A failed send shows in {@link #check}, for nobody waits for each of them.
+ */
+final class Outbox implements AutoCloseable {
+    private final Codec codec;
+    private final KafkaProducer<byte[], byte[]> producer;
+    private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
+
+    Outbox(KafkaAccess access, Codec codec) {
+        this.codec = codec;
+        this.producer = new KafkaProducer<>(
+                access.client(Map.of("acks", "all", "enable.idempotence", "true", "linger.ms", 0)),
+                new ByteArraySerializer(),
+                new ByteArraySerializer());
+    }
+
+    Codec codec() {
+        return codec;
+    }
+
+    /** Asks for the metadata of a topic now, so that the first record does not wait for it. */
+    void prepare(String topic) {
+        producer.partitionsFor(topic);
+    }
+
+    void send(ProducerRecord<byte[], byte[]> record) {
+        var _ = producer.send(record, (_, failed) -> {
+            if (failed != null) {
+                failure.compareAndSet(null, failed);
+            }
+        });
+    }
+
+    /**
+     * Waits until everything sent is acknowledged.
+     *
+     * @throws BenchException when something was not
+     */
+    void flush() {
+        producer.flush();
+        check();
+    }
+
+    /** @throws BenchException when a record could not be sent */
+    void check() {
+        Exception failed = failure.get();
+        if (failed != null) {
+            throw BenchException.failed("a record could not be sent: " + failed.getMessage(), "look at the broker").causedBy(failed);
+        }
+    }
+
+    @Override
+    public void close() {
+        producer.close(Duration.ofSeconds(2));
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import io.tierlog.ops.bench.BenchException;
+import java.time.Duration;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.processor.api.ContextualProcessor;
+import org.apache.kafka.streams.processor.api.Record;
+
+/**
+ * An empty Kafka Streams application: it forwards what it reads, exactly once, with the settings of the controller. What it takes more than
+ * the relay is the price of Kafka Streams and its transactions; what the controller takes more than it is the controller's own.
+ */
+final class PassThrough {
+    private static final Duration CLOSE = Duration.ofSeconds(20);
+    private static final int POLL_MS = 5;
+    private static final int SESSION_MS = 10_000;
+
+    private final Environment environment;
+    private final String from;
+    private final String to;
+
+    PassThrough(Environment environment) {
+        this.environment = environment;
+        this.from = environment.topic("pass-in");
+        this.to = environment.topic("pass-out");
+    }
+
+    String from() {
+        return from;
+    }
+
+    String to() {
+        return to;
+    }
+
+    /** The group that its offsets are committed for. */
+    String group() {
+        return environment.named("pass");
+    }
+
+    /** Starts it. */
+    Application start() {
+        KafkaStreams streams = new KafkaStreams(topology(), settings());
+        CountDownLatch running = new CountDownLatch(1);
+        streams.setStateListener((state, _) -> {
+            if (state == KafkaStreams.State.RUNNING || state == KafkaStreams.State.ERROR) {
+                running.countDown();
+            }
+        });
+        streams.start();
+        return new Started(streams, running);
+    }
+
+    private record Started(KafkaStreams streams, CountDownLatch running) implements Application {
+        @Override
+        public void awaitRunning(Duration patience) throws InterruptedException {
+            if (!running.await(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw BenchException.failed("the empty pass-through did not start: it is " + streams.state(), "run again with --verbose");
+            }
+            check();
+        }
+
+        @Override
+        public void check() {
+            KafkaStreams.State state = streams.state();
+            if (state == KafkaStreams.State.PENDING_ERROR || state == KafkaStreams.State.ERROR || state == KafkaStreams.State.NOT_RUNNING) {
+                throw BenchException.failed("the empty pass-through stopped: it is " + state, "run again with --verbose");
+            }
+        }
+
+        @Override
+        public void close() {
+            streams.close(CLOSE);
+        }
+    }
+
+    private Topology topology() {
+        Topology topology = new Topology();
+        topology.addSource("in", new ByteArrayDeserializer(), new ByteArrayDeserializer(), from);
+        topology.addProcessor("pass", Forward::new, "in");
+        topology.addSink("out", to, new ByteArraySerializer(), new ByteArraySerializer(), "pass");
+        return topology;
+    }
+
+    private Properties settings() {
+        Properties all = new Properties();
+        all.putAll(environment.access().properties());
+        all.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, environment.access().bootstrapServers());
+        all.put(StreamsConfig.APPLICATION_ID_CONFIG, group());
+        all.put(StreamsConfig.STATE_DIR_CONFIG, environment.directory("pass").toString());
+        all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+        all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, environment.config().tuning().commitIntervalMs());
+        all.put(StreamsConfig.POLL_MS_CONFIG, POLL_MS);
+        // Kafka warns of another default to come when it is not said.
+        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), "bench");
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), SESSION_MS);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+        return all;
+    }
+
+    /** Hands on what it is given. */
+    private static final class Forward extends ContextualProcessor<byte[], byte[], byte[], byte[]> {
+        @Override
+        public void process(Record<byte[], byte[]> record) {
+            context().forward(record);
+        }
+    }
+}

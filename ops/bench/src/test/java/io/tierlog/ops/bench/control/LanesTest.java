@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.control;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** The parts without a controller, on one broker: what goes in comes out, once. */
+final class LanesTest {
+    private static final ControlBenchConfig CONFIG = new ControlBenchConfig(
+            Optional.empty(),
+            new ControlBenchConfig.Load(200, 1, 1, 300),
+            new ControlBenchConfig.Shape(4, 2, 2),
+            ControlBenchConfig.DEFAULTS.tuning(),
+            ControlBenchConfig.DEFAULTS.commands());
+    private static Environment environment;
+    private static PassThrough passThrough;
+    private static Submitters toPassThrough;
+
+    @BeforeAll
+    static void start() {
+        environment = Environment.open(CONFIG);
+        passThrough = new PassThrough(environment);
+        toPassThrough = Submitters.to(environment, passThrough.from());
+    }
+
+    @AfterAll
+    static void stop() {
+        environment.close();
+    }
+
+    @Test
+    void everyRequestComesBackOnceAndAgainInTheNextRound() throws InterruptedException {
+        List<Lane> lanes = List.of(
+                new HopLane(environment),
+                new RelayLane(environment),
+                new PassThroughLane(environment, passThrough, toPassThrough, false),
+                new PassThroughLane(environment, passThrough, toPassThrough, true));
+
+        for (int round = 0; round < 2; round++) {
+            for (Lane lane : lanes) {
+                Arrivals arrivals = new Arrivals(new Arrivals.Stretch(round * 50L, 10, 50, TimeUnit.MILLISECONDS.toNanos(2)));
+                try (Lane.Running running = lane.open(arrivals)) {
+                    OpenLoop.run(running, arrivals);
+                    arrivals.await(30_000);
+                    running.settle();
+                }
+                assertEquals(new Arrivals.Count(50, 50, 0, 0, 0), arrivals.count(), lane.part() + ", round " + round);
+                assertEquals(40, arrivals.micros().getTotalCount());
+            }
+        }
+    }
+
+    @Test
+    void bulkRecordsPassThroughOnce() throws InterruptedException {
+        Bulk bulk = new Bulk(environment);
+
+        Bulk.Result first = bulk.through(passThrough, toPassThrough, 1_000, 100);
+        Bulk.Result second = bulk.through(passThrough, toPassThrough, 2_000, 100);
+
+        // A request is three records.
+        Bulk.Result sum = first.plus(second);
+        assertEquals(600, sum.events());
+        assertEquals(Map.of("RequestSubmitted", 200L, "RequestPrefilled", 200L, "RequestFinished", 200L), sum.out());
+        assertTrue(sum.seen().perSecond() > 0);
+    }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+/** What a command says when it cannot go on: printed as {@code error:} and {@code hint:}, without a stack trace. */
+public final class CliError extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    /** The command understood what was asked and could not do it. */
+    public static final int FAILURE = 1;
+
+    /** What was asked makes no sense, or needs something else to be done first. */
+    public static final int BAD_INPUT = 2;
+
+    private final String message;
+    private final String hint;
+    private final int exitCode;
+
+    /**
+     * @param message what is wrong, one sentence without a full stop
+     * @param hint what to do next
+     * @param exitCode {@link #FAILURE} or {@link #BAD_INPUT}
+     */
+    public CliError(String message, String hint, int exitCode) {
+        super(message);
+        this.message = message;
+        this.hint = hint;
+        this.exitCode = exitCode;
+    }
+
+    /** The same with the exception behind it, which {@code --verbose} prints. */
+    public CliError(String message, String hint, int exitCode, Throwable cause) {
+        this(message, hint, exitCode);
+        initCause(cause);
+    }
+
+    /** What is wrong. */
+    @Override
+    public String getMessage() {
+        return message;
+    }
+
+    /** What to do next. */
+    public String hint() {
+        return hint;
+    }
+
+    /** What the process ends with. */
+    public int exitCode() {
+        return exitCode;
+    }
+}

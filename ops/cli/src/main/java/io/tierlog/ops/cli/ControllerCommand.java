@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.controller.streams.ControllerException;
+import io.tierlog.controller.streams.InputPosition;
+import io.tierlog.controller.streams.StreamsTuning;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog controller}: one instance of the controller, in the foreground. */
+@Command(
+        name = "controller",
+        description = "Run a controller instance on an existing log.",
+        footer = {"", "It runs until Ctrl-C. A killed instance goes on where it was when started again with the same --state-dir."})
+final class ControllerCommand implements Callable<Integer> {
+    private static final Duration RUNNING = Duration.ofSeconds(90);
+
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    ClusterOptions cluster;
+
+    @Option(names = "--state-dir", paramLabel = "DIR", description = "Where the state is kept, on a disk that survives restarts (default: ${DEFAULT-VALUE}).")
+    Path stateDir = Path.of(System.getProperty("user.home"), ".tierlog", "controller");
+
+    @Option(names = "--application-id", paramLabel = "NAME", description = "Instances with the same name share the work (default: ${DEFAULT-VALUE}).")
+    String applicationId = "tierlog-controller";
+
+    @Option(names = "--instance-id", paramLabel = "NAME", description = "Name of this instance, kept over restarts (default: one kept in the state directory).")
+    @Nullable String instanceId;
+
+    @Option(names = "--http-host", paramLabel = "HOST", description = "Address for /metrics and /health (default: ${DEFAULT-VALUE}).")
+    String httpHost = "127.0.0.1";
+
+    @Option(names = "--http-port", paramLabel = "PORT", description = "Port for /metrics and /health, 0 for any free one (default: ${DEFAULT-VALUE}).")
+    int httpPort = 8080;
+
+    @Option(names = "--commit-interval-ms", paramLabel = "MS", description = "Time between two transactions (default: ${DEFAULT-VALUE}).")
+    int commitIntervalMs = StreamsTuning.DEFAULTS.commitIntervalMs();
+
+    @Option(names = "--standby-replicas", paramLabel = "N", description = "Warm copies of the state on other instances (default: ${DEFAULT-VALUE}).")
+    int standbyReplicas = StreamsTuning.DEFAULTS.standbyReplicas();
+
+    @Option(
+            names = "--commands",
+            paramLabel = "HOW",
+            description = "${COMPLETION-CANDIDATES}: at once by a plain producer, or in the transaction of the decision (default: ${DEFAULT-VALUE}).")
+    CommandDelivery commands = CommandDelivery.DIRECT;
+
+    @Option(names = "--tick-ms", paramLabel = "MS", description = "Distance between two ticks of log time (default: ${DEFAULT-VALUE}).")
+    int tickMs = 1_000;
+
+    @Option(
+            names = "--skip-input",
+            paramLabel = "PARTITION:OFFSET",
+            split = ",",
+            description = "Records of tierlog.events that stop the core and shall be passed over, with a decision on record.")
+    List<String> skipInputs = List.of();
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    OutputFormat format = OutputFormat.text;
+
+    @Override
+    public Integer call() throws Exception {
+        ControllerConfig config = ClusterOptions.checked(this::config);
+        try (ControllerApp app = start(config)) {
+            if (!app.awaitRunning(RUNNING)) {
+                throw new CliError("the controller is " + app.state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose", CliError.FAILURE);
+            }
+            PrintWriter out = spec.commandLine().getOut();
+            out.println(ready(app));
+            out.flush();
+            throw Foreground.untilSignalled(app, app.ended().thenApply(ControllerCommand::fault));
+        }
+    }
+
+    private static Throwable fault(Optional<Throwable> ended) {
+        return ended.orElseGet(() -> new IllegalStateException("the controller has ended"));
+    }
+
+    private ControllerConfig config() {
+        Set<InputPosition> skips = skipInputs.stream().map(InputPosition::parse).collect(Collectors.toSet());
+        ControllerConfig.Builder builder = ControllerConfig.of(cluster.kafka(), stateDir)
+                .with()
+                .topics(cluster.topics())
+                .applicationId(applicationId)
+                .http(new ControllerConfig.HttpAddress(httpHost, httpPort))
+                .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(commitIntervalMs).withStandbyReplicas(standbyReplicas))
+                .commands(commands)
+                .tickMs(tickMs)
+                .skipInputs(skips);
+        cluster.registry().ifPresent(builder::registry);
+        if (instanceId != null) {
+            builder.instanceId(instanceId);
+        }
+        return builder.build();
+    }
+
+    private static ControllerApp start(ControllerConfig config) {
+        try {
+            return ClusterOptions.checked(() -> ControllerApp.start(config));
+        } catch (ControllerException e) {
+            throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
+        }
+    }
+
+    private String url(ControllerApp app) {
+        return "http://" + httpHost + ":" + app.httpPort();
+    }
+
+    private String ready(ControllerApp app) throws Exception {
+        return switch (format) {
+            case text -> "Controller is up, metrics at " + url(app) + "/metrics. Ctrl-C stops it.";
+            case json -> {
+                Map<String, Object> line = new LinkedHashMap<>();
+                line.put("event", "ready");
+                line.put("http", url(app));
+                line.put("pid", ProcessHandle.current().pid());
+                yield new ObjectMapper().writeValueAsString(line);
+            }
+        };
+    }
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import io.tierlog.ops.bench.BenchCommand;
+import io.tierlog.ops.cli.demo.DemoCommand;
+import io.tierlog.ops.cli.demo.EngineCommand;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** {@code tierlog}: the root command. Its options are understood after every subcommand too. */
+@Command(
+        name = "tierlog",
+        description = "A Kafka-driven, event-sourced controller for the KV cache tiers of LLM inference.",
+        versionProvider = Main.Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        // In the order of the alphabet, as the help shows them.
+        subcommands = {
+            AgentCommand.class,
+            BenchCommand.class,
+            BrokerCommand.class,
+            ControllerCommand.class,
+            DemoCommand.class,
+            EngineCommand.class,
+            TopicsCommand.class
+        },
+        footer = {
+            "",
+            "A flag that is not given is taken from the environment",
+            "(TIERLOG_BROKER_PORT, or TIERLOG_PORT for all commands), then from the",
+            "settings file (broker.port=9092, or port=9092), then from its default.",
+            "Exit codes: 0 done, 1 failed, 2 wrong usage or input."
+        })
+public final class Main implements Callable<Integer> {
+    private static final String VERBOSE_FLAG = "--verbose";
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, scope = ScopeType.INHERIT, description = "Show this help and exit.")
+    boolean help;
+
+    @Option(names = {"-V", "--version"}, versionHelp = true, scope = ScopeType.INHERIT, description = "Show the version and exit.")
+    boolean version;
+
+    @Option(names = VERBOSE_FLAG, scope = ScopeType.INHERIT, description = "Log more, and show stack traces.")
+    boolean verbose;
+
+    @Option(
+            names = Settings.CONFIG_FLAG,
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description = "Settings file (default: ~/" + Settings.FILE_NAME + ", or TIERLOG_CONFIG).")
+    Path config = Path.of(Settings.FILE_NAME);
+
+    /** Runs one command and ends the process with its exit code. */
+    public static void main(String[] arguments) {
+        List<String> list = List.of(arguments);
+        Map<String, String> environment = System.getenv();
+        if (list.contains(VERBOSE_FLAG) || Boolean.parseBoolean(environment.get("TIERLOG_VERBOSE"))) {
+            // Before the first logger exists.
+            System.setProperty("tierlog.log.level", "INFO");
+        }
+        CommandLine line = new CommandLine(new Main());
+        System.exit(run(line, list, environment, Path.of(System.getProperty("user.home"))));
+    }
+
+    /** Runs a command with the given environment and home directory, and returns its exit code. */
+    static int run(CommandLine line, List<String> arguments, Map<String, String> environment, Path home) {
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        line.setUsageHelpAutoWidth(true);
+        line.setExecutionExceptionHandler(Main::failed);
+        line.setParameterExceptionHandler(Main::misused);
+        try {
+            Settings settings = Settings.load(arguments, environment, home);
+            settings.check(line);
+            line.setDefaultValueProvider(settings);
+        } catch (CliError error) {
+            return report(line.getErr(), error, arguments.contains(VERBOSE_FLAG));
+        }
+        return line.execute(arguments.toArray(String[]::new));
+    }
+
+    /** Without a command there is nothing to do: show what there is. */
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(spec.commandLine().getErr());
+        return CliError.BAD_INPUT;
+    }
+
+    private static int failed(Exception failure, CommandLine line, ParseResult parsed) {
+        boolean verbose = line.getCommandSpec().root().userObject() instanceof Main root && root.verbose;
+        if (failure instanceof CliError error) {
+            return report(line.getErr(), error, verbose);
+        }
+        String what = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.toString();
+        String hint = verbose ? "please report this" : "run again with " + VERBOSE_FLAG + " for the stack trace";
+        return report(line.getErr(), new CliError(what, hint, CliError.FAILURE, failure), verbose);
+    }
+
+    private static int misused(ParameterException misuse, String[] arguments) {
+        CommandLine line = misuse.getCommandLine();
+        PrintWriter err = line.getErr();
+        err.println("error: " + misuse.getMessage());
+        UnmatchedArgumentException.printSuggestions(misuse, err);
+        err.println("hint: " + line.getCommandSpec().qualifiedName() + " --help");
+        return CliError.BAD_INPUT;
+    }
+
+    private static int report(PrintWriter err, CliError error, boolean verbose) {
+        err.println("error: " + error.getMessage());
+        err.println("hint: " + error.hint());
+        if (verbose) {
+            error.printStackTrace(err);
+        }
+        err.flush();
+        return error.exitCode();
+    }
+
+    /** What this is and runs on. */
+    static final class Version implements IVersionProvider {
+        @Override
+        public String[] getVersion() throws IOException {
+            Properties versions = new Properties();
+            try (InputStream in = Main.class.getResourceAsStream("/io.tierlog.version.properties")) {
+                versions.load(Objects.requireNonNull(in));
+            }
+            return new String[] {
+                "tierlog " + versions.getProperty("version"),
+                "Kafka " + versions.getProperty("kafka"),
+                "Java " + Runtime.version()
+            };
+        }
+    }
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.ops.engine.workload.WorkloadProfile;
+import io.tierlog.schemas.WritePolicy;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog demo}: everything in one go. */
+@Command(
+        name = "demo",
+        description = "Run broker, controller, agents and an engine model together, replay a workload, and report what the log says happened.",
+        footer = {
+            "",
+            "The report counts operations and records from the log, and compares every byte of every loaded block with what was computed.",
+            "Exit code 1 when a block had wrong content, the numbers do not add up, or operations did not end."
+        })
+public final class DemoCommand implements Callable<Integer> {
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    DemoOptions options;
+
+    @Option(names = "--nodes", paramLabel = "N", description = "Nodes, each with an agent and an engine (default: ${DEFAULT-VALUE}).")
+    int nodes = 2;
+
+    @Option(
+            names = "--host",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Host memory of each node: " + Size.SYNTAX + " (default: 5%%).")
+    Size host = new Size.OfShare(5);
+
+    @Option(names = "--partitions", paramLabel = "N", description = "Partitions of the log (default: ${DEFAULT-VALUE}).")
+    int partitions = 4;
+
+    @Option(names = "--prefetch-threshold", paramLabel = "N", description = "Fetch only when more than N blocks would be fetched (default: ${DEFAULT-VALUE}).")
+    int prefetchThreshold = 1;
+
+    @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
+    int prefetchWaitMs = 200;
+
+    @Option(names = "--write-policy", paramLabel = "POLICY", description = "WRITE_BACK (at the end of a request), WRITE_THROUGH or WRITE_THROUGH_SELECTIVE (default: ${DEFAULT-VALUE}).")
+    WritePolicy writePolicy = WritePolicy.WRITE_BACK;
+
+    @Option(names = "--host-high", paramLabel = "SHARE", description = "Host water level at which relief starts (default: ${DEFAULT-VALUE}).")
+    double hostHigh = 0.90;
+
+    @Option(names = "--host-low", paramLabel = "SHARE", description = "Host water level at which relief stops (default: ${DEFAULT-VALUE}).")
+    double hostLow = 0.85;
+
+    @Option(names = "--commands", paramLabel = "HOW", description = "How commands leave the controller: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    CommandDelivery commands = CommandDelivery.DIRECT;
+
+    @Option(names = "--no-tiers", description = "Device caches alone: no broker, no controller, no agents.")
+    boolean noTiers;
+
+    @Option(names = "--no-controller", description = "Everything but the controller: nothing is fetched, requests go on after the prefetch wait.")
+    boolean noController;
+
+    @Option(names = "--no-compare", description = "Do not replay again without the tiers.")
+    boolean noCompare;
+
+    @Option(names = "--processes", description = "Run every part as a process of its own and print the process ids.")
+    boolean processes;
+
+    @Option(
+            names = "--controller-kills",
+            paramLabel = "N",
+            description = "With --processes: kill -9 the controller N times at random moments, and start it again (default: ${DEFAULT-VALUE}).")
+    int controllerKills;
+
+    @Option(names = "--keep", description = "Keep the log, the state and the store afterwards, and say where they are.")
+    boolean keep;
+
+    @Option(names = "--data", paramLabel = "DIR", description = "Where log, state and store are put (default: a fresh temporary directory).")
+    @Nullable Path data;
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    OutputFormat format = OutputFormat.text;
+
+    @Override
+    public Integer call() throws Exception {
+        check();
+        Workload workload = options.workload();
+        WorkloadProfile profile = WorkloadProfile.of(workload);
+        try (DemoRun run = new DemoRun(this, workload, profile)) {
+            if (processes) {
+                return run.inProcesses(spec.commandLine().getOut());
+            }
+            return EngineCommand.print(run.here(), format, spec.commandLine().getOut());
+        }
+    }
+
+    private void check() {
+        require(nodes >= 1 && nodes <= 64, "--nodes must be 1 to 64, not " + nodes);
+        require(partitions >= 1 && partitions <= 1024, "--partitions must be 1 to 1024, not " + partitions);
+        require(prefetchThreshold >= 0, "--prefetch-threshold must be 0 or more, not " + prefetchThreshold);
+        require(prefetchWaitMs >= 1 && prefetchWaitMs <= 60_000, "--prefetch-wait-ms must be 1 to 60000, not " + prefetchWaitMs);
+        require(hostHigh > 0 && hostHigh <= 1, "--host-high must be above 0 and at most 1, not " + hostHigh);
+        require(hostLow > 0 && hostLow <= hostHigh, "--host-low must be above 0 and at most --host-high, not " + hostLow);
+        require(writePolicy != WritePolicy.UNKNOWN, "--write-policy UNKNOWN is no policy");
+        require(!processes || !noTiers, "--processes and --no-tiers do not go together");
+        require(controllerKills == 0 || processes, "--controller-kills needs --processes");
+        require(controllerKills >= 0 && controllerKills <= 1000, "--controller-kills must be 0 to 1000, not " + controllerKills);
+    }
+
+    private static void require(boolean holds, String message) {
+        if (!holds) {
+            throw new CliError(message, "look at: tierlog demo --help", CliError.BAD_INPUT);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.engine.RouterKind;
+import io.tierlog.ops.engine.workload.ConversationParameters;
+import io.tierlog.ops.engine.workload.ConversationWorkload;
+import io.tierlog.ops.engine.workload.TraceError;
+import io.tierlog.ops.engine.workload.TraceFile;
+import io.tierlog.ops.engine.workload.Workload;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What is replayed, and on what: the flags that {@code demo} and {@code engine} share. */
+public final class DemoOptions {
+    @Option(names = "--trace", paramLabel = "FILE", description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
+    @Nullable Path trace;
+
+    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 4000 generated ones).")
+    @Nullable Integer requests;
+
+    @Option(names = "--seed", paramLabel = "N", description = "Seed of the generated workload (default: ${DEFAULT-VALUE}).")
+    long seed = ConversationParameters.defaults().seed();
+
+    @Option(names = "--speed", paramLabel = "X", description = "Replay at X times the workload's own pace (default: as fast as --concurrency allows).")
+    @Nullable Double speed;
+
+    @Option(names = "--concurrency", paramLabel = "N", description = "Requests in flight at most, over all nodes (default: ${DEFAULT-VALUE}).")
+    int concurrency = 32;
+
+    @Option(names = "--route", paramLabel = "HOW", description = "${COMPLETION-CANDIDATES}: how requests are spread over nodes (default: ${DEFAULT-VALUE}).")
+    RouterKind route = RouterKind.AFFINITY;
+
+    @Option(
+            names = "--bytes-per-block",
+            paramLabel = "BYTES",
+            converter = SizeConverter.class,
+            description = "Size of a block, a multiple of 512 bytes (default: 16KiB).")
+    Size bytesPerBlock = new Size.OfBytes(16 << 10);
+
+    @Option(
+            names = "--device",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Device memory of each node: " + Size.SYNTAX + " (default: 1%%).")
+    Size device = new Size.OfShare(1);
+
+    @Option(
+            names = "--prefill-us-per-token",
+            paramLabel = "US",
+            description = "Modelled cost of computing one prompt token, in microseconds; counted in the time to first token, not slept (default: ${DEFAULT-VALUE}).")
+    long prefillMicrosPerToken = 20;
+
+    @Option(names = "--no-device-retention", description = "Engines keep nothing of ended requests: shows what the lower tiers alone give.")
+    boolean noDeviceRetention;
+
+    @Option(names = "--model", paramLabel = "NAME", description = "Namespace of the blocks: model, revision, dtype (default: ${DEFAULT-VALUE}).")
+    String model = "demo-model/main/bf16";
+
+    /** The workload these flags name. */
+    Workload workload() {
+        try {
+            if (requests != null && requests < 1) {
+                throw new CliError("--requests must be 1 or more, not " + requests, "leave it out to replay everything", CliError.BAD_INPUT);
+            }
+            if (trace != null) {
+                return TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests));
+            }
+            ConversationParameters parameters = ConversationParameters.defaults().withSeed(seed);
+            return new ConversationWorkload(requests == null ? parameters : parameters.withRequests(requests));
+        } catch (TraceError e) {
+            throw new CliError(e.getMessage(), "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids", CliError.BAD_INPUT, e);
+        }
+    }
+
+    /** Size of a block in bytes. */
+    long blockBytes() {
+        long bytes = bytesPerBlock instanceof Size.OfBytes(long given) ? given : 0;
+        if (bytes < 512 || bytes > 64 << 20 || bytes % 512 != 0) {
+            throw new CliError("--bytes-per-block must be a multiple of 512 bytes from 512 to 64MiB", "for example: --bytes-per-block 16KiB", CliError.BAD_INPUT);
+        }
+        return bytes;
+    }
+
+    /** Blocks of a tier whose size was given as {@code size}. */
+    int blocks(String flag, Size size, long uniqueBlocks) {
+        try {
+            return size.toBlocks(blockBytes(), uniqueBlocks);
+        } catch (IllegalArgumentException e) {
+            throw new CliError(flag + ": " + e.getMessage(), "give " + Size.SYNTAX, CliError.BAD_INPUT, e);
+        }
+    }
+
+    /** These flags again, for another process. */
+    List<String> asArguments() {
+        List<String> arguments = new ArrayList<>();
+        if (trace != null) {
+            arguments.addAll(List.of("--trace", trace.toString()));
+        }
+        if (requests != null) {
+            arguments.addAll(List.of("--requests", requests.toString()));
+        }
+        if (speed != null) {
+            arguments.addAll(List.of("--speed", speed.toString()));
+        }
+        if (noDeviceRetention) {
+            arguments.add("--no-device-retention");
+        }
+        arguments.addAll(List.of(
+                "--seed", String.valueOf(seed),
+                "--concurrency", String.valueOf(concurrency),
+                "--route", route.name(),
+                "--bytes-per-block", blockBytes() + "B",
+                "--device", device.text(),
+                "--prefill-us-per-token", String.valueOf(prefillMicrosPerToken),
+                "--model", model));
+        return arguments;
+    }
+}

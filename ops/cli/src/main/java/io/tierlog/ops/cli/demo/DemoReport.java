@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.ops.engine.Latency;
+import io.tierlog.ops.engine.RunReport;
+import java.util.Optional;
+
+/**
+ * What a run came to.
+ *
+ * @param run what the engines saw
+ * @param log what the log says; empty when there was none
+ * @param without the same workload with device caches alone; empty when it was not run
+ */
+record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> without) {
+    /** Whether the run is what it must be: it adds up, no wrong byte, every operation with exactly one end. */
+    boolean sound() {
+        boolean logSound = log.map(summary -> summary.settled()
+                        && summary.counts().unreadable() == 0
+                        && summary.counts().operations().unfinished() == 0
+                        && summary.counts().operations().breaches() == 0)
+                .orElse(true);
+        return run.addsUp() && run.wrongContent() == 0 && logSound;
+    }
+
+    /** One object, names in snake case. */
+    ObjectNode toJson() {
+        ObjectNode json = run.toJson();
+        log.ifPresent(summary -> add(json, summary));
+        without.ifPresent(other -> {
+            ObjectNode report = other.toJson();
+            ObjectNode short_ = json.putObject("without_tiers");
+            short_.set("hits", report.get("hits"));
+            short_.set("computed_blocks", report.get("computed_blocks"));
+            short_.set("hit_ratio", report.get("hit_ratio"));
+            short_.set("time_to_first_token_ms", report.get("latency_ms").get("time_to_first_token"));
+        });
+        return json;
+    }
+
+    private static void add(ObjectNode json, LogSummary summary) {
+        OperationBook.Totals totals = summary.counts().operations();
+        json.putObject("operations")
+                .put("started", totals.started())
+                .put("done", totals.done())
+                .put("failed", totals.failed())
+                .put("cancelled", totals.cancelled())
+                .put("fenced", totals.fenced())
+                .put("unfinished", totals.unfinished())
+                .put("breaches", totals.breaches());
+        ObjectNode kinds = json.putObject("operations_by_kind");
+        summary.startedByKind().forEach(kinds::put);
+        ObjectNode bytes = json.putObject("bytes");
+        summary.bytesByKind().forEach(bytes::put);
+        json.put("events", summary.counts().events());
+        json.put("decisions", summary.counts().decisions());
+        json.put("commands", summary.counts().commands());
+        json.put("unreadable_records", summary.counts().unreadable());
+        JsonNode latencies = json.get("latency_ms");
+        if (latencies instanceof ObjectNode object) {
+            Latency latency = summary.submitToCommand();
+            object.putObject("submit_to_command")
+                    .put("count", latency.count())
+                    .put("p50", latency.p50())
+                    .put("p90", latency.p90())
+                    .put("p99", latency.p99())
+                    .put("max", latency.max());
+        }
+    }
+}

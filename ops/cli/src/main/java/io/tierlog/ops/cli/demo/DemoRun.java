@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import io.tierlog.agent.app.AgentApp;
+import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.ops.engine.workload.WorkloadProfile;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.Policy;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One demo: owns what it starts, and ends it in the opposite order, also when a start fails half way or Ctrl-C comes.
+ *
+ * <p>One thread runs it; a shutdown hook may close it from another.
+ */
+final class DemoRun implements AutoCloseable {
+    private static final Duration POLICY_WAIT = Duration.ofSeconds(30);
+    private static final Duration CONTROLLER_WAIT = Duration.ofSeconds(30);
+
+    private final DemoCommand flags;
+    private final Workload workload;
+    private final WorkloadProfile profile;
+    private final Path data;
+    private final Path memory;
+    private final Closing closing = new Closing();
+
+    DemoRun(DemoCommand flags, Workload workload, WorkloadProfile profile) {
+        this.flags = flags;
+        this.workload = workload;
+        this.profile = profile;
+        this.data = dataDirectory(flags);
+        closing.atEnd(this::forgetData);
+        this.memory = SharedMemory.directory();
+        closing.atEnd(() -> SharedMemory.delete(memory));
+    }
+
+    /** Runs everything in this process. */
+    DemoReport here() throws InterruptedException {
+        ReplayRun replay = new ReplayRun(System.err, System.console() != null && System.console().isTerminal());
+        if (flags.noTiers) {
+            return replay.run(plan(nodesWithout()), Optional.empty(), false);
+        }
+        EmbeddedKafka kafka = closing.own(EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker"))));
+        KafkaAccess access = KafkaAccess.of(kafka.bootstrapServers());
+        Codec codec = new Codec(Schemas.bundled());
+        createTopics(access);
+        if (!flags.noController) {
+            ControllerApp controller = closing.own(ControllerApp.start(controllerConfig(access)));
+            if (!controller.awaitRunning(CONTROLLER_WAIT)) {
+                throw new CliError("the controller is " + controller.state() + " after " + CONTROLLER_WAIT.toSeconds() + " s", "run again with --verbose", CliError.FAILURE);
+            }
+            new PolicyClient(access, codec, Topics.DEFAULT).setFirst(policy(), POLICY_WAIT);
+        }
+        LogTally tally = closing.own(LogTally.start(access, codec, Topics.DEFAULT));
+        List<EngineNode> nodes = new ArrayList<>();
+        for (String name : nodeNames()) {
+            AgentApp agent = closing.own(AgentApp.start(agentConfig(access, name)));
+            nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.doorPort())));
+        }
+        System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
+        return replay.run(plan(nodes), Optional.of(tally), !flags.noCompare);
+    }
+
+    /** Runs every part in a process of its own; returns the exit code of the engine's. */
+    int inProcesses(PrintWriter out) throws InterruptedException {
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, new ProcessDemo.Blocks(hostBlocks(), workload.blockTokens()), out));
+        return demo.run(nodeNames(), policy());
+    }
+
+    private ReplayConfig plan(List<EngineNode> nodes) {
+        return ReplayPlan.of("demo-" + ProcessHandle.current().pid(), flags.options, workload, profile, nodes, memory);
+    }
+
+    private List<EngineNode> nodesWithout() {
+        return nodeNames().stream().map(name -> new EngineNode(name, new Door.None())).toList();
+    }
+
+    /** Nodes are called node-1, node-2 and so on. */
+    private List<String> nodeNames() {
+        List<String> names = new ArrayList<>();
+        for (int i = 1; i <= flags.nodes; i++) {
+            names.add("node-" + i);
+        }
+        return names;
+    }
+
+    private void createTopics(KafkaAccess access) {
+        ClusterOptions.checked(() -> {
+            try (TopicAdmin admin = new TopicAdmin(access)) {
+                return admin.create(Topics.DEFAULT, flags.partitions, 1);
+            }
+        });
+    }
+
+    private ControllerConfig controllerConfig(KafkaAccess access) {
+        return ControllerConfig.of(access, data.resolve("controller")).with().commands(flags.commands).build();
+    }
+
+    private AgentConfig agentConfig(KafkaAccess access, String name) {
+        return AgentConfig.of(name, access, data.resolve("store"))
+                .with()
+                .memory(hostBlocks(), Math.toIntExact(flags.options.blockBytes()), workload.blockTokens())
+                .limits(AgentLimits.defaults().withPrefetchWaitMs(flags.prefetchWaitMs))
+                .build();
+    }
+
+    private int hostBlocks() {
+        return flags.options.blocks("--host", flags.host, profile.uniqueBlocks());
+    }
+
+    private Policy policy() {
+        return new Policy(
+                flags.prefetchThreshold, flags.writePolicy, flags.hostHigh, flags.hostLow, 256, 10_000, 30_000, 10, true);
+    }
+
+    private static Path dataDirectory(DemoCommand flags) {
+        try {
+            return flags.data != null ? Files.createDirectories(flags.data) : Files.createTempDirectory("tierlog-demo-");
+        } catch (IOException e) {
+            throw new CliError("cannot make the data directory: " + e, "give another one with --data", CliError.BAD_INPUT, e);
+        }
+    }
+
+    private void forgetData() {
+        if (flags.keep || flags.data != null) {
+            System.err.println("Kept: " + data);
+        } else {
+            SharedMemory.delete(data);
+        }
+    }
+
+    @Override
+    public void close() {
+        closing.close();
+    }
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.ops.engine.workload.WorkloadProfile;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog engine}: the engine model alone, against agents that run elsewhere on this machine. */
+@Command(
+        name = "engine",
+        description = "Replay a workload as inference engines would, against running agents.",
+        footer = {
+            "",
+            "Example: tierlog engine --agents a=127.0.0.1:7070 --trace trace.jsonl --watch-log --bootstrap-servers 127.0.0.1:9092",
+            "Exit code 1 when a block had wrong content, the numbers do not add up, or operations did not end."
+        })
+public final class EngineCommand implements Callable<Integer> {
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    DemoOptions options;
+
+    @Mixin
+    ClusterOptions cluster;
+
+    @Option(names = "--agents", required = true, paramLabel = "NODE=HOST:PORT", split = ",", description = "The agents, by the name of their node.")
+    Map<String, String> agents = new TreeMap<>();
+
+    @Option(names = "--watch-log", description = "Count operations and records on the log of --bootstrap-servers too.")
+    boolean watchLog;
+
+    @Option(names = "--run", paramLabel = "NAME", description = "Name of the run, new for every run on one log (default: run-PID).")
+    String run = "run-" + ProcessHandle.current().pid();
+
+    @Option(names = "--compare", negatable = true, description = "Replay again without the tiers (default: no).")
+    boolean compare;
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    OutputFormat format = OutputFormat.text;
+
+    @Override
+    public Integer call() throws Exception {
+        Workload workload = options.workload();
+        WorkloadProfile profile = WorkloadProfile.of(workload);
+        List<EngineNode> nodes = new ArrayList<>();
+        agents.forEach((node, address) -> nodes.add(new EngineNode(node, door(node, address))));
+        Path memory = SharedMemory.directory();
+        ReplayConfig config = ReplayPlan.of(run, options, workload, profile, nodes, memory);
+        Optional<LogTally> tally = Optional.empty();
+        try {
+            if (watchLog) {
+                tally = Optional.of(ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics())));
+            }
+            ReplayRun replay = new ReplayRun(System.err, System.console() != null && System.console().isTerminal());
+            return print(replay.run(config, tally, compare), format, spec.commandLine().getOut());
+        } finally {
+            tally.ifPresent(LogTally::close);
+            SharedMemory.delete(memory);
+        }
+    }
+
+    /** Prints the report and returns the exit code it deserves. */
+    static int print(DemoReport report, OutputFormat format, PrintWriter out) throws Exception {
+        switch (format) {
+            case text -> DemoTable.of(report).forEach(out::println);
+            case json -> out.println(new ObjectMapper().writeValueAsString(report.toJson()));
+        }
+        out.flush();
+        return report.sound() ? 0 : CliError.FAILURE;
+    }
+
+    private static Door door(String node, String address) {
+        try {
+            return Door.parse(address);
+        } catch (IllegalArgumentException e) {
+            throw new CliError("--agents " + node + "=" + address + ": " + e.getMessage(), "for example: --agents a=127.0.0.1:7070", CliError.BAD_INPUT, e);
+        }
+    }
+}

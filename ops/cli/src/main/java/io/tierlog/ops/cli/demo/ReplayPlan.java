@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import com.google.protobuf.ByteString;
+import io.tierlog.agent.app.Layouts;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.ops.engine.workload.WorkloadProfile;
+import io.tierlog.schemas.Bytes;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.OptionalDouble;
+
+/** Makes the replay's configuration from the flags. Static and without state. */
+final class ReplayPlan {
+    private ReplayPlan() {}
+
+    static ReplayConfig of(
+            String run, DemoOptions options, Workload workload, WorkloadProfile profile, List<EngineNode> nodes, Path memory) {
+        int pages = options.blocks("--device", options.device, profile.uniqueBlocks());
+        if (pages < profile.maxPages()) {
+            throw new CliError(
+                    "--device comes to " + pages + " blocks, and the largest request needs " + profile.maxPages(),
+                    "give at least --device " + profile.maxPages() + "blocks",
+                    CliError.BAD_INPUT);
+        }
+        Bytes digest = Layouts.layoutDigest(Layouts.opaque(options.blockBytes(), workload.blockTokens()));
+        ReplayConfig config = ReplayConfig.of(
+                run,
+                workload,
+                nodes,
+                new ReplayConfig.Device(memory, pages, options.blockBytes(), !options.noDeviceRetention),
+                new ReplayConfig.Identity(options.model, ByteString.copyFrom(digest.asByteBuffer())));
+        OptionalDouble speed = options.speed == null ? OptionalDouble.empty() : OptionalDouble.of(options.speed);
+        return config.withRouter(options.route)
+                .withPacing(new ReplayConfig.Pacing(options.concurrency, speed, options.prefillMicrosPerToken));
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.engine.ConfigurationError;
+import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.Latency;
+import io.tierlog.ops.engine.Replay;
+import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.ReplayError;
+import io.tierlog.ops.engine.RunReport;
+import io.tierlog.ops.engine.StoredAt;
+import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.workload.BlockKey;
+import io.tierlog.schemas.Bytes;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.HdrHistogram.Histogram;
+
+/** One replay against agents that are there, watched on the log, and the report of it. */
+final class ReplayRun {
+    /** How long operations may take to end after the last request. */
+    private static final Duration SETTLE = Duration.ofSeconds(60);
+
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(250);
+
+    private final PrintStream progress;
+    private final boolean terminal;
+
+    /** Prints progress to {@code progress}, as a line that moves when that is a terminal. */
+    ReplayRun(PrintStream progress, boolean terminal) {
+        this.progress = progress;
+        this.terminal = terminal;
+    }
+
+    /** Replays {@code config}, waits until the log has settled, and, when asked, replays the same without tiers. */
+    DemoReport run(ReplayConfig config, Optional<LogTally> tally, boolean compare) throws InterruptedException {
+        ReplayConfig watched = tally.map(log -> config.withStoredAt(storedAt(log))).orElse(config);
+        RunReport report = replay(watched, new ProgressLine(progress, terminal, tally));
+        Optional<LogSummary> summary = Optional.empty();
+        if (tally.isPresent()) {
+            summary = Optional.of(settle(tally.get()));
+        }
+        Optional<RunReport> without = compare ? Optional.of(withoutTiers(config)) : Optional.empty();
+        return new DemoReport(report, summary, without);
+    }
+
+    private RunReport withoutTiers(ReplayConfig config) throws InterruptedException {
+        progress.println("The same again without the tiers below the device:");
+        ReplayConfig alone = new ReplayConfig(
+                config.run() + "-alone",
+                config.workload(),
+                config.nodes().stream().map(node -> new EngineNode(node.name(), new Door.None())).toList(),
+                config.router(),
+                config.pacing(),
+                config.device(),
+                config.identity(),
+                config.timeouts(),
+                StoredAt.unknown());
+        return replay(alone, new ProgressLine(progress, terminal, Optional.empty()));
+    }
+
+    private static RunReport replay(ReplayConfig config, ProgressLine line) throws InterruptedException {
+        try {
+            RunReport report = Replay.run(config, line);
+            line.end();
+            return report;
+        } catch (ConfigurationError e) {
+            throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
+        } catch (ReplayError e) {
+            throw new CliError(e.getMessage(), "look at the agents' output", CliError.FAILURE, e);
+        }
+    }
+
+    /** Waits until every operation on the log has ended, so that the report does not count what is only late as lost. */
+    private static LogSummary settle(LogTally tally) throws InterruptedException {
+        long untilNanos = System.nanoTime() + SETTLE.toNanos();
+        boolean settled = false;
+        while (!settled && System.nanoTime() < untilNanos) {
+            boolean caughtUp = tally.catchUp(SETTLE);
+            settled = caughtUp && tally.counts().operations().unfinished() == 0;
+            if (!settled) {
+                Thread.sleep(LOOK_AGAIN);
+            }
+        }
+        Histogram millis = tally.submitToCommandMs();
+        Latency latency = new Latency(
+                millis.getTotalCount(),
+                millis.getValueAtPercentile(50),
+                millis.getValueAtPercentile(90),
+                millis.getValueAtPercentile(99),
+                millis.getMaxValue());
+        return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, settled);
+    }
+
+    private static StoredAt storedAt(LogTally tally) {
+        return new StoredAt() {
+            @Override
+            public boolean known() {
+                return true;
+            }
+
+            @Override
+            public OptionalLong storedAtMs(String namespace, BlockKey key) {
+                return tally.storedAtMs(namespace, Bytes.wrapUnshared(key.toBytes()));
+            }
+        };
+    }
+}

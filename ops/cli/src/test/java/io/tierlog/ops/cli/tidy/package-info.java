@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Tests that read the source tree and the compiled cores, and hold them to the rules of the house. */
+@NullMarked
+package io.tierlog.ops.cli.tidy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.engine;
+
+import com.google.protobuf.ByteString;
+import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.workload.Workload;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Everything a replay depends on. Checked once, by {@link #validate}, with errors that name the flag.
+ *
+ * @param run names the run; begins the ids of its requests, so it must be new for every run on one log
+ * @param workload what is replayed
+ * @param nodes the nodes, 1 or more
+ * @param router how requests are spread
+ */
+public record ReplayConfig(
+        String run,
+        Workload workload,
+        List<EngineNode> nodes,
+        RouterKind router,
+        Pacing pacing,
+        Device device,
+        Identity identity,
+        Timeouts timeouts,
+        StoredAt storedAt) {
+    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+    private static final int DIGEST_BYTES = 32;
+    private static final int MAX_CONCURRENCY = 4_096;
+    private static final int MAX_NODES = 256;
+
+    /**
+     * How fast.
+     *
+     * @param concurrency requests in flight at most, over all nodes
+     * @param speed times the pace of the workload's own arrivals; empty: as fast as the concurrency allows
+     * @param prefillMicrosPerToken modelled cost of computing a prompt token; counted in the time to first token, never slept
+     */
+    public record Pacing(int concurrency, OptionalDouble speed, long prefillMicrosPerToken) {
+        /** 32 in flight, as fast as they go, 20 us a token. */
+        public static Pacing defaults() {
+            return new Pacing(32, OptionalDouble.empty(), 20);
+        }
+    }
+
+    /**
+     * Device memory of every node.
+     *
+     * @param directory where the shared files are made; a memory file system
+     * @param pages pages of each node
+     * @param blockBytes size of a page
+     * @param retention whether pages of ended requests stay as prefix cache
+     */
+    public record Device(Path directory, int pages, long blockBytes, boolean retention) {}
+
+    /**
+     * What makes KV reusable, as the agents must know it too.
+     *
+     * @param namespace begins the namespace of every tenant: model, revision, dtype
+     * @param layoutDigest SHA-256 of the layouts in the agents' canonical encoding
+     */
+    public record Identity(String namespace, ByteString layoutDigest) {}
+
+    public ReplayConfig {
+        nodes = List.copyOf(nodes);
+    }
+
+    /** A configuration with defaults for all that has any. */
+    public static ReplayConfig of(String run, Workload workload, List<EngineNode> nodes, Device device, Identity identity) {
+        return new ReplayConfig(
+                run,
+                workload,
+                nodes,
+                RouterKind.AFFINITY,
+                Pacing.defaults(),
+                device,
+                identity,
+                Timeouts.defaults(),
+                StoredAt.unknown());
+    }
+
+    /** The same with another pace. */
+    public ReplayConfig withPacing(Pacing other) {
+        return new ReplayConfig(run, workload, nodes, router, other, device, identity, timeouts, storedAt);
+    }
+
+    /** The same with another router. */
+    public ReplayConfig withRouter(RouterKind other) {
+        return new ReplayConfig(run, workload, nodes, other, pacing, device, identity, timeouts, storedAt);
+    }
+
+    /** The same with other timeouts. */
+    public ReplayConfig withTimeouts(Timeouts other) {
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, other, storedAt);
+    }
+
+    /** The same with somebody who knows the store's history. */
+    public ReplayConfig withStoredAt(StoredAt other) {
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, other);
+    }
+
+    /** Checks every value. */
+    public void validate() throws ConfigurationError {
+        check(NAME.matcher(run).matches(), "--run", "expected 1 to 64 letters, digits, dots, dashes or underscores, found " + run);
+        check(workload.size() > 0, "--requests", "expected a workload with at least one request");
+        check(!nodes.isEmpty() && nodes.size() <= MAX_NODES, "--nodes", "expected 1 to " + MAX_NODES + ", found " + nodes.size());
+        Set<String> names = new HashSet<>();
+        for (EngineNode node : nodes) {
+            check(NAME.matcher(node.name()).matches(), "--nodes", "expected a name of letters, digits, dots, dashes or underscores, found "
+                    + node.name());
+            check(names.add(node.name()), "--nodes", "expected different names, found " + node.name() + " twice");
+        }
+        check(
+                pacing.concurrency > 0 && pacing.concurrency <= MAX_CONCURRENCY,
+                "--concurrency",
+                "expected 1 to " + MAX_CONCURRENCY + ", found " + pacing.concurrency);
+        double speed = pacing.speed.orElse(1);
+        check(speed > 0 && Double.isFinite(speed), "--speed", "expected a positive number, found " + speed);
+        check(pacing.prefillMicrosPerToken >= 0, "--prefill-us-per-token", "expected 0 or more, found " + pacing.prefillMicrosPerToken);
+        check(device.pages > 0, "--device", "expected at least one block, found " + device.pages);
+        check(
+                device.blockBytes > 0 && device.blockBytes <= Long.MAX_VALUE / device.pages,
+                "--bytes-per-block",
+                "expected a positive size, found " + device.blockBytes);
+        check(Files.isDirectory(device.directory), "--shared-memory", "expected a directory, found " + device.directory);
+        check(!identity.namespace.isBlank(), "--namespace", "expected a name");
+        check(
+                identity.layoutDigest.size() == DIGEST_BYTES,
+                "--layout-digest",
+                "expected " + DIGEST_BYTES + " bytes, found " + identity.layoutDigest.size());
+    }
+
+    private static void check(boolean holds, String flag, String problem) throws ConfigurationError {
+        if (!holds) {
+            throw new ConfigurationError(flag, problem);
+        }
+    }
+
+    /** Namespace of tenant {@code tenant} of the workload. */
+    public String namespace(int tenant) {
+        return identity.namespace + "/" + workload.tenants().get(tenant);
+    }
+}

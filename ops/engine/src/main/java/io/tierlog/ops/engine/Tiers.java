@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.engine;
+
+import io.tierlog.door.v1.BlockPage;
+import io.tierlog.door.v1.FinishRequest;
+import io.tierlog.door.v1.FinishRequest.Outcome;
+import io.tierlog.door.v1.LoadReply;
+import io.tierlog.door.v1.LoadRequest;
+import io.tierlog.door.v1.PrefilledRequest;
+import io.tierlog.door.v1.SealedRequest;
+import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.ops.engine.device.BlockTable;
+import io.tierlog.ops.engine.device.DevicePool;
+import io.tierlog.ops.engine.device.DevicePool.PlacedBlock;
+import io.tierlog.ops.engine.door.DoorRefusal;
+import io.tierlog.ops.engine.door.DoorSession;
+import io.tierlog.ops.engine.door.DoorSession.Attempt;
+import io.tierlog.ops.engine.door.DoorSession.Submitted;
+import io.tierlog.ops.engine.door.SessionLost;
+import io.tierlog.ops.engine.workload.BlockKey;
+import io.tierlog.ops.engine.workload.Request;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one request says to the agent, and what it does when the agent refuses or is gone. Used by the request's thread.
+ *
+ * <p>A refused call has done nothing, so the request goes on in its session. A lost session ends the attempt; {@link #finish} begins another when there
+ * is a new session by then.
+ */
+final class Tiers {
+    private static final Logger LOG = LoggerFactory.getLogger(Tiers.class);
+    private static final int MAX_RUN = 1_000;
+    private static final int MAX_TRIES = 6;
+    private static final long FIRST_PAUSE_MS = 10;
+
+    private final Engine engine;
+    private final Request request;
+    private final DevicePool pool;
+    private final String name;
+    private int attempts;
+    private Optional<DoorSession> session = Optional.empty();
+    private MissCause absence = MissCause.NO_AGENT;
+    private final List<Integer> sealedPages = new ArrayList<>();
+
+    Tiers(Engine engine, Request request) {
+        this.engine = engine;
+        this.request = request;
+        this.pool = engine.pool();
+        this.name = engine.shared().config().run() + "-" + request.index();
+    }
+
+    /** One call to the agent. */
+    private interface Call<R> {
+        R with(DoorSession session) throws DoorRefusal, SessionLost, InterruptedException;
+    }
+
+    /** Name of the request in the log. */
+    String name() {
+        return name;
+    }
+
+    /** Why there is no agent to ask. */
+    MissCause absence() {
+        return absence;
+    }
+
+    /** Epoch of the pool that the attempt's session knows; {@link DevicePool#ANY_EPOCH} without one. */
+    long epoch() {
+        return session.map(DoorSession::epoch).orElse(DevicePool.ANY_EPOCH);
+    }
+
+    private Attempt attempt() {
+        return new Attempt(name, attempts);
+    }
+
+    /** Submits a new attempt to the present session and waits for its offer; empty when there is no agent to wait for. */
+    Optional<Submitted> submit(int deviceBlocks, boolean reuseEligible) throws InterruptedException {
+        session = engine.door().current();
+        sealedPages.clear();
+        if (session.isEmpty()) {
+            absence = MissCause.NO_AGENT;
+            return Optional.empty();
+        }
+        attempts++;
+        SubmitRequest.Builder submit = SubmitRequest.newBuilder()
+                .setSession(session.get().id())
+                .setRequest(name)
+                .setAttempt(attempts)
+                .setNamespace(engine.namespace(request))
+                .setPromptTokens(request.shape().inputTokens())
+                .setBlockTokens(request.shape().blockTokens())
+                .setDeviceBlocks(deviceBlocks)
+                .setReuseEligible(reuseEligible);
+        request.wholeKeys().forEach(key -> submit.addKeys(key.toByteString()));
+        Optional<Submitted> submitted = call(s -> s.submit(submit.build()));
+        if (submitted.isEmpty()) {
+            // The agent has not taken the attempt, so no later call may name it.
+            session = Optional.empty();
+        }
+        return submitted;
+    }
+
+    /** Loads blocks; empty when nobody can say that they came. */
+    Optional<LoadReply> load(LoadRequest.Builder load) throws InterruptedException {
+        return call(s -> s.load(load.setSession(s.id())
+                .setRequest(name)
+                .setAttempt(attempts)
+                .setNamespace(engine.namespace(request))
+                .build()));
+    }
+
+    /** The prompt is prefilled. */
+    void prefilled(int device, int loaded, int computed) throws InterruptedException {
+        call(s -> {
+            s.prefilled(PrefilledRequest.newBuilder()
+                    .setSession(s.id())
+                    .setRequest(name)
+                    .setAttempt(attempts)
+                    .setDeviceBlocks(device)
+                    .setLoadedBlocks(loaded)
+                    .setComputedBlocks(computed)
+                    .build());
+            return true;
+        });
+    }
+
+    /** Tells of the published blocks that this session has not heard of: those this request made, and those made while there was no session. */
+    void sealed(BlockTable blocks, List<BlockKey> keys) throws InterruptedException {
+        if (session.isEmpty()) {
+            return;
+        }
+        List<PlacedBlock> untold = pool.tell(blocks, keys, session.get().epoch());
+        int from = 0;
+        while (from < untold.size()) {
+            int to = from + 1;
+            while (to < untold.size() && to - from < MAX_RUN && untold.get(to).index() == untold.get(to - 1).index() + 1) {
+                to++;
+            }
+            List<PlacedBlock> run = untold.subList(from, to);
+            if (call(s -> seal(s, keys, run)).isPresent()) {
+                run.forEach(block -> sealedPages.add(block.page()));
+            }
+            from = to;
+        }
+    }
+
+    private boolean seal(DoorSession s, List<BlockKey> keys, List<PlacedBlock> run) throws DoorRefusal, SessionLost, InterruptedException {
+        SealedRequest.Builder sealed = SealedRequest.newBuilder()
+                .setSession(s.id())
+                .setRequest(name)
+                .setAttempt(attempts)
+                .setNamespace(engine.namespace(request))
+                .setRoot(keys.getFirst().toByteString());
+        int first = run.getFirst().index();
+        if (first > 0) {
+            sealed.setParent(keys.get(first - 1).toByteString());
+        }
+        run.forEach(block -> sealed.addBlocks(BlockPage.newBuilder()
+                .setIndex(block.index())
+                .setKey(block.key().toByteString())
+                .setPage(block.page())
+                .setGeneration(block.generation())));
+        s.sealed(sealed.build());
+        return true;
+    }
+
+    /** Ends the request in good order, after it has told the present session of all its blocks. */
+    void finish(BlockTable blocks, List<BlockKey> keys) throws InterruptedException {
+        Optional<DoorSession> present = engine.door().current();
+        boolean moved = present.isPresent() && !present.equals(session) && attempts > 0;
+        if (moved && submit(request.shape().wholeBlocks(), request.reuseEligible()).isPresent()) {
+            LOG.debug("{} goes on as attempt {}", name, attempts);
+            engine.shared().tally().resubmitted(engine.number());
+            prefilled(request.accesses(), 0, 0);
+        }
+        sealed(blocks, keys);
+        if (session.isEmpty()) {
+            return;
+        }
+        long epoch = session.get().epoch();
+        // From here on the agent may hold the pages, so the pool must know before the agent is told.
+        pool.hold(attempt().toString(), sealedPages, epoch);
+        if (call(s -> finish(s, Outcome.OUTCOME_COMPLETED)).isEmpty() && session.isPresent()) {
+            pool.released(attempt().toString(), sealedPages, epoch);
+        }
+    }
+
+    /** Says that the request can never run: it needs more device pages than there are. */
+    void reject() throws InterruptedException {
+        if (submit(0, false).isPresent()) {
+            call(s -> finish(s, Outcome.OUTCOME_REJECTED_KV_BUDGET));
+        }
+    }
+
+    private boolean finish(DoorSession s, Outcome outcome) throws DoorRefusal, SessionLost, InterruptedException {
+        s.finish(FinishRequest.newBuilder()
+                .setSession(s.id())
+                .setRequest(name)
+                .setAttempt(attempts)
+                .setOutcome(outcome)
+                .setGeneratedTokens(outcome == Outcome.OUTCOME_COMPLETED ? request.shape().outputTokens() : 0)
+                .build());
+        return true;
+    }
+
+    /** Makes a call, again when it is refused for now; empty when it was refused for good or the session is lost. */
+    private <R> Optional<R> call(Call<R> call) throws InterruptedException {
+        if (session.isEmpty()) {
+            return Optional.empty();
+        }
+        long pauseMs = FIRST_PAUSE_MS;
+        for (int tries = 1; ; tries++) {
+            try {
+                return Optional.of(call.with(session.get()));
+            } catch (SessionLost e) {
+                LOG.debug("{} goes on without tiers: {}", name, e.getMessage());
+                session = Optional.empty();
+                absence = MissCause.NO_AGENT;
+                return Optional.empty();
+            } catch (DoorRefusal e) {
+                engine.shared().tally().refused(e.summary());
+                absence = MissCause.AGENT_BUSY;
+                if (!e.isRetry() || tries == MAX_TRIES) {
+                    LOG.debug("{}: {}", name, e.getMessage());
+                    return Optional.empty();
+                }
+            }
+            Thread.sleep(pauseMs);
+            pauseMs *= 2;
+        }
+    }
+}
