@@ -2,7 +2,7 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.WireRecord;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -20,7 +20,7 @@ public final class HeapTables implements Tables {
 
     public HeapTables() {
         for (int i = 0; i < maps.length; i++) {
-            maps[i] = new HashMap<>();
+            maps[i] = new LinkedHashMap<>();
         }
     }
 
