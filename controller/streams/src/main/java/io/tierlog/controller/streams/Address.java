@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param key the key as readers see it; null for a dead letter that came without one
  * @param partition from 0
  */
+@SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
 record Address(byte @Nullable [] key, int partition) {
     /** What sinks make of it. */
     static final Serializer<Address> SERIALIZER = (topic, address) -> address.key();
