@@ -40,12 +40,18 @@ final class Scenario {
             int stored = i % 2 == 0 ? 5 : 0;
             s.say(agent, agent.submitted("r" + i, prompt, stored));
             agent.prefilledSealedFinished("r" + i, prompt, stored).forEach(event -> s.say(agent, event));
-            s.say(agent, agent.heartbeat());
+            s.say(a, a.heartbeat());
+            s.say(b, b.heartbeat());
             s.tick(2_000 + i * 1_000L);
         }
         // Nobody answers this fetch: it is overdue, then cancelled.
         s.hear(a.submitted("late", new FakeAgent.Prompt(99, 8), 8));
         s.tick(100_000);
+        // b falls silent until its next process may take over; a lives on.
+        for (int i = 0; i < 12; i++) {
+            s.tick(0);
+            s.say(a, a.heartbeat());
+        }
         FakeAgent again = s.join(new FakeAgent("b", "p2"));
         s.say(again, again.submitted("after", new FakeAgent.Prompt(0, 8), 8));
         s.hear(a.registering());
@@ -55,10 +61,6 @@ final class Scenario {
     }
 
     private FakeAgent join(FakeAgent agent) {
-        // A node that was alive is given up when it has been silent for some ticks.
-        for (int i = 0; i < 12; i++) {
-            tick(0);
-        }
         hear(agent.registering());
         if (!(facts.stream().filter(AgentAccepted.class::isInstance).toList().getLast() instanceof AgentAccepted accepted)
                 || !accepted.node().equals(agent.node)) {
