@@ -369,7 +369,8 @@ final class Copies {
 
     /** The place that a copy has in the order of leaving, were it last used at {@code touch}. */
     static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, long touch) {
-        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), row.stored() ? 0 : 1, touch, Integer.MAX_VALUE - row.index(),
-                key.namespace(), key.block());
+        int kept = row.stored() ? 0 : 1;
+        int shallowness = Integer.MAX_VALUE - row.index();
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), kept, touch, shallowness, key.namespace(), key.block());
     }
 }

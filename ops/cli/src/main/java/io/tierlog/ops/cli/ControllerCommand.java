@@ -10,9 +10,11 @@ import io.tierlog.controller.streams.InputPosition;
 import io.tierlog.controller.streams.StreamsTuning;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -29,6 +31,8 @@ import picocli.CommandLine.Spec;
         description = "Run a controller instance on an existing log.",
         footer = {"", "It runs until Ctrl-C. A killed instance goes on where it was when started again with the same --state-dir."})
 final class ControllerCommand implements Callable<Integer> {
+    private static final Duration RUNNING = Duration.ofSeconds(90);
+
     @Spec
     CommandSpec spec;
 
@@ -79,11 +83,18 @@ final class ControllerCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ControllerConfig config = ClusterOptions.checked(this::config);
         try (ControllerApp app = start(config)) {
+            if (!app.awaitRunning(RUNNING)) {
+                throw new CliError("the controller is " + app.state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose", CliError.FAILURE);
+            }
             PrintWriter out = spec.commandLine().getOut();
             out.println(ready(app));
             out.flush();
-            throw Foreground.untilSignalled(app, app.fault());
+            throw Foreground.untilSignalled(app, app.ended().thenApply(ControllerCommand::fault));
         }
+    }
+
+    private static Throwable fault(Optional<Throwable> ended) {
+        return ended.orElseGet(() -> new IllegalStateException("the controller has ended"));
     }
 
     private ControllerConfig config() {
@@ -112,13 +123,17 @@ final class ControllerCommand implements Callable<Integer> {
         }
     }
 
+    private String url(ControllerApp app) {
+        return "http://" + httpHost + ":" + app.httpPort();
+    }
+
     private String ready(ControllerApp app) throws Exception {
         return switch (format) {
-            case text -> "Controller is up, metrics at " + app.httpUrl() + "/metrics. Ctrl-C stops it.";
+            case text -> "Controller is up, metrics at " + url(app) + "/metrics. Ctrl-C stops it.";
             case json -> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("event", "ready");
-                line.put("http", app.httpUrl());
+                line.put("http", url(app));
                 line.put("pid", ProcessHandle.current().pid());
                 yield new ObjectMapper().writeValueAsString(line);
             }

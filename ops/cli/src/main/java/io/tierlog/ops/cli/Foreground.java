@@ -26,6 +26,9 @@ final class Foreground {
         Runtime.getRuntime().addShutdownHook(hook);
         Throwable met = ended.join();
         close(service);
+        if (met instanceof CliError told) {
+            return told;
+        }
         return new CliError(
                 "stopped by a fault: " + met.getMessage(), "run again with --verbose and look at the log", CliError.FAILURE, met);
     }

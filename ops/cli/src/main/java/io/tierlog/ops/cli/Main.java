@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
+import io.tierlog.ops.bench.BenchCommand;
+import io.tierlog.ops.cli.demo.DemoCommand;
+import io.tierlog.ops.cli.demo.EngineCommand;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -28,7 +31,15 @@ import picocli.CommandLine.UnmatchedArgumentException;
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
         // In the order of the alphabet, as the help shows them.
-        subcommands = {BrokerCommand.class},
+        subcommands = {
+            AgentCommand.class,
+            BenchCommand.class,
+            BrokerCommand.class,
+            ControllerCommand.class,
+            DemoCommand.class,
+            EngineCommand.class,
+            TopicsCommand.class
+        },
         footer = {
             "",
             "A flag that is not given is taken from the environment",

@@ -3,6 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.events.Codec;
@@ -84,7 +85,7 @@ final class DemoRun implements AutoCloseable {
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out) throws InterruptedException {
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, hostBlocks(), out));
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, new ProcessDemo.Blocks(hostBlocks(), workload.blockTokens()), out));
         return demo.run(nodeNames(), policy());
     }
 
@@ -118,8 +119,11 @@ final class DemoRun implements AutoCloseable {
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) {
-        return AgentConfig.of(access, name, data.resolve("store"), hostBlocks(), flags.options.blockBytes())
-                .withPrefetchWaitMs(flags.prefetchWaitMs);
+        return AgentConfig.of(name, access, data.resolve("store"))
+                .with()
+                .memory(hostBlocks(), Math.toIntExact(flags.options.blockBytes()), workload.blockTokens())
+                .limits(AgentLimits.defaults().withPrefetchWaitMs(flags.prefetchWaitMs))
+                .build();
     }
 
     private int hostBlocks() {

@@ -31,14 +31,17 @@ final class ProcessDemo implements AutoCloseable {
 
     private final DemoCommand flags;
     private final Path data;
-    private final int hostBlocks;
+    private final Blocks blocks;
     private final PrintWriter out;
     private final List<ChildProcess> children = new ArrayList<>();
 
-    ProcessDemo(DemoCommand flags, Path data, int hostBlocks, PrintWriter out) {
+    /** Blocks of the host pool of each node, and tokens in a block. */
+    record Blocks(int host, int tokens) {}
+
+    ProcessDemo(DemoCommand flags, Path data, Blocks blocks, PrintWriter out) {
         this.flags = flags;
         this.data = data;
-        this.hostBlocks = hostBlocks;
+        this.blocks = blocks;
         this.out = out;
     }
 
@@ -96,7 +99,8 @@ final class ProcessDemo implements AutoCloseable {
                 "--bootstrap-servers", servers,
                 "--node", node,
                 "--store", data.resolve("store").toString(),
-                "--host", hostBlocks + "blocks",
+                "--host", blocks.host() + "blocks",
+                "--block-tokens", String.valueOf(blocks.tokens()),
                 "--bytes-per-block", flags.options.blockBytes() + "B",
                 "--prefetch-wait-ms", String.valueOf(flags.prefetchWaitMs),
                 "--port", "0",

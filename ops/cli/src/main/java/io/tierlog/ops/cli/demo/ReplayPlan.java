@@ -2,12 +2,13 @@
 package io.tierlog.ops.cli.demo;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.app.Layouts;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
+import io.tierlog.schemas.Bytes;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.OptionalDouble;
@@ -25,13 +26,13 @@ final class ReplayPlan {
                     "give at least --device " + profile.maxPages() + "blocks",
                     CliError.BAD_INPUT);
         }
-        ByteString digest = ByteString.copyFrom(AgentConfig.defaultLayoutDigest(options.blockBytes()).toArray());
+        Bytes digest = Layouts.layoutDigest(Layouts.opaque(options.blockBytes(), workload.blockTokens()));
         ReplayConfig config = ReplayConfig.of(
                 run,
                 workload,
                 nodes,
                 new ReplayConfig.Device(memory, pages, options.blockBytes(), !options.noDeviceRetention),
-                new ReplayConfig.Identity(options.model, digest));
+                new ReplayConfig.Identity(options.model, ByteString.copyFrom(digest.asByteBuffer())));
         OptionalDouble speed = options.speed == null ? OptionalDouble.empty() : OptionalDouble.of(options.speed);
         return config.withRouter(options.route)
                 .withPacing(new ReplayConfig.Pacing(options.concurrency, speed, options.prefillMicrosPerToken));

@@ -5,7 +5,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Lets flags take a {@link Size}. */
-final class SizeConverter implements ITypeConverter<Size> {
+public final class SizeConverter implements ITypeConverter<Size> {
     @Override
     public Size convert(String text) {
         try {

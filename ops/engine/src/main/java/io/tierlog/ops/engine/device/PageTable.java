@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The cached pages form the prefix cache: each has the cached page of the block before it as its parent, so a prefix has no hole. Only a cached
  * leaf that nobody uses and the agent does not hold can be evicted, coldest first; a request that ends leaves its deeper blocks colder. Without
- * retention such a leaf is dropped at once instead.
+ * retention such a leaf is dropped at once, and no request matches what others have: the lower tiers alone give the hits.
  *
  * <p>Not thread-safe: guarded by the lock of {@link DevicePool}.
  */
@@ -89,11 +89,15 @@ final class PageTable {
         return table;
     }
 
+    private int matchable(BlockTable.Demand demand) {
+        return retention ? demand.reusable() : 0;
+    }
+
     private void match(BlockTable table) {
         BlockTable.Demand demand = table.demand();
         int matched = 0;
         Integer page;
-        while (matched < demand.reusable() && (page = cache.get(new BlockId(demand.tenant(), demand.keys().get(matched)))) != null) {
+        while (matched < matchable(demand) && (page = cache.get(new BlockId(demand.tenant(), demand.keys().get(matched)))) != null) {
             use(page, demand.owner());
             table.set(matched++, page, generation[page]);
         }
@@ -105,7 +109,7 @@ final class PageTable {
         BlockTable.Demand demand = table.demand();
         int matched = table.matched();
         Integer page;
-        while (matched < demand.reusable() && (page = cache.get(new BlockId(demand.tenant(), demand.keys().get(matched)))) != null) {
+        while (matched < matchable(demand) && (page = cache.get(new BlockId(demand.tenant(), demand.keys().get(matched)))) != null) {
             exchange(table, matched++, page);
         }
         table.matched(matched);

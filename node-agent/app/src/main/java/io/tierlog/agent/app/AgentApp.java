@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app;
+
+import io.tierlog.agent.app.door.DoorHealth;
+import io.tierlog.agent.app.door.DoorServer;
+import io.tierlog.agent.app.log.AgentLog;
+import io.tierlog.agent.app.log.CommandSource;
+import io.tierlog.agent.app.log.DeadLetters;
+import io.tierlog.agent.app.log.KafkaEventSink;
+import io.tierlog.agent.app.log.Registrar;
+import io.tierlog.agent.app.log.RegistrationRefusedException;
+import io.tierlog.agent.app.memory.EmulatedDevice;
+import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.app.store.DirectoryStore;
+import io.tierlog.agent.app.store.StoreWorkers;
+import io.tierlog.agent.core.AgentCore;
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.Registered;
+import io.tierlog.agent.core.AgentInput.Registration;
+import io.tierlog.agent.core.AgentPhase;
+import io.tierlog.agent.core.AgentStatus;
+import io.tierlog.agent.core.Ports;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierCapacity;
+import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.Event;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One agent: everything around an {@link AgentCore}, started and stopped as one. Several may live in one process.
+ *
+ * <p>{@link #start} returns when engines can connect; registration goes on behind, and until it has ended requests are answered from what is
+ * here. Safe for use by several threads. The price: a host pool, seven to a dozen threads, and a few Kafka clients per agent.
+ */
+public final class AgentApp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AgentApp.class);
+
+    private final AgentConfig config;
+    private final Closers closers = new Closers();
+    private final CompletableFuture<Long> registered = new CompletableFuture<>();
+    private final CompletableFuture<AgentPhase> drained = new CompletableFuture<>();
+    private final CompletableFuture<AgentEnd> ended = new CompletableFuture<>();
+    private final AtomicReference<@Nullable AgentEnd> end = new AtomicReference<>();
+    private final AtomicBoolean stopping = new AtomicBoolean();
+    private final AgentLoop loop;
+    private final DirectoryStore store;
+    private final EmulatedDevice device;
+    private final KafkaEventSink sink;
+    private final CommandSource commands;
+    private final DoorServer door;
+    private final Registrar registrar;
+    private final AgentLog log;
+    private volatile AgentStatus status;
+
+    /**
+     * Starts an agent.
+     *
+     * @throws io.tierlog.events.LogSetupException when the cluster does not answer in time or the log is not as it must be
+     * @throws io.tierlog.events.registry.RegistryException when the registry does not answer, or refuses the schemas
+     * @throws io.tierlog.agent.app.memory.HostMemoryException when the host pool does not fit
+     * @throws io.tierlog.agent.app.door.DoorException when the port is taken
+     */
+    public static AgentApp start(AgentConfig config) {
+        return new AgentApp(config);
+    }
+
+    private AgentApp(AgentConfig config) {
+        this.config = config;
+        boolean started = false;
+        try {
+            log = openLog();
+            HostPool host = closers.add("host pool", HostPool.allocate(config.memory().hostBlocks(), config.memory().blockBytes()));
+            store = DirectoryStore.open(
+                    config.store().directory(),
+                    new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
+            AgentConfig.Tuning tuning = config.tuning();
+            String name = "agent-" + config.node();
+            long originNs = System.nanoTime();
+            loop = closers.add("loop", new AgentLoop(
+                    name, tuning.inboxCalls(), tuning.inboxRecords(), () -> (System.nanoTime() - originNs) / 1_000_000, this::failed));
+            device = closers.add("device", EmulatedDevice.start(name, host, tuning.device(), loop::post));
+            StoreWorkers workers =
+                    closers.add("store workers", new StoreWorkers(name, store, host, tuning.workers(), loop::post));
+            sink = closers.add("events", KafkaEventSink.connect(log, config.log().buffer(), this::failed));
+            DeadLetters deadLetters =
+                    closers.add("dead letters", new DeadLetters(config.log().kafka(), config.log().topics().deadLetters()));
+            commands = closers.add(
+                    "commands", new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed));
+            door = new DoorServer(
+                    config.doorPort(),
+                    new DoorServer.Wiring(
+                            config.node(), config.memory().blockBytes(), loop::offer, loop::post, device::attach, this::health),
+                    tuning.door());
+            closers.add("door", () -> door.close(endReason()));
+            AgentCore core = new AgentCore(tuning.limits(), registration(), new Ports(device, workers, door.replies(), sink));
+            status = core.status();
+            loop.start(new Driver(core));
+            door.start();
+            registrar = new Registrar(log, sink, config.times().registration(), stopping::get);
+            Thread.ofPlatform().name(name + "-register").daemon().start(this::register);
+            started = true;
+        } finally {
+            if (!started) {
+                closers.close();
+            }
+        }
+    }
+
+    /** The loop's view of the core. */
+    private final class Driver implements AgentLoop.Machine {
+        private final AgentCore core;
+
+        Driver(AgentCore core) {
+            this.core = core;
+        }
+
+        @Override
+        public void on(AgentInput input, long nowMs) {
+            core.on(input, nowMs);
+        }
+
+        @Override
+        public long nextDeadlineMs() {
+            return core.nextDeadlineMs();
+        }
+
+        @Override
+        public void rested() {
+            AgentStatus now = core.status();
+            status = now;
+            if (now.incarnation() > 0) {
+                registered.complete(now.incarnation());
+            }
+            if (now.phase() == AgentPhase.STOPPED && drained.complete(now.phase()) && !stopping.get()) {
+                finish(new AgentEnd(AgentEnd.Kind.FENCED, "node " + config.node() + ": incarnation " + now.incarnation()
+                        + " speaks for it no longer; start a new process"));
+            }
+        }
+    }
+
+    // --- what others see
+
+    /** Name of the node. */
+    public String node() {
+        return config.node();
+    }
+
+    /** Random id of this process. */
+    public String processId() {
+        return log.processId();
+    }
+
+    /** Port of the engine door on loopback. */
+    public int doorPort() {
+        return door.port();
+    }
+
+    /** How the agent was after its last batch of inputs. */
+    public AgentStatus status() {
+        return status;
+    }
+
+    /** Completes with the incarnation once the controller has accepted this process; exceptionally when it refused. */
+    public CompletionStage<Long> registered() {
+        return registered.copy();
+    }
+
+    /** Completes when the agent has ended, for whatever reason, and everything is closed. */
+    public CompletionStage<AgentEnd> ended() {
+        return ended.copy();
+    }
+
+    /** Commands for this node that could not be read, count. */
+    public long unreadableCommands() {
+        return commands.unreadable();
+    }
+
+    /** Objects of the store found wrong, count. */
+    public long wrongObjects() {
+        return store.wrongObjects();
+    }
+
+    /** Events that the log has not acknowledged yet, count. */
+    public int unacknowledgedEvents() {
+        return sink.unacknowledged();
+    }
+
+    /** The device, for drills. */
+    public EmulatedDevice device() {
+        return device;
+    }
+
+    /**
+     * Stops: new work is refused, transfers end (within the time-out), the log hears goodbye, engines too, and everything is closed. Closing
+     * twice is nothing.
+     */
+    @Override
+    public void close() {
+        finish(new AgentEnd(AgentEnd.Kind.STOPPED, "the agent was stopped"));
+        try {
+            ended.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the end of an agent has no exception", e);
+        }
+    }
+
+    // --- start
+
+    private AgentLog openLog() {
+        AgentConfig.Log settings = config.log();
+        int partitions;
+        try (TopicAdmin admin = new TopicAdmin(settings.kafka())) {
+            partitions = admin.check(settings.topics());
+        }
+        Codec codec = new Codec(settings.registry().isEmpty()
+                ? Schemas.bundled()
+                : closers.add("registry", new RegistryClient(settings.registry().get())));
+        // All ids now: later the core's thread must not wait for a registry.
+        codec.prepare(settings.topics().events(), Event.class);
+        return new AgentLog(settings.kafka(), settings.topics(), partitions, codec, config.node(), UUID.randomUUID().toString());
+    }
+
+    private Registration registration() {
+        return new Registration(
+                config.node(),
+                config.memory().layouts(),
+                config.layoutDigest(),
+                config.memory().blockBytes(),
+                config.memory().hostBlocks());
+    }
+
+    private Event registering(Envelope envelope) {
+        Map<String, String> effective = config.effective();
+        StringBuilder lines = new StringBuilder();
+        effective.forEach((key, value) -> lines.append(key).append('=').append(value).append('\n'));
+        return new AgentRegistering(
+                envelope,
+                config.node(),
+                log.processId(),
+                Optional.ofNullable(AgentApp.class.getPackage().getImplementationVersion()).orElse("dev"),
+                List.of(new TierCapacity(Tier.HOST, config.memory().hostBlocks(), config.memory().blockBytes())),
+                config.memory().layouts(),
+                config.layoutDigest(),
+                config.nodesPerInstance(),
+                config.ranks(),
+                effective,
+                Layouts.sha256(lines.toString()));
+    }
+
+    private void register() {
+        try {
+            Optional<Registered> accepted = registrar.register(this::registering);
+            if (accepted.isPresent()) {
+                sink.incarnation(accepted.get().incarnation());
+                if (loop.put(accepted.get())) {
+                    commands.start();
+                }
+            }
+        } catch (RegistrationRefusedException e) {
+            registered.completeExceptionally(e);
+            finish(new AgentEnd(AgentEnd.Kind.REFUSED, String.valueOf(e.getMessage())));
+        } catch (InterruptedException e) {
+            failed(new IllegalStateException("the registration was interrupted", e));
+        } catch (RuntimeException e) {
+            if (!stopping.get()) {
+                failed(e);
+            }
+        }
+    }
+
+    private DoorHealth health() {
+        AgentStatus now = status;
+        long free = now.usage().stream().filter(usage -> usage.tier() == Tier.HOST).mapToLong(TierUsage::freeBlocks).sum();
+        return new DoorHealth(
+                now.onTheLog(),
+                now.incarnation(),
+                Math.toIntExact(Math.min(Integer.MAX_VALUE, free)),
+                now.waitingRequests(),
+                now.activeOperations());
+    }
+
+    // --- end
+
+    private void failed(Throwable failure) {
+        if (finish(new AgentEnd(AgentEnd.Kind.FAILED, String.valueOf(failure.getMessage())))) {
+            LOG.error("agent {} ends", config.node(), failure);
+        }
+    }
+
+    /** The first end counts; it is brought about by a thread of its own, since those who notice are needed for it. */
+    private boolean finish(AgentEnd why) {
+        if (!end.compareAndSet(null, why)) {
+            return false;
+        }
+        stopping.set(true);
+        Thread.ofPlatform().name("agent-" + config.node() + "-end").start(() -> {
+            try {
+                if (why.kind() == AgentEnd.Kind.STOPPED || why.kind() == AgentEnd.Kind.REFUSED) {
+                    drain();
+                }
+                closers.close();
+            } finally {
+                registered.completeExceptionally(new IllegalStateException(why.detail()));
+                ended.complete(why);
+            }
+        });
+        return true;
+    }
+
+    private void drain() {
+        Duration bound = config.times().stop();
+        loop.post(new AgentInput.StopAsked());
+        try {
+            drained.get(bound.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            LOG.warn("agent {}: transfers have not ended within {} ms and are given up", config.node(), bound.toMillis());
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the drain has no exception", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private String endReason() {
+        AgentEnd why = end.get();
+        return why == null ? "the agent did not start" : why.detail();
+    }
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app;
+
+import io.tierlog.agent.app.door.DoorLimits;
+import io.tierlog.agent.app.log.EventBuffer;
+import io.tierlog.agent.app.memory.EmulatedDevice;
+import io.tierlog.agent.app.store.StoreWorkers;
+import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.schemas.Layout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * What an agent is started with; checked once, here. Immutable. Begin with {@link #of} and change what differs.
+ *
+ * @param node name of the node: 1 to 64 letters, digits, dots, dashes, underscores
+ * @param log where the log is and how it is used
+ * @param memory the host pool and what a block is
+ * @param store the shared store
+ * @param doorPort port of the engine door on loopback; 0 takes any free one
+ * @param nodesPerInstance nodes that one engine instance spans; the controller refuses more than 1
+ * @param ranks tensor-parallel ranks on this node
+ * @param times how long things may take
+ * @param tuning every other bound
+ */
+public record AgentConfig(
+        String node,
+        Log log,
+        Memory memory,
+        Store store,
+        int doorPort,
+        int nodesPerInstance,
+        int ranks,
+        Times times,
+        Tuning tuning) {
+    private static final Pattern NODE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
+    private static final int MOST_BLOCK_BYTES = 1 << 30;
+
+    /**
+     * The log.
+     *
+     * @param kafka the cluster, and how long it is waited for at start
+     * @param topics names of the topics, which must exist
+     * @param registry the schema registry; empty uses the ids of the bundled schemas
+     * @param readCommitted whether commands are read only after the controller's commit
+     * @param buffer bounds of events on their way
+     */
+    public record Log(KafkaAccess kafka, Topics topics, Optional<RegistryConfig> registry, boolean readCommitted, EventBuffer buffer) {}
+
+    /**
+     * Memory.
+     *
+     * @param hostBlocks pages of the host pool
+     * @param blockBytes size of a block
+     * @param layouts what a block consists of; their segments add up to {@code blockBytes}
+     */
+    public record Memory(int hostBlocks, int blockBytes, List<Layout> layouts) {
+        public Memory {
+            layouts = List.copyOf(layouts);
+            if (hostBlocks < 1) {
+                throw new IllegalArgumentException("host blocks are 1 or more, not " + hostBlocks);
+            }
+            if (blockBytes < 1 || blockBytes > MOST_BLOCK_BYTES) {
+                throw new IllegalArgumentException("a block has 1 to " + MOST_BLOCK_BYTES + " bytes, not " + blockBytes);
+            }
+            Layouts.check(layouts);
+            if (Layouts.blockBytes(layouts) != blockBytes) {
+                throw new IllegalArgumentException("layouts: their segments add up to " + Layouts.blockBytes(layouts)
+                        + " bytes, a block has " + blockBytes);
+            }
+        }
+    }
+
+    /**
+     * The store.
+     *
+     * @param directory of the store, shared by all nodes; made if need be
+     * @param fsync whether an object counts as stored only when it would survive a loss of power
+     */
+    public record Store(Path directory, boolean fsync) {}
+
+    /**
+     * Times.
+     *
+     * @param registration how long to keep asking while another process speaks for the node
+     * @param stop how long transfers may take to end when the agent stops
+     */
+    public record Times(Duration registration, Duration stop) {
+        /** 15 s and 10 s. */
+        public static final Times DEFAULTS = new Times(Duration.ofSeconds(15), Duration.ofSeconds(10));
+    }
+
+    /**
+     * Bounds.
+     *
+     * @param limits of the core
+     * @param door of the engine door
+     * @param device of the emulated device
+     * @param workers of the store
+     * @param inboxCalls engine calls that wait for the core
+     * @param inboxRecords records of the log that wait for the core
+     */
+    public record Tuning(
+            AgentLimits limits,
+            DoorLimits door,
+            EmulatedDevice.Limits device,
+            StoreWorkers.Limits workers,
+            int inboxCalls,
+            int inboxRecords) {
+        public Tuning {
+            if (inboxCalls < 1 || inboxRecords < 1) {
+                throw new IllegalArgumentException("an inbox has room for 1 or more: calls " + inboxCalls + ", records " + inboxRecords);
+            }
+        }
+
+        /** The defaults of each, 1,024 calls and 1,024 records. */
+        public static Tuning defaults() {
+            return new Tuning(
+                    AgentLimits.defaults(),
+                    DoorLimits.DEFAULTS,
+                    EmulatedDevice.Limits.DEFAULTS,
+                    StoreWorkers.Limits.DEFAULTS,
+                    1_024,
+                    1_024);
+        }
+    }
+
+    public AgentConfig {
+        if (!NODE.matcher(node).matches()) {
+            throw new IllegalArgumentException("node '" + node + "' is not 1 to 64 letters, digits, dots, dashes or underscores");
+        }
+        if (doorPort < 0 || doorPort > 65_535) {
+            throw new IllegalArgumentException("door port " + doorPort + " is not between 0 and 65535");
+        }
+        if (nodesPerInstance < 1 || ranks < 1) {
+            throw new IllegalArgumentException("nodes per instance and ranks are 1 or more, not " + nodesPerInstance + " and " + ranks);
+        }
+    }
+
+    /** The defaults: bundled schemas, 1,024 host blocks of 16 KiB in one opaque segment, any free port, no fsync. */
+    public static AgentConfig of(String node, KafkaAccess kafka, Path storeDirectory) {
+        int blockBytes = 16 << 10;
+        return new AgentConfig(
+                node,
+                new Log(kafka, Topics.DEFAULT, Optional.empty(), false, EventBuffer.DEFAULTS),
+                new Memory(1_024, blockBytes, Layouts.opaque(blockBytes, Layouts.DEFAULT_BLOCK_TOKENS)),
+                new Store(storeDirectory, false),
+                0,
+                1,
+                1,
+                Times.DEFAULTS,
+                Tuning.defaults());
+    }
+
+    /** The digest of the layouts, which engines must have too. */
+    public io.tierlog.schemas.Bytes layoutDigest() {
+        return Layouts.layoutDigest(memory.layouts());
+    }
+
+    /** The effective configuration as it goes on record: every option that has an effect on what the agent does. */
+    public Map<String, String> effective() {
+        Map<String, String> all = new TreeMap<>();
+        all.put("block.bytes", String.valueOf(memory.blockBytes()));
+        all.put("host.blocks", String.valueOf(memory.hostBlocks()));
+        all.put("layouts", Layouts.canonical(memory.layouts()).replace('\n', ';'));
+        all.put("store.directory", store.directory().toString());
+        all.put("store.fsync", String.valueOf(store.fsync()));
+        all.put("nodes.per.instance", String.valueOf(nodesPerInstance));
+        all.put("ranks", String.valueOf(ranks));
+        all.put("read.committed", String.valueOf(log.readCommitted()));
+        all.put("log.buffer.records", String.valueOf(log.buffer().records()));
+        all.put("log.buffer.bytes", String.valueOf(log.buffer().bytes()));
+        all.put("device.bytes.per.second", String.valueOf(tuning.device().bytesPerSecond()));
+        all.put("store.readers", String.valueOf(tuning.workers().readers()));
+        all.put("store.writers", String.valueOf(tuning.workers().writers()));
+        all.put("inbox.calls", String.valueOf(tuning.inboxCalls()));
+        AgentLimits limits = tuning.limits();
+        all.put("prefetch.wait.ms", String.valueOf(limits.times().prefetchWaitMs()));
+        all.put("write.back.wait.ms", String.valueOf(limits.times().writeBackWaitMs()));
+        all.put("heartbeat.ms", String.valueOf(limits.times().heartbeatMs()));
+        all.put("unit.blocks", String.valueOf(limits.units().blocks()));
+        all.put("requests", String.valueOf(limits.bounds().requests()));
+        all.put("operations", String.valueOf(limits.bounds().operations()));
+        all.put("keys.per.request", String.valueOf(limits.bounds().keysPerRequest()));
+        all.put("store.shards", String.valueOf(limits.storeShards()));
+        return all;
+    }
+
+    /** A builder that begins with these settings. */
+    public Builder with() {
+        return new Builder(this);
+    }
+
+    /** Changes some settings. Not safe for use by several threads. */
+    public static final class Builder {
+        private String node;
+        private Log log;
+        private Memory memory;
+        private Store store;
+        private int doorPort;
+        private int nodesPerInstance;
+        private int ranks;
+        private Times times;
+        private Tuning tuning;
+
+        private Builder(AgentConfig from) {
+            node = from.node;
+            log = from.log;
+            memory = from.memory;
+            store = from.store;
+            doorPort = from.doorPort;
+            nodesPerInstance = from.nodesPerInstance;
+            ranks = from.ranks;
+            times = from.times;
+            tuning = from.tuning;
+        }
+
+        /** Name of the node. */
+        public Builder node(String value) {
+            node = value;
+            return this;
+        }
+
+        /** Names of the topics. */
+        public Builder topics(Topics value) {
+            log = new Log(log.kafka(), value, log.registry(), log.readCommitted(), log.buffer());
+            return this;
+        }
+
+        /** A schema registry instead of the bundled ids. */
+        public Builder registry(RegistryConfig value) {
+            log = new Log(log.kafka(), log.topics(), Optional.of(value), log.readCommitted(), log.buffer());
+            return this;
+        }
+
+        /** Whether commands are read only after the controller's commit. */
+        public Builder readCommitted(boolean value) {
+            log = new Log(log.kafka(), log.topics(), log.registry(), value, log.buffer());
+            return this;
+        }
+
+        /** Bounds of events on their way. */
+        public Builder eventBuffer(EventBuffer value) {
+            log = new Log(log.kafka(), log.topics(), log.registry(), log.readCommitted(), value);
+            return this;
+        }
+
+        /** Host pool and block size, with one opaque segment of {@code blockTokens} tokens a block. */
+        public Builder memory(int hostBlocks, int blockBytes, int blockTokens) {
+            memory = new Memory(hostBlocks, blockBytes, Layouts.opaque(blockBytes, blockTokens));
+            return this;
+        }
+
+        /** Host pool and layouts, which give the block size. */
+        public Builder memory(int hostBlocks, List<Layout> layouts) {
+            memory = new Memory(hostBlocks, Math.toIntExact(Math.min(Integer.MAX_VALUE, Layouts.blockBytes(layouts))), layouts);
+            return this;
+        }
+
+        /** Whether stored objects survive a loss of power at once. */
+        public Builder fsync(boolean value) {
+            store = new Store(store.directory(), value);
+            return this;
+        }
+
+        /** Port of the engine door; 0 for any free one. */
+        public Builder doorPort(int value) {
+            doorPort = value;
+            return this;
+        }
+
+        /** Nodes that one engine instance spans, and ranks on this one. */
+        public Builder parallelism(int nodes, int ranksHere) {
+            nodesPerInstance = nodes;
+            ranks = ranksHere;
+            return this;
+        }
+
+        /** How long things may take. */
+        public Builder times(Times value) {
+            times = value;
+            return this;
+        }
+
+        /** Bounds of the core. */
+        public Builder limits(AgentLimits value) {
+            tuning = new Tuning(
+                    value, tuning.door(), tuning.device(), tuning.workers(), tuning.inboxCalls(), tuning.inboxRecords());
+            return this;
+        }
+
+        /** Bandwidth of the emulated device per direction; 0 for no limit. */
+        public Builder deviceBytesPerSecond(long value) {
+            return tuning(new Tuning(
+                    tuning.limits(),
+                    tuning.door(),
+                    tuning.device().withBytesPerSecond(value),
+                    tuning.workers(),
+                    tuning.inboxCalls(),
+                    tuning.inboxRecords()));
+        }
+
+        /** All bounds. */
+        public Builder tuning(Tuning value) {
+            tuning = value;
+            return this;
+        }
+
+        /** The configuration, checked. */
+        public AgentConfig build() {
+            return new AgentConfig(node, log, memory, store, doorPort, nodesPerInstance, ranks, times, tuning);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.door;
+
+import io.tierlog.agent.core.Offer;
+
+/** What the core can answer a call with, refusals apart. */
+sealed interface Answer {
+    /** To Submit: go on with this. */
+    record Offered(Offer offer) implements Answer {}
+
+    /** To Submit: a Ready notice follows. */
+    record Waits() implements Answer {}
+
+    /** To Load. */
+    record Loaded(int blocks, String reason) implements Answer {}
+
+    /** To everything else. */
+    record Done() implements Answer {}
+}

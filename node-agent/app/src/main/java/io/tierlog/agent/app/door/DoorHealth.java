@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.door;
+
+/**
+ * What Health answers.
+ *
+ * @param onTheLog whether the controller has accepted this agent
+ * @param incarnation 0 when it has not
+ * @param hostFreeBlocks free host pages
+ * @param waitingRequests attempts that wait for a fetch
+ * @param activeOperations operations in progress
+ */
+public record DoorHealth(boolean onTheLog, long incarnation, int hostFreeBlocks, int waitingRequests, int activeOperations) {}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.log;
+
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.CommandReceived;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.UnknownTypeException;
+import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.SkipReason;
+import io.tierlog.schemas.command.Command;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Commands to this node: the one partition they are in, from its end as it was when this was made, other nodes' left out.
+ *
+ * <p>By default they are read before the controller's transaction commits; a command that comes from an aborted one costs work, never
+ * correctness. A record that cannot be read goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One thread of
+ * its own. The price: no consumer group, so a partition's other commands are read and thrown away.
+ */
+public final class CommandSource implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(CommandSource.class);
+    private static final Duration POLL = Duration.ofSeconds(1);
+    private static final Duration END = Duration.ofSeconds(2);
+
+    /** Takes an input of the log, waiting for room; false when there is nobody to take it any more. */
+    public interface Inbox {
+        boolean put(AgentInput input) throws InterruptedException;
+    }
+
+    private final TopicPartition partition;
+    private final byte[] key;
+    private final KafkaConsumer<byte[], byte[]> consumer;
+    private final RecordReader<Command> reader;
+    private final DeadLetters deadLetters;
+    private final Inbox inbox;
+    private final Consumer<Throwable> fatal;
+    private final LongAdder unreadable = new LongAdder();
+    private final Thread thread;
+    private volatile boolean closed;
+
+    /**
+     * Stands at the end of the commands; reads nothing before {@link #start}.
+     *
+     * @param committedOnly whether to wait for the controller's commit
+     * @param fatal hears of a cluster that refuses to be read
+     */
+    public CommandSource(AgentLog log, boolean committedOnly, DeadLetters deadLetters, Inbox inbox, Consumer<Throwable> fatal) {
+        this.partition = log.partitionIn(log.topics().commands());
+        this.key = Partitions.key(log.aggregate());
+        this.reader = log.codec().reader(Command.class);
+        this.deadLetters = deadLetters;
+        this.inbox = inbox;
+        this.fatal = fatal;
+        this.consumer = log.atTheEndOf(partition, committedOnly);
+        this.thread = Thread.ofPlatform().name("agent-" + log.node() + "-commands").daemon().unstarted(this::run);
+    }
+
+    /** Begins to read, from the end as it was at construction. */
+    public void start() {
+        thread.start();
+    }
+
+    /** Records for this node that could not be read, count. */
+    public long unreadable() {
+        return unreadable.sum();
+    }
+
+    /** Ends the reading. */
+    @Override
+    public void close() {
+        closed = true;
+        if (thread.getState() == Thread.State.NEW) {
+            consumer.close(CloseOptions.timeout(END));
+            return;
+        }
+        // The wakeup ends a poll, the interrupt a wait for room or for the registry.
+        consumer.wakeup();
+        thread.interrupt();
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        try {
+            boolean wanted = true;
+            while (wanted && !closed) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    wanted = wanted && !closed && take(record);
+                }
+            }
+        } catch (WakeupException | InterruptException | InterruptedException e) {
+            if (!closed) {
+                fatal.accept(new IllegalStateException("the reader of the commands was interrupted", e));
+            }
+        } catch (RuntimeException e) {
+            if (!closed) {
+                fatal.accept(new IllegalStateException("commands cannot be read from " + partition + ": " + e.getMessage(), e));
+            }
+        } finally {
+            // A consumer does not close under an interrupt, and this one has done its work.
+            boolean _ = Thread.interrupted();
+            consumer.close(CloseOptions.timeout(END));
+        }
+    }
+
+    private boolean take(ConsumerRecord<byte[], byte[]> record) throws InterruptedException {
+        if (!Arrays.equals(key, record.key())) {
+            return true;
+        }
+        return switch (read(record)) {
+            case Reading.Decoded<Command> decoded -> inbox.put(new CommandReceived(decoded.value()));
+            case Reading.Unreadable<Command> bad -> {
+                unreadable.increment();
+                LOG.warn("command at {} offset {} cannot be read: {} ({})", partition, record.offset(), bad.detail(), bad.reason());
+                deadLetters.send(record, bad.reason(), bad.detail());
+                yield true;
+            }
+        };
+    }
+
+    private Reading<Command> read(ConsumerRecord<byte[], byte[]> record) throws InterruptedException {
+        while (true) {
+            try {
+                return reader.read(record.value());
+            } catch (RegistryUnavailableException e) {
+                // Unreadable is not unreachable: the record waits, and so do those behind it.
+                LOG.warn("command at {} offset {} waits for the registry: {}", partition, record.offset(), e.getMessage());
+                Thread.sleep(Math.max(1, e.retryInMs()));
+            } catch (UnknownTypeException e) {
+                return new Reading.Unreadable<>(SkipReason.MALFORMED, String.valueOf(e.getMessage()));
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.log;
+
+import java.time.Duration;
+
+/**
+ * The bounds of events on their way to the log, checked once.
+ *
+ * @param records unacknowledged records from which on new work is refused
+ * @param bytes unacknowledged bytes from which on new work is refused
+ * @param deliveryTimeout how long a record may take; then the process ends, since the log would miss what happened
+ */
+public record EventBuffer(int records, int bytes, Duration deliveryTimeout) {
+    /** 20,000 records, 16 MiB, two minutes. */
+    public static final EventBuffer DEFAULTS = new EventBuffer(20_000, 16 << 20, Duration.ofMinutes(2));
+
+    /** What the producer may hold beside {@link #bytes}, for the work that is finished while new work is refused. */
+    private static final int ROOM_TO_FINISH = 3;
+
+    public EventBuffer {
+        if (records < 1 || bytes < 1 << 20) {
+            throw new IllegalArgumentException("an event buffer of " + records + " records and " + bytes + " bytes: 1 and 1 MiB are least");
+        }
+        if (deliveryTimeout.compareTo(Duration.ofSeconds(1)) < 0 || deliveryTimeout.compareTo(Duration.ofMinutes(15)) > 0) {
+            throw new IllegalArgumentException("a delivery time-out is 1 s to 15 min, not " + deliveryTimeout);
+        }
+    }
+
+    long producerBytes() {
+        return (long) bytes * (1 + ROOM_TO_FINISH);
+    }
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.log;
+
+import io.tierlog.agent.core.port.EventSink;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.RecordStamp;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.event.Event;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Events to the log, by a plain idempotent producer: numbered per aggregate from 1, each with the checksum of the one before.
+ *
+ * <p>Safe for use by several threads; the order of calls is the order in the log. A record that cannot be delivered in time is fatal: those
+ * after it would carry numbers that show a gap for ever. The price of that: a cluster that is away longer than the delivery time-out ends
+ * every agent.
+ */
+public final class KafkaEventSink implements EventSink, AutoCloseable {
+    private static final int REQUEST_TIMEOUT_MS = 30_000;
+    private static final int END_MS = 5_000;
+
+    private final AgentLog log;
+    private final EventBuffer buffer;
+    private final Producer<byte[], byte[]> producer;
+    private final LongSupplier wallMs;
+    private final Consumer<Throwable> fatal;
+    private final Map<String, RecordStamp> stamps = new HashMap<>();
+    private final AtomicInteger records = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
+    private final AtomicBoolean failed = new AtomicBoolean();
+    private volatile long incarnation;
+
+    KafkaEventSink(AgentLog log, EventBuffer buffer, Producer<byte[], byte[]> producer, LongSupplier wallMs, Consumer<Throwable> fatal) {
+        this.log = log;
+        this.buffer = buffer;
+        this.producer = producer;
+        this.wallMs = wallMs;
+        this.fatal = fatal;
+    }
+
+    /**
+     * Connects; the cluster is not asked anything yet.
+     *
+     * @param fatal hears once of an event that could not be delivered
+     */
+    public static KafkaEventSink connect(AgentLog log, EventBuffer buffer, Consumer<Throwable> fatal) {
+        int timeoutMs = Math.toIntExact(buffer.deliveryTimeout().toMillis());
+        Map<String, Object> settings = log.access().client(Map.of(
+                "acks", "all",
+                "enable.idempotence", "true",
+                "linger.ms", 0,
+                "delivery.timeout.ms", timeoutMs,
+                "request.timeout.ms", Math.min(REQUEST_TIMEOUT_MS, timeoutMs),
+                "max.block.ms", timeoutMs,
+                "buffer.memory", buffer.producerBytes(),
+                "client.id", log.sender()));
+        Producer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
+        return new KafkaEventSink(log, buffer, producer, System::currentTimeMillis, fatal);
+    }
+
+    /** The life that later events speak for. */
+    public void incarnation(long accepted) {
+        incarnation = accepted;
+    }
+
+    @Override
+    public synchronized void append(String aggregate, String cause, Function<Envelope, Event> withEnvelope) {
+        if (failed.get()) {
+            return;
+        }
+        @Nullable String why = cause.isEmpty() ? null : cause;
+        RecordStamp stamp = stamps.getOrDefault(aggregate, RecordStamp.NONE);
+        Envelope blank = new Envelope(aggregate, log.sender(), incarnation, 0, 0, wallMs.getAsLong(), why, null);
+        Event event = withEnvelope.apply(stamp.onto(blank));
+        byte[] avro = Codec.avro(event);
+        stamps.put(aggregate, stamp.after(avro));
+        send(aggregate, log.codec().frame(log.topics().events(), event.schema(), avro));
+    }
+
+    @Override
+    public boolean congested() {
+        return records.get() >= buffer.records() || bytes.get() >= buffer.bytes();
+    }
+
+    /** Records that the log has not acknowledged yet. */
+    public int unacknowledged() {
+        return records.get();
+    }
+
+    /** Waits for what is on its way, for five seconds at most, and gives the connections back. */
+    @Override
+    public void close() {
+        producer.close(java.time.Duration.ofMillis(END_MS));
+    }
+
+    private void send(String aggregate, byte[] value) {
+        records.incrementAndGet();
+        bytes.addAndGet(value.length);
+        String topic = log.topics().events();
+        int partition = Partitions.of(aggregate, log.partitions());
+        try {
+            var record = new ProducerRecord<>(topic, partition, Partitions.key(aggregate), value);
+            var _ = producer.send(record, (metadata, failure) -> {
+                records.decrementAndGet();
+                bytes.addAndGet(-value.length);
+                if (failure != null) {
+                    fail(failure);
+                }
+            });
+        } catch (KafkaException | IllegalStateException e) {
+            fail(e);
+        }
+    }
+
+    private void fail(Exception failure) {
+        if (failed.compareAndSet(false, true)) {
+            fatal.accept(new EventsLostException("an event of " + log.sender() + " could not be delivered to " + log.topics().events()
+                    + ": " + failure.getMessage() + "; this process ends, since the log would miss what happened. Start it again once "
+                    + log.access().bootstrapServers() + " answers", failure));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.log;
+
+import io.tierlog.agent.core.AgentInput.Registered;
+import io.tierlog.agent.core.port.EventSink;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a process comes to speak for its node: it asks by AgentRegistering, and the controller answers by a committed decision.
+ *
+ * <p>Blocks its caller, for as long as no controller answers; it asks once and waits, since a second question would be a second life. Refused
+ * as a duplicate it asks again every second until the registration time-out, for the other process may be dying; every other refusal is final.
+ */
+public final class Registrar {
+    private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final long ASK_AGAIN_MS = 1_000;
+    private static final long REMIND_MS = 10_000;
+
+    private final AgentLog log;
+    private final EventSink sink;
+    private final Duration timeout;
+    private final BooleanSupplier stopped;
+
+    /**
+     * @param timeout how long to keep asking while another process speaks for the node
+     * @param stopped true when nobody wants to know any more
+     */
+    public Registrar(AgentLog log, EventSink sink, Duration timeout, BooleanSupplier stopped) {
+        this.log = log;
+        this.sink = sink;
+        this.timeout = timeout;
+        this.stopped = stopped;
+    }
+
+    /**
+     * Registers.
+     *
+     * @param registering makes the question
+     * @return what the core must know, or nothing when stopped meanwhile
+     * @throws RegistrationRefusedException when the controller said no for good
+     */
+    public Optional<Registered> register(Function<Envelope, Event> registering) throws InterruptedException {
+        TopicPartition partition = log.partitionIn(log.topics().decisions());
+        RecordReader<Decision> reader = log.codec().reader(Decision.class);
+        long startedNs = System.nanoTime();
+        try (KafkaConsumer<byte[], byte[]> consumer = log.atTheEndOf(partition, true)) {
+            while (true) {
+                sink.append(log.aggregate(), "", registering);
+                Optional<Decision> answer = await(consumer, reader);
+                if (answer.isEmpty()) {
+                    return Optional.empty();
+                }
+                if (answer.get() instanceof AgentAccepted accepted) {
+                    return Optional.of(new Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy()));
+                }
+                AgentRefused refused = (AgentRefused) answer.get();
+                long waitedMs = (System.nanoTime() - startedNs) / 1_000_000;
+                if (refused.reason() != RefusalReason.DUPLICATE_NODE || waitedMs + ASK_AGAIN_MS > timeout.toMillis()) {
+                    throw new RegistrationRefusedException(log.node(), refused.reason(), refused.detail());
+                }
+                LOG.info("node {} is spoken for by another process ({}); asking again", log.node(), refused.detail());
+                Thread.sleep(ASK_AGAIN_MS);
+            }
+        }
+    }
+
+    /** The decision about this process, or nothing when stopped. */
+    private Optional<Decision> await(KafkaConsumer<byte[], byte[]> consumer, RecordReader<Decision> reader) throws InterruptedException {
+        byte[] key = Partitions.key(log.aggregate());
+        long remindedNs = System.nanoTime();
+        while (!stopped.getAsBoolean()) {
+            Optional<Decision> found = Optional.empty();
+            for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                if (found.isEmpty() && Arrays.equals(key, record.key())) {
+                    found = read(reader, record).filter(this::isOurs);
+                }
+            }
+            if (found.isPresent()) {
+                return found;
+            }
+            if (System.nanoTime() - remindedNs > REMIND_MS * 1_000_000) {
+                remindedNs = System.nanoTime();
+                LOG.warn("node {}: no controller has answered yet; requests are answered from what is here and nothing is fetched",
+                        log.node());
+            }
+        }
+        return Optional.empty();
+    }
+
+    private boolean isOurs(Decision decision) {
+        return switch (decision) {
+            case AgentAccepted accepted -> accepted.processId().equals(log.processId());
+            case AgentRefused refused -> refused.processId().equals(log.processId());
+            default -> false;
+        };
+    }
+
+    private static Optional<Decision> read(RecordReader<Decision> reader, ConsumerRecord<byte[], byte[]> record) throws InterruptedException {
+        while (true) {
+            try {
+                return switch (reader.read(record.value())) {
+                    case Reading.Decoded<Decision> decoded -> Optional.of(decoded.value());
+                    case Reading.Unreadable<Decision> bad -> Optional.empty();
+                };
+            } catch (RegistryUnavailableException e) {
+                LOG.warn("a decision waits for the registry: {}", e.getMessage());
+                Thread.sleep(Math.max(1, e.retryInMs()));
+            }
+        }
+    }
+}

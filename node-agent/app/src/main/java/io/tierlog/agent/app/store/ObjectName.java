@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.store;
+
+import io.tierlog.schemas.Bytes;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/**
+ * Names an object of the store.
+ *
+ * @param namespace SHA-256 of the namespace's text
+ * @param key of the block, 8 to 32 bytes
+ */
+public record ObjectName(Bytes namespace, Bytes key) {
+    static final int DIGEST_BYTES = 32;
+    static final int LEAST_KEY_BYTES = 8;
+    static final int MOST_KEY_BYTES = 32;
+
+    public ObjectName {
+        if (namespace.size() != DIGEST_BYTES || key.size() < LEAST_KEY_BYTES || key.size() > MOST_KEY_BYTES) {
+            throw new IllegalArgumentException("an object name of " + namespace.size() + " and " + key.size() + " bytes");
+        }
+    }
+
+    /** The digest under which a namespace stands in names. */
+    public static Bytes digest(String namespace) {
+        try {
+            return Bytes.wrapUnshared(MessageDigest.getInstance("SHA-256").digest(namespace.getBytes(StandardCharsets.UTF_8)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.app.log.RegistrationRefusedException;
+import io.tierlog.agent.app.memory.Checksums;
+import io.tierlog.agent.app.store.DirectoryStore;
+import io.tierlog.agent.app.store.ObjectName;
+import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.door.v1.BlockPage;
+import io.tierlog.door.v1.FinishRequest;
+import io.tierlog.door.v1.HealthRequest;
+import io.tierlog.door.v1.LoadRequest;
+import io.tierlog.door.v1.Offer;
+import io.tierlog.door.v1.OfferReason;
+import io.tierlog.door.v1.PrefilledRequest;
+import io.tierlog.door.v1.RegisterBuffersRequest;
+import io.tierlog.door.v1.SealedRequest;
+import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.LogReader;
+import io.tierlog.events.LogSetupException;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.RecordStamp;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.Credentials;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.registry.RegistryLimits;
+import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WriteBackDone;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A whole agent on a real broker, with a test that plays controller and engine. Blocks of 4,096 bytes and 2 tokens; each test has a log of its
+ * own on the one broker.
+ */
+class AgentAppTest {
+    private static final int BLOCK = 4_096;
+    private static final int PAGES = 16;
+    private static final String NAMESPACE = "model";
+    private static final AtomicInteger LOGS = new AtomicInteger();
+    private static final List<EmbeddedKafka> BROKER = new ArrayList<>();
+
+    @TempDir
+    static Path brokerDirectory;
+
+    @TempDir
+    Path directory;
+
+    private final List<AutoCloseable> opened = new ArrayList<>();
+    private KafkaAccess access = KafkaAccess.of("localhost:1");
+    private Topics topics = Topics.DEFAULT;
+
+    @BeforeAll
+    static void startBroker() {
+        BROKER.add(EmbeddedKafka.start(EmbeddedKafkaConfig.of(brokerDirectory)));
+    }
+
+    @AfterAll
+    static void stopBroker() {
+        BROKER.forEach(EmbeddedKafka::close);
+    }
+
+    @BeforeEach
+    void makeLog() {
+        access = KafkaAccess.of(BROKER.getFirst().bootstrapServers());
+        topics = new Topics("log" + LOGS.incrementAndGet());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(topics, 4, 1);
+        }
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        for (AutoCloseable closeable : opened.reversed()) {
+            closeable.close();
+        }
+    }
+
+    @Test
+    void aPrefixIsFetchedAndLoadedAndWhatIsSealedIsWrittenBackAndBackedUp() throws Exception {
+        DirectoryStore store = DirectoryStore.open(directory.resolve("store"), DirectoryStore.Options.DEFAULTS);
+        for (int i = 0; i < 4; i++) {
+            store.write(name(i), ByteBuffer.allocateDirect(BLOCK).put(0, content(i)), crc(i));
+        }
+        ScriptedController controller = controller();
+        AgentApp agent = accepted(controller, config().build());
+        TestEngine engine = engine(agent);
+        String session = engine.open("gpu0");
+        register(engine, session);
+
+        // 11 tokens in blocks of 2: 5 whole blocks, all reusable; the store has the first 4.
+        assertTrue(engine.calls().submit(submit(session, "r1", 5)).hasWaiting());
+        RequestSubmitted submitted = controller.await(RequestSubmitted.class);
+        assertEquals(List.of(0, 4), List.of(submitted.storeFrom(), submitted.storeBlocks()));
+        assertFalse(submitted.answered());
+
+        controller.command("a", new PrefetchBlocks(
+                ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
+                ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(), Tier.STORE, List.of()));
+        Offer offer = engine.notice().getReady().getOffer();
+        assertEquals(List.of(0, 4), List.of(offer.getFirstIndex(), offer.getSourcesCount()));
+        assertEquals(Offer.Source.SOURCE_STORE, offer.getSources(0));
+        PrefetchDone fetched = controller.await(PrefetchDone.class);
+        assertEquals("lease1", fetched.lease());
+        assertEquals(IntStream.range(0, 4).map(AgentAppTest::crc).boxed().toList(), fetched.blocks().stream().map(BlockResult::crc32c).toList());
+
+        // Loaded into pages 4 to 7.
+        assertEquals(4, engine.calls().load(load(session, "r1", 4, 4)).getLoaded());
+        for (int i = 0; i < 4; i++) {
+            assertArrayEquals(content(i), devicePage(4 + i), "block " + i);
+        }
+        LoadBackDone loaded = controller.await(LoadBackDone.class);
+        assertEquals(4 * BLOCK, loaded.movedBytes());
+
+        // The engine computes block 4 into page 9, seals and finishes.
+        writeDevicePage(9, content(4));
+        engine.calls().prefilled(PrefilledRequest.newBuilder().setSession(session).setRequest("r1").setAttempt(1)
+                .setLoadedBlocks(4).setComputedBlocks(2).build());
+        engine.calls().sealed(SealedRequest.newBuilder().setSession(session).setRequest("r1").setAttempt(1).setNamespace(NAMESPACE)
+                .setRoot(TestEngine.bytes(ScriptedController.key(0))).setParent(TestEngine.bytes(ScriptedController.key(3)))
+                .addBlocks(page(4, 9)).build());
+        engine.calls().finish(FinishRequest.newBuilder().setSession(session).setRequest("r1").setAttempt(1)
+                .setOutcome(FinishRequest.Outcome.OUTCOME_COMPLETED).setGeneratedTokens(1).build());
+        controller.await(RequestFinished.class);
+
+        controller.command("a", new WriteBackBlocks(
+                ScriptedController.envelope("a", 1), controller.header(), "op2", "r1", 1, NAMESPACE, ScriptedController.key(0),
+                List.of(new PagedBlock(block(4), 9, 1, 0)), 10_000));
+        assertEquals(List.of(9), engine.notice().getReleased().getPagesList());
+        BlockResult written = controller.await(WriteBackDone.class).blocks().getFirst();
+        assertEquals(List.of(BlockStatus.ARRIVED, crc(4)), List.of(written.status(), written.crc32c()));
+
+        controller.command("a", new BackUpBlocks(
+                ScriptedController.envelope("a", 1), controller.header(), "op3", "op2", NAMESPACE, ScriptedController.key(0),
+                List.of(new PagedBlock(block(4), written.page(), written.generation(), written.crc32c()))));
+        assertEquals(BlockStatus.ARRIVED, controller.await(BackUpDone.class).blocks().getFirst().status());
+        assertTrue(controller.await(BlocksStored.class).envelope().aggregate().startsWith("store/"));
+        ByteBuffer stored = ByteBuffer.allocateDirect(BLOCK);
+        assertEquals(BlockStatus.ARRIVED, store.read(name(4), stored).status());
+        byte[] bytes = new byte[BLOCK];
+        stored.get(0, bytes);
+        assertArrayEquals(content(4), bytes);
+
+        engine.leave();
+        assertTrue(controller.await(EngineDetached.class).orderly());
+        agent.close();
+        controller.await(AgentStopping.class);
+        assertEquals(AgentEnd.Kind.STOPPED, agent.ended().toCompletableFuture().get().kind());
+        assertChained(controller);
+    }
+
+    @Test
+    void withoutAControllerRequestsGoOnWithWhatIsHere() {
+        AgentApp agent = start(config().build());
+        TestEngine engine = engine(agent);
+        String session = engine.open("gpu0");
+        register(engine, session);
+        assertFalse(engine.calls().health(HealthRequest.getDefaultInstance()).getOnTheLog());
+        assertEquals(OfferReason.OFFER_REASON_AGENT_BUSY, engine.calls().submit(submit(session, "r1", 5)).getOffer().getReason());
+    }
+
+    @Test
+    void aWaitThatNobodyEndsExpires() {
+        ScriptedController controller = controller();
+        AgentApp agent = accepted(controller, config().limits(AgentLimits.defaults().withPrefetchWaitMs(50)).build());
+        seedStore();
+        TestEngine engine = engine(agent);
+        String session = engine.open("gpu0");
+        register(engine, session);
+        assertTrue(engine.calls().submit(submit(session, "r1", 5)).hasWaiting());
+        assertEquals(OfferReason.OFFER_REASON_WAIT_EXPIRED, engine.notice().getReady().getOffer().getReason());
+    }
+
+    @Test
+    void aDuplicateAsksAgainUntilTheOtherProcessIsGone() throws Exception {
+        ScriptedController controller = controller();
+        AgentApp agent = start(config().build());
+        controller.refuse(controller.await(AgentRegistering.class), RefusalReason.DUPLICATE_NODE, "another process is alive");
+        AgentRegistering second = controller.await(AgentRegistering.class, asked -> asked.envelope().sequence() == 2);
+        assertEquals(agent.processId(), second.processId());
+        controller.accept(second, 7);
+        assertEquals(7L, agent.registered().toCompletableFuture().get(20, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void aDuplicateThatStaysEndsTheAgentWithTheReason() throws Exception {
+        ScriptedController controller = controller();
+        AgentConfig.Times hasty = new AgentConfig.Times(Duration.ZERO, Duration.ofSeconds(5));
+        AgentApp agent = start(config().times(hasty).build());
+        controller.refuse(controller.await(AgentRegistering.class), RefusalReason.DUPLICATE_NODE, "process p1 is alive, stop it first");
+        assertRefused(agent, RefusalReason.DUPLICATE_NODE, "process p1 is alive, stop it first");
+    }
+
+    @Test
+    void aLayoutThatCannotBeServedEndsTheAgentAtOnce() throws Exception {
+        Path file = Files.writeString(directory.resolve("layouts.json"), """
+                [{"name": "mamba", "kind": "STATE_SPACE", "layers": 2, "blockTokens": 2, "segmentBytes": 1024, "segments": 2, "dtype": "bf16"}]
+                """);
+        ScriptedController controller = controller();
+        AgentApp agent = start(config().memory(8, LayoutsFile.read(file)).build());
+        AgentRegistering asked = controller.await(AgentRegistering.class);
+        assertEquals(Layouts.layoutDigest(asked.layouts()), asked.layoutDigest());
+        controller.refuse(asked, RefusalReason.LAYOUT_UNSUPPORTED, "state-space layers cannot be served");
+        assertRefused(agent, RefusalReason.LAYOUT_UNSUPPORTED, "state-space layers cannot be served");
+    }
+
+    @Test
+    void aFencedAgentTellsItsEnginesAndEnds() throws Exception {
+        ScriptedController controller = controller();
+        AgentApp agent = accepted(controller, config().build());
+        TestEngine engine = engine(agent);
+        engine.open("gpu0");
+        controller.command("a", new FenceAgent(
+                ScriptedController.envelope("a", 1), new io.tierlog.schemas.command.CommandHeader("node/a@9.0", 0), 2));
+        assertEquals(AgentEnd.Kind.FENCED, agent.ended().toCompletableFuture().get(20, TimeUnit.SECONDS).kind());
+        assertTrue(engine.notice().getClosing().getReason().contains("incarnation 1"));
+    }
+
+    @Test
+    void aCommandThatCannotBeReadIsADeadLetterAndTheNextIsRun() throws Exception {
+        ScriptedController controller = controller();
+        AgentApp agent = accepted(controller, config().build());
+        seedStore();
+        TestEngine engine = engine(agent);
+        String session = engine.open("gpu0");
+        register(engine, session);
+        assertTrue(engine.calls().submit(submit(session, "r1", 5)).hasWaiting());
+        byte[] noAvro = {9, 9, 9, 9, 9, 9};
+        controller.send(topics.commands(), "another", noAvro);
+        controller.send(topics.commands(), "a", noAvro);
+        controller.command("a", new ResumeRequest(ScriptedController.envelope("a", 1), controller.header(), "r1", 1,
+                io.tierlog.schemas.RequestReason.BELOW_THRESHOLD));
+        assertEquals(OfferReason.OFFER_REASON_BELOW_THRESHOLD, engine.notice().getReady().getOffer().getReason());
+        assertEquals(1, agent.unreadableCommands(), "those of other nodes are theirs");
+        List<String> reasons = new ArrayList<>();
+        try (LogReader<Command> letters = new LogReader<>(access, new Codec(Schemas.bundled()),
+                new LogReader.Source<>(topics.deadLetters(), Command.class, LogReader.Isolation.ALL))) {
+            Eventually.await("a dead letter", () -> {
+                letters.poll(Duration.ofMillis(50), entry ->
+                        reasons.add(new String(entry.headers().lastHeader("tierlog.reason").value(), java.nio.charset.StandardCharsets.UTF_8)));
+                return !reasons.isEmpty();
+            });
+        }
+        assertEquals(List.of("NOT_AVRO"), reasons);
+    }
+
+    @Test
+    void whatIsNotThereIsSaidWithinTheTimeOut() throws IOException {
+        int nobody = freePort();
+        KafkaAccess gone = new KafkaAccess("127.0.0.1:" + nobody, Map.of(), Duration.ofMillis(500));
+        String broker = String.valueOf(assertThrows(
+                LogSetupException.BrokerUnreachable.class,
+                () -> AgentApp.start(AgentConfig.of("a", gone, directory.resolve("store")))).getMessage());
+        assertTrue(broker.contains("127.0.0.1:" + nobody), broker);
+        RegistryConfig registry = new RegistryConfig(
+                List.of(URI.create("http://127.0.0.1:" + nobody)), Credentials.NONE, new RegistryLimits(200, 200, 500, 2, 1, 50, 1 << 20, 10, 0));
+        String noRegistry = String.valueOf(assertThrows(
+                RegistryUnavailableException.class, () -> AgentApp.start(config().registry(registry).build())).getMessage());
+        assertTrue(noRegistry.contains(String.valueOf(nobody)), noRegistry);
+        Topics missing = new Topics("missing");
+        assertThrows(LogSetupException.TopicsMissing.class, () -> AgentApp.start(config().topics(missing).build()));
+    }
+
+    // --- the parts
+
+    private AgentConfig.Builder config() {
+        return AgentConfig.of("a", access, directory.resolve("store"))
+                .with()
+                .topics(topics)
+                .memory(8, BLOCK, 2)
+                .limits(AgentLimits.defaults().withPrefetchWaitMs(15_000));
+    }
+
+    private ScriptedController controller() {
+        ScriptedController controller = new ScriptedController(access, topics);
+        opened.add(controller);
+        return controller;
+    }
+
+    private AgentApp start(AgentConfig config) {
+        AgentApp agent = AgentApp.start(config);
+        opened.add(agent);
+        return agent;
+    }
+
+    private AgentApp accepted(ScriptedController controller, AgentConfig config) {
+        AgentApp agent = start(config);
+        controller.accept(controller.await(AgentRegistering.class), 1);
+        Eventually.await("the agent is on the log", () -> agent.status().onTheLog());
+        return agent;
+    }
+
+    private TestEngine engine(AgentApp agent) {
+        TestEngine engine = new TestEngine(agent.doorPort());
+        opened.add(engine);
+        return engine;
+    }
+
+    private void seedStore() {
+        DirectoryStore.open(directory.resolve("store"), DirectoryStore.Options.DEFAULTS)
+                .write(name(0), ByteBuffer.allocateDirect(BLOCK).put(0, content(0)), crc(0));
+    }
+
+    private void register(TestEngine engine, String session) {
+        try {
+            Files.write(directory.resolve("device"), new byte[PAGES * BLOCK]);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        engine.calls().registerBuffers(RegisterBuffersRequest.newBuilder()
+                .setSession(session)
+                .setSharedMemoryPath(directory.resolve("device").toString())
+                .setPages(PAGES)
+                .setBlockBytes(BLOCK)
+                .setLayoutDigest(TestEngine.bytes(Layouts.layoutDigest(Layouts.opaque(BLOCK, 2))))
+                .build());
+    }
+
+    /** Each event's number and checksum fit the one before of the same sender to the same aggregate, and it lies where its key says. */
+    private static void assertChained(ScriptedController controller) {
+        Map<String, RecordStamp> stamps = new HashMap<>();
+        int stores = 0;
+        for (int i = 0; i < controller.events().size(); i++) {
+            Event event = controller.events().get(i);
+            String aggregate = event.envelope().aggregate();
+            RecordStamp before = stamps.getOrDefault(aggregate, RecordStamp.NONE);
+            assertTrue(before.precedes(event.envelope()), before + " before " + event);
+            stamps.put(aggregate, before.after(Codec.avro(event)));
+            assertEquals(Partitions.of(aggregate, 4), controller.partitions().get(i));
+            stores += aggregate.startsWith("store/") ? 1 : 0;
+        }
+        assertEquals(1, stores);
+    }
+
+    private static void assertRefused(AgentApp agent, RefusalReason reason, String detail) throws Exception {
+        ExecutionException failure =
+                assertThrows(ExecutionException.class, () -> agent.registered().toCompletableFuture().get(20, TimeUnit.SECONDS));
+        RegistrationRefusedException refused = (RegistrationRefusedException) failure.getCause();
+        assertNotNull(refused);
+        assertEquals(reason, refused.reason());
+        AgentEnd end = agent.ended().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        assertEquals(AgentEnd.Kind.REFUSED, end.kind());
+        assertTrue(end.detail().contains(detail), end.detail());
+    }
+
+    private static SubmitRequest submit(String session, String request, int blocks) {
+        SubmitRequest.Builder builder = SubmitRequest.newBuilder()
+                .setSession(session).setRequest(request).setAttempt(1).setNamespace(NAMESPACE)
+                .setPromptTokens(2 * blocks + 1).setBlockTokens(2).setReuseEligible(true);
+        IntStream.range(0, blocks).forEach(i -> builder.addKeys(TestEngine.bytes(ScriptedController.key(i))));
+        return builder.build();
+    }
+
+    private static LoadRequest load(String session, String request, int blocks, int firstPage) {
+        LoadRequest.Builder builder =
+                LoadRequest.newBuilder().setSession(session).setRequest(request).setAttempt(1).setNamespace(NAMESPACE);
+        IntStream.range(0, blocks).forEach(i -> builder.addBlocks(page(i, firstPage + i)));
+        return builder.build();
+    }
+
+    private static BlockPage page(int index, int page) {
+        return BlockPage.newBuilder().setIndex(index).setKey(TestEngine.bytes(ScriptedController.key(index))).setPage(page).setGeneration(1).build();
+    }
+
+    private static Block block(int index) {
+        return new Block(index, ScriptedController.key(index), index == 0 ? Bytes.EMPTY : ScriptedController.key(index - 1));
+    }
+
+    private static ObjectName name(int index) {
+        return new ObjectName(ObjectName.digest(NAMESPACE), ScriptedController.key(index));
+    }
+
+    private static byte[] content(int index) {
+        byte[] bytes = new byte[BLOCK];
+        new Random(index).nextBytes(bytes);
+        return bytes;
+    }
+
+    private static int crc(int index) {
+        return Checksums.crc32c(content(index), 0, BLOCK);
+    }
+
+    private byte[] devicePage(int page) throws IOException {
+        byte[] all = Files.readAllBytes(directory.resolve("device"));
+        return java.util.Arrays.copyOfRange(all, page * BLOCK, (page + 1) * BLOCK);
+    }
+
+    private void writeDevicePage(int page, byte[] bytes) throws IOException {
+        try (FileChannel device = FileChannel.open(directory.resolve("device"), StandardOpenOption.WRITE)) {
+            device.write(ByteBuffer.wrap(bytes), (long) page * BLOCK);
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        }
+    }
+}

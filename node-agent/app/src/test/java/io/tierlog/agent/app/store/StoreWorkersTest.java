@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.app.Eventually;
+import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.app.store.FaultyStore.Fault;
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.StoreProbed;
+import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.port.StoreTransfers.PageObject;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Units between 20 host pages of 500 bytes and a store: pieces of 3 objects, 2 readers, 1 writer, room for 8 pieces. */
+class StoreWorkersTest {
+    private static final int PAGES = 20;
+    private static final int BLOCK = 500;
+
+    private final List<AgentInput> ended = new CopyOnWriteArrayList<>();
+    private final HostPool host = HostPool.allocate(PAGES, BLOCK);
+    private final FaultyStore store = new FaultyStore(new MemoryStore());
+    private final StoreWorkers workers = new StoreWorkers("test", store, host, new StoreWorkers.Limits(2, 1, 8, 3), ended::add);
+
+    @AfterEach
+    void close() {
+        store.gate().resume();
+        workers.close();
+        host.close();
+    }
+
+    @Test
+    void whatIsWrittenIsProbedAndReadBackInTheOrderOfTheUnit() {
+        fill(10);
+        int[] before = checksums(10);
+        workers.write(1, "model", objects(0, 10, before));
+        assertEquals(IntStream.of(before).mapToObj(StoreWorkersTest::arrived).toList(), unit(1).results());
+        workers.probe(2, "model", keys(12));
+        assertEquals(new StoreProbed(2, 10, true), await(2));
+        workers.probe(3, "other", keys(12));
+        assertEquals(new StoreProbed(3, 0, true), await(3));
+        // Object i comes back into page 10 + i.
+        workers.read(4, "model", IntStream.range(0, 10).mapToObj(i -> new PageObject(key(i), 10 + i, 0)).toList());
+        assertEquals(IntStream.of(before).mapToObj(StoreWorkersTest::arrived).toList(), unit(4).results());
+        for (int i = 0; i < 10; i++) {
+            assertEquals(before[i], host.crc32c(10 + i));
+        }
+    }
+
+    @Test
+    void aPageThatChangedIsNotWritten() {
+        fill(2);
+        int[] crc = checksums(2);
+        host.buffer(1).put(0, (byte) ~host.buffer(1).get(0));
+        workers.write(1, "model", objects(0, 2, crc));
+        assertEquals(List.of(BlockStatus.ARRIVED, BlockStatus.FAILED), unit(1).results().stream().map(UnitResult::status).toList());
+        assertEquals(OperationReason.CHECKSUM, unit(1).results().get(1).reason());
+        workers.probe(2, "model", keys(2));
+        assertEquals(new StoreProbed(2, 1, true), await(2));
+    }
+
+    @Test
+    void aFullQueueIsATypedAnswerForTheWholeUnit() {
+        fill(PAGES);
+        store.gate().pauseAfter(0);
+        // 3 objects are one piece; the one writer takes it and stands. Then 7 pieces wait, and a unit of 2 pieces finds room for one only.
+        workers.write(1, "model", objects(0, 3, checksums(PAGES)));
+        Eventually.await("the writer stands", () -> store.gate().holds());
+        workers.write(2, "model", objects(0, 20, checksums(PAGES)));
+        workers.write(3, "model", objects(0, 4, checksums(PAGES)));
+        assertEquals(4, unit(3).results().size());
+        assertTrue(unit(3).results().stream().allMatch(result -> result.reason() == OperationReason.QUEUE_FULL));
+        assertEquals(1, ended.size(), "nothing else has ended");
+        store.gate().resume();
+        assertEquals(20, unit(2).results().size());
+    }
+
+    @Test
+    void anEndAnswersEveryUnitOnce() throws InterruptedException {
+        fill(PAGES);
+        store.gate().pauseAfter(1);
+        workers.write(1, "model", objects(0, 7, checksums(PAGES)));
+        workers.write(2, "model", objects(7, 12, checksums(PAGES)));
+        Eventually.await("the writer stands", () -> store.gate().holds());
+        Thread closer = Thread.ofPlatform().start(workers::close);
+        // The piece under way ends as a whole: 3 objects; the other 4 and 5 are cancelled.
+        Eventually.await("unit 2 is cancelled", () -> ended.size() == 1);
+        store.gate().resume();
+        closer.join();
+        assertEquals(List.of(3L, 4L), List.of(count(1, BlockStatus.ARRIVED), count(1, BlockStatus.FAILED)));
+        assertEquals(5L, count(2, BlockStatus.FAILED));
+        assertEquals(2, ended.size());
+        workers.probe(3, "model", keys(1));
+        assertEquals(new StoreProbed(3, 0, false), await(3), "after the end nothing can be asked");
+    }
+
+    @Test
+    void aStoreThatDoesNotAnswerIsToldApart() {
+        store.inject(Fault.UNREACHABLE);
+        workers.probe(1, "model", keys(3));
+        assertEquals(new StoreProbed(1, 0, false), await(1));
+        fill(1);
+        store.inject(Fault.UNREACHABLE);
+        workers.write(2, "model", objects(0, 1, checksums(1)));
+        assertEquals(OperationReason.STORE_UNAVAILABLE, unit(2).results().getFirst().reason());
+        workers.read(3, "model", objects(0, 1, new int[1]));
+        assertEquals(OperationReason.NOT_FOUND, unit(3).results().getFirst().reason());
+    }
+
+    private long count(long unit, BlockStatus status) {
+        return unit(unit).results().stream().filter(result -> result.status() == status).count();
+    }
+
+    private void fill(int pages) {
+        for (int page = 0; page < pages; page++) {
+            byte[] bytes = new byte[BLOCK];
+            new Random(page).nextBytes(bytes);
+            host.buffer(page).put(bytes);
+        }
+    }
+
+    private int[] checksums(int pages) {
+        return IntStream.range(0, pages).map(host::crc32c).toArray();
+    }
+
+    /** Objects {@code from .. to - 1}, object i in page i. */
+    private static List<PageObject> objects(int from, int to, int[] crc) {
+        return IntStream.range(from, to).mapToObj(i -> new PageObject(key(i), i, crc[i])).toList();
+    }
+
+    private static List<Bytes> keys(int count) {
+        return IntStream.range(0, count).mapToObj(StoreWorkersTest::key).toList();
+    }
+
+    private static Bytes key(int i) {
+        return Bytes.ofHex("%016x".formatted(i));
+    }
+
+    private static UnitResult arrived(int crc) {
+        return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc);
+    }
+
+    private StoreUnitEnded unit(long unit) {
+        return (StoreUnitEnded) await(unit);
+    }
+
+    private AgentInput await(long unit) {
+        Eventually.await("unit " + unit, () -> ended.stream().anyMatch(input -> unitOf(input) == unit));
+        return ended.stream().filter(input -> unitOf(input) == unit).findFirst().orElseThrow();
+    }
+
+    private static long unitOf(AgentInput input) {
+        return switch (input) {
+            case StoreProbed probed -> probed.unit();
+            case StoreUnitEnded end -> end.unit();
+            default -> throw new AssertionError("not from the store: " + input);
+        };
+    }
+}

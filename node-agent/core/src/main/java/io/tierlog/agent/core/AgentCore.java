@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.BuffersRegistered;
+import io.tierlog.agent.core.AgentInput.Cancelled;
+import io.tierlog.agent.core.AgentInput.CommandReceived;
+import io.tierlog.agent.core.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.AgentInput.DeviceEvicted;
+import io.tierlog.agent.core.AgentInput.Fenced;
+import io.tierlog.agent.core.AgentInput.Finished;
+import io.tierlog.agent.core.AgentInput.LoadAsked;
+import io.tierlog.agent.core.AgentInput.Prefilled;
+import io.tierlog.agent.core.AgentInput.Registered;
+import io.tierlog.agent.core.AgentInput.Registration;
+import io.tierlog.agent.core.AgentInput.Sealed;
+import io.tierlog.agent.core.AgentInput.SessionClosed;
+import io.tierlog.agent.core.AgentInput.SessionOpened;
+import io.tierlog.agent.core.AgentInput.StopAsked;
+import io.tierlog.agent.core.AgentInput.StoreProbed;
+import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
+import io.tierlog.agent.core.AgentInput.Submitted;
+import io.tierlog.agent.core.AgentInput.TimePassed;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentStopping;
+import java.util.List;
+
+/**
+ * The agent of one node as a state machine: it owns the host pages, answers engines, runs commands, and tells the log what happened.
+ *
+ * <p>One thread calls it, one input at a time; everything it does, it does through its ports before the call returns, and no port calls
+ * back into it. It has no clock, no file and no random source: the same inputs at the same times lead to the same effects. A throw means a
+ * bug, and the process should end. The price: whatever takes long must be cut into units by the ports, and all waiting is a deadline that the
+ * caller has to bring with {@link TimePassed}.
+ */
+public final class AgentCore {
+    private final Desk desk;
+    private final Engines engines;
+    private final Operations operations;
+    private final Requests requests;
+    private final DoorCalls door;
+    private final Loads loads;
+    private final WriteBacks writeBacks;
+    private final Commands commands;
+    private long nextHeartbeatMs = Long.MAX_VALUE;
+
+    /** An agent that is not on the log yet; all host pages are free. */
+    public AgentCore(AgentLimits limits, Registration registration, Ports ports) {
+        desk = new Desk(limits, registration, ports);
+        operations = new Operations(desk);
+        engines = new Engines(desk, operations);
+        requests = new Requests(desk, operations, engines);
+        door = new DoorCalls(desk, engines, requests);
+        loads = new Loads(desk, operations, engines, requests, door);
+        HostFill fill = new HostFill(desk, operations);
+        writeBacks = new WriteBacks(desk, operations, requests, door, fill);
+        Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
+        commands = new Commands(
+                desk, operations, requests,
+                new Commands.Starters(prefetches, writeBacks, new BackUps(desk, operations), new Drops(desk)));
+    }
+
+    /** Takes one input. What was due by {@code nowMs} (a monotonic clock) is due before it. */
+    public void on(AgentInput input, long nowMs) {
+        desk.nowMs(nowMs);
+        passTime();
+        take(input);
+        writeBacks.retry();
+        operations.pump();
+        stopWhenIdle();
+    }
+
+    /** When the caller should bring {@link TimePassed} at the latest; {@link Long#MAX_VALUE} when nothing is due. */
+    public long nextDeadlineMs() {
+        long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
+        long waits = Math.min(requests.nextDeadlineMs(), writeBacks.nextDeadlineMs());
+        return Math.min(nextHeartbeatMs, Math.min(pins, waits));
+    }
+
+    /** How the agent is now. */
+    public AgentStatus status() {
+        return new AgentStatus(
+                desk.phase(),
+                desk.incarnation(),
+                desk.journal.highest(),
+                List.of(desk.pages.usage()),
+                requests.size(),
+                requests.waiting(),
+                operations.active(),
+                desk.device.pinCount(),
+                desk.counters.snapshot());
+    }
+
+    /**
+     * Looks at every page and pin; for tests and for a sample now and then.
+     *
+     * @throws IllegalStateException when a table contradicts itself
+     */
+    public void check() {
+        desk.pages.check();
+        desk.device.check();
+    }
+
+    private void take(AgentInput input) {
+        switch (input) {
+            case Registered in -> registered(in);
+            case Fenced in -> fence();
+            case CommandReceived in -> command(in.command());
+            case SessionOpened in -> engines.open(in);
+            case SessionClosed in -> sessionClosed(in);
+            case BuffersRegistered in -> engines.register(in);
+            case Submitted in -> requests.submit(in);
+            case LoadAsked in -> loads.run(in);
+            case Prefilled in -> door.prefilled(in);
+            case Sealed in -> door.sealed(in);
+            case Finished in -> door.finished(in);
+            case Cancelled in -> door.cancelled(in);
+            case DeviceEvicted in -> door.evicted(in);
+            case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), true);
+            case StoreProbed in -> requests.probed(in);
+            case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), false);
+            case TimePassed in -> {}
+            case StopAsked in -> stop();
+        }
+    }
+
+    // --- time
+
+    private void passTime() {
+        requests.expire();
+        requests.expireFinished();
+        writeBacks.expire();
+        desk.counters.add(AgentCounter.PINS_EXPIRED, desk.pages.expirePins(desk.nowMs()));
+        if (desk.nowMs() >= nextHeartbeatMs) {
+            heartbeat();
+        }
+    }
+
+    private void heartbeat() {
+        desk.tell("", e -> new AgentHeartbeat(
+                e, List.of(desk.pages.usage()), desk.journal.highest(), requests.waiting(), operations.active()));
+        nextHeartbeatMs = desk.nowMs() + desk.limits.times().heartbeatMs();
+    }
+
+    // --- the life of the process
+
+    private void registered(Registered in) {
+        if (desk.phase() != AgentPhase.UNREGISTERED) {
+            return; // said twice
+        }
+        desk.become(AgentPhase.ON_LOG);
+        desk.incarnation(in.incarnation());
+        desk.journal.startAfter(in.commandSequence());
+        engines.tellAllAttached();
+        heartbeat();
+    }
+
+    private void command(Command command) {
+        if (!commands.isForUs(command)) {
+            return;
+        }
+        CommandHeader header = Commands.headerOf(command);
+        if (header == null) {
+            fence();
+        } else {
+            commands.take(command, header);
+        }
+    }
+
+    private void fence() {
+        if (desk.phase() == AgentPhase.ON_LOG) {
+            desk.become(AgentPhase.FENCED);
+            drain();
+        }
+    }
+
+    private void stop() {
+        if (desk.phase() == AgentPhase.UNREGISTERED) {
+            desk.become(AgentPhase.STOPPED);
+        } else if (desk.phase() == AgentPhase.ON_LOG) {
+            desk.become(AgentPhase.STOPPING);
+            drain();
+        }
+    }
+
+    /** Nobody waits for a command any more, and nothing new begins. */
+    private void drain() {
+        requests.expireAll();
+        writeBacks.refuseAll(OperationReason.NO_ROOM, "the agent goes away");
+        requests.releaseAllFinished();
+    }
+
+    private void stopWhenIdle() {
+        boolean draining = desk.phase() == AgentPhase.STOPPING || desk.phase() == AgentPhase.FENCED;
+        if (!draining || operations.active() > 0) {
+            return;
+        }
+        if (desk.phase() == AgentPhase.STOPPING) {
+            desk.tell("", e -> new AgentStopping(e, e.sender().substring(e.sender().lastIndexOf('/') + 1)));
+        }
+        desk.become(AgentPhase.STOPPED);
+        nextHeartbeatMs = Long.MAX_VALUE;
+    }
+
+    private void sessionClosed(SessionClosed in) {
+        if (engines.hasPool(in.session())) {
+            desk.device.close();
+        }
+        door.sessionGone(in.session());
+        writeBacks.engineGone(in.session());
+        engines.close(in);
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+/**
+ * Every bound of an agent core, checked once.
+ *
+ * @param times how long things wait, by the agent's monotonic clock
+ * @param units how bytes are cut into units of work
+ * @param bounds how much there may be of anything
+ * @param storeShards number of shards of the store's aggregates; must be the controller's
+ */
+public record AgentLimits(Times times, Units units, Bounds bounds, int storeShards) {
+    /**
+     * Times in milliseconds.
+     *
+     * @param prefetchWaitMs longest wait of a request for a fetch, 0 or more
+     * @param writeBackWaitMs how long device pages of a finished request wait for a command, and a write-back for room
+     * @param heartbeatMs time between two signs of life, 1 or more
+     */
+    public record Times(long prefetchWaitMs, long writeBackWaitMs, long heartbeatMs) {
+        public Times {
+            atLeast("prefetchWaitMs", prefetchWaitMs, 0);
+            atLeast("writeBackWaitMs", writeBackWaitMs, 0);
+            atLeast("heartbeatMs", heartbeatMs, 1);
+        }
+    }
+
+    /**
+     * Units of work: how large, and how many of each kind are under way at once.
+     *
+     * @param blocks largest number of blocks in one unit, 1 or more
+     * @param loads units of host to device under way, 1 or more
+     * @param fetches units of store to host under way, 1 or more
+     * @param saves units of device to host under way, 1 or more
+     * @param backUps units of host to store under way, 1 or more
+     */
+    public record Units(int blocks, int loads, int fetches, int saves, int backUps) {
+        public Units {
+            atLeast("blocks of a unit", blocks, 1);
+            atLeast("loads", loads, 1);
+            atLeast("fetches", fetches, 1);
+            atLeast("saves", saves, 1);
+            atLeast("backUps", backUps, 1);
+        }
+    }
+
+    /**
+     * Counts.
+     *
+     * @param requests attempts that live or whose device pages are still pinned
+     * @param waiting attempts that wait for the store's answer or for a fetch; one more is answered at once
+     * @param operations operations in progress, those that wait for room included
+     * @param keysPerRequest keys of one request, blocks of one call or command
+     * @param journal commands, ended operations, and (times 64) blocks of ended operations that are remembered
+     */
+    public record Bounds(int requests, int waiting, int operations, int keysPerRequest, int journal) {
+        public Bounds {
+            atLeast("requests", requests, 1);
+            atLeast("waiting", waiting, 1);
+            atLeast("operations", operations, 1);
+            atLeast("keysPerRequest", keysPerRequest, 1);
+            atLeast("journal", journal, 1);
+        }
+
+        /** Blocks named in the terminal events that are remembered. */
+        int journalBlocks() {
+            return (int) Math.min(Integer.MAX_VALUE, journal * 64L);
+        }
+    }
+
+    /** Most blocks in one WriteBackBlocks; a command of that size may be followed by another for the same request. */
+    static final int FULL_BATCH = 1_000;
+
+    /** Largest number of device pages an engine may hand over. */
+    static final int MAX_DEVICE_PAGES = 1 << 24;
+
+    /** Engine sessions open at once; one of them may have a device pool. */
+    static final int MAX_ENGINE_SESSIONS = 16;
+
+    public AgentLimits {
+        atLeast("storeShards", storeShards, 1);
+    }
+
+    /** The limits of an agent that is told nothing else. */
+    public static AgentLimits defaults() {
+        return new AgentLimits(
+                new Times(200, 2_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096), 8);
+    }
+
+    /** The same with another longest wait for a fetch. */
+    public AgentLimits withPrefetchWaitMs(long ms) {
+        return with(new Times(ms, times.writeBackWaitMs, times.heartbeatMs));
+    }
+
+    /** The same with another wait of a finished request's device pages. */
+    public AgentLimits withWriteBackWaitMs(long ms) {
+        return with(new Times(times.prefetchWaitMs, ms, times.heartbeatMs));
+    }
+
+    /** The same with other times. */
+    public AgentLimits with(Times other) {
+        return new AgentLimits(other, units, bounds, storeShards);
+    }
+
+    /** The same with other units. */
+    public AgentLimits with(Units other) {
+        return new AgentLimits(times, other, bounds, storeShards);
+    }
+
+    /** The same with other bounds. */
+    public AgentLimits with(Bounds other) {
+        return new AgentLimits(times, units, other, storeShards);
+    }
+
+    private static void atLeast(String name, long value, long least) {
+        if (value < least) {
+            throw new IllegalArgumentException(name + " must be " + least + " or more, was " + value);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.schemas.TierUsage;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How an agent is at one moment.
+ *
+ * @param phase where it is in its life
+ * @param incarnation its life as the controller counts it; 0 before registration
+ * @param commandSequence highest command number that was run
+ * @param usage use of each tier that is the agent's
+ * @param liveRequests attempts that live or whose device pages are still pinned
+ * @param waitingRequests attempts that wait for the store's answer or for a fetch
+ * @param activeOperations operations in progress
+ * @param devicePins named pins on device pages
+ * @param counters everything counted so far
+ */
+public record AgentStatus(
+        AgentPhase phase,
+        long incarnation,
+        long commandSequence,
+        List<TierUsage> usage,
+        int liveRequests,
+        int waitingRequests,
+        int activeOperations,
+        long devicePins,
+        Map<AgentCounter, Long> counters) {
+    public AgentStatus {
+        usage = List.copyOf(usage);
+        counters = Map.copyOf(counters);
+    }
+
+    /** True while commands are run. */
+    public boolean onTheLog() {
+        return phase == AgentPhase.ON_LOG;
+    }
+
+    /** Value of one counter. */
+    public long count(AgentCounter counter) {
+        return counters.getOrDefault(counter, 0L);
+    }
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.page.PageState;
+import io.tierlog.agent.core.port.StoreTransfers.PageObject;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.OperationCancelled;
+import java.util.List;
+
+/** Host to store, put-if-absent. The host pages are pinned under its name until it ends, and by it no longer. */
+final class BackUp extends Session {
+    private final Bytes root;
+
+    BackUp(Desk desk, BackUpBlocks command, List<Item> items) {
+        super(desk, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
+        this.root = command.root();
+    }
+
+    @Override
+    OperationKind kind() {
+        return OperationKind.BACK_UP;
+    }
+
+    @Override
+    void send(long unit, List<Item> batch) {
+        desk.ports.store().write(
+                unit,
+                namespace,
+                batch.stream()
+                        .map(item -> new PageObject(item.block.key(), item.requirePage().number(), item.requirePage().crc32c()))
+                        .toList());
+    }
+
+    @Override
+    void arrived(Item item, UnitResult result) {
+        int crc = item.requirePage().crc32c();
+        if (result.status() == BlockStatus.ARRIVED) {
+            desk.counters.increment(AgentCounter.BACKED_UP_BLOCKS);
+            item.arrived(crc);
+        } else {
+            item.alreadyThere(crc);
+        }
+        if (item.requirePage().state() == PageState.SERVING) {
+            desk.pages.markHeldInStore(item.requirePage());
+        }
+    }
+
+    @Override
+    void failed(Item item, OperationReason why) {
+        item.failed(why);
+        if (why == OperationReason.CHECKSUM) {
+            desk.condemn(item.requirePage());
+        }
+    }
+
+    @Override
+    void unknown(Item item, Quarantine.Case held) {
+        item.failed(OperationReason.IO);
+        held.keepSource(item.requirePage());
+    }
+
+    @Override
+    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
+        throw new IllegalStateException("A backup joins nothing: " + item.block);
+    }
+
+    @Override
+    void cancelled(OperationReason why) {
+        // What reaches the store is there, and is named.
+    }
+
+    @Override
+    void end() {
+        desk.pages.unpinAll(operation);
+        List<BlockResult> results = items.stream().map(Item::fromHost).toList();
+        long bytes = movedBytes();
+        long micros = durationMicros();
+        OperationReason why = firstFailure();
+        if (cancelling()) {
+            desk.end(operation, cause, results.size(),
+                    e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results));
+        } else if (anyDone()) {
+            desk.end(operation, cause, results.size(), e -> new BackUpDone(e, operation, namespace, results, bytes, micros));
+        } else {
+            desk.end(operation, cause, results.size(), e -> new BackUpFailed(e, operation, why, namespace, results));
+        }
+        tellStore();
+    }
+
+    private void tellStore() {
+        List<PagedBlock> stored = items.stream()
+                .filter(item -> item.status() == BlockStatus.ARRIVED)
+                .map(item -> new PagedBlock(item.block, -1, 0, item.crc32c()))
+                .toList();
+        if (!stored.isEmpty()) {
+            String shard = "store/" + StoreShard.of(namespace, root, desk.limits.storeShards());
+            desk.tell(shard, cause, e -> new BlocksStored(e, desk.registration.node(), namespace, stored));
+        }
+    }
+}

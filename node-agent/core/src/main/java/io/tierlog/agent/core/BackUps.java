@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.event.OperationStarted;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Begins backups: takes over the pages from the pin that kept them, as far as they still hold what the command names. For the core's one thread. */
+final class BackUps {
+    private final Desk desk;
+    private final Operations operations;
+
+    BackUps(Desk desk, Operations operations) {
+        this.desk = desk;
+        this.operations = operations;
+    }
+
+    void run(BackUpBlocks command) {
+        String operation = command.operation();
+        boolean sized = !command.blocks().isEmpty() && command.blocks().size() <= desk.limits.bounds().keysPerRequest();
+        if (!sized || desk.phase() != AgentPhase.ON_LOG || operations.full() || desk.ports.events().congested()) {
+            releaseEarlier(command.releases());
+            desk.refuse(command.header(), operation, OperationReason.QUEUE_FULL, "the agent has all the work it can take");
+            return;
+        }
+        List<Item> items = new ArrayList<>(command.blocks().size());
+        List<PagedBlock> sources = new ArrayList<>();
+        for (PagedBlock block : command.blocks()) {
+            Item item = new Item(block.block());
+            Optional<Page> page = desk.pages.serving(command.namespace(), block.block().key());
+            if (page.isEmpty()) {
+                item.failed(OperationReason.NOT_SERVING);
+            } else if (page.get().number() != block.page() || page.get().generation() != block.generation()) {
+                item.failed(OperationReason.STALE_GENERATION);
+            } else {
+                item.on(page.get());
+                desk.pages.pin(operation, page.get());
+                sources.add(page.get().paged());
+            }
+            items.add(item);
+        }
+        releaseEarlier(command.releases());
+        desk.journal.started(operation);
+        if (!sources.isEmpty()) {
+            desk.tell(command.header().command(),
+                    e -> new OperationStarted(e, operation, OperationKind.BACK_UP, command.namespace(), sources));
+        }
+        operations.add(new BackUp(desk, command, items));
+    }
+
+    /** The pin of an operation that still moves bytes stays, whatever a command says. */
+    void releaseEarlier(String pin) {
+        if (operations.find(pin).isEmpty()) {
+            desk.pages.unpinAll(pin);
+        }
+    }
+}

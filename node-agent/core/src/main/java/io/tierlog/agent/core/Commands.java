@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.Desk.Terminal;
+import io.tierlog.agent.core.journal.CommandDigest;
+import io.tierlog.agent.core.journal.CommandJournal;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.command.ReleaseRequest;
+import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.event.OperationCancelled;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commands in the order of the log. Each is run once; a repeat is answered again from the journal; what is late or contradicts an earlier one
+ * is refused. For the core's one thread.
+ */
+final class Commands {
+    private final Desk desk;
+    private final Operations operations;
+    private final Requests requests;
+    private final Prefetches prefetches;
+    private final WriteBacks writeBacks;
+    private final BackUps backUps;
+    private final Drops drops;
+
+    Commands(Desk desk, Operations operations, Requests requests, Starters starters) {
+        this.desk = desk;
+        this.operations = operations;
+        this.requests = requests;
+        this.prefetches = starters.prefetches();
+        this.writeBacks = starters.writeBacks();
+        this.backUps = starters.backUps();
+        this.drops = starters.drops();
+    }
+
+    /** Those who begin operations. */
+    record Starters(Prefetches prefetches, WriteBacks writeBacks, BackUps backUps, Drops drops) {}
+
+    /** True when the command is for this life of this node. */
+    boolean isForUs(Command command) {
+        boolean ours = desk.onTheLog()
+                && desk.phase() != AgentPhase.STOPPED
+                && command.envelope().incarnation() == desk.incarnation()
+                && command.envelope().aggregate().equals(desk.aggregate());
+        if (!ours) {
+            desk.counters.increment(AgentCounter.COMMANDS_IGNORED);
+        }
+        return ours;
+    }
+
+    /** Runs, repeats or refuses a command that is for us and no FenceAgent. */
+    void take(Command command, CommandHeader header) {
+        String operation = operationOf(command);
+        CommandJournal.Verdict verdict = desk.journal.admit(header.commandSequence(), CommandDigest.of(command));
+        CommandJournal.State known = operation == null ? CommandJournal.State.UNKNOWN : desk.journal.state(operation);
+        switch (verdict) {
+            case RUN -> {
+                if (known == CommandJournal.State.NEVER_STARTED) {
+                    desk.refuse(header, operation, OperationReason.STALE_COMMAND, "its operation was cancelled before it came");
+                } else if (known != CommandJournal.State.UNKNOWN) {
+                    repeat(command, operation);
+                } else {
+                    desk.counters.increment(AgentCounter.COMMANDS_RUN);
+                    run(command);
+                }
+            }
+            case REPEAT -> repeat(command, operation);
+            case STALE -> {
+                if (known == CommandJournal.State.RUNNING || known == CommandJournal.State.ENDED) {
+                    repeat(command, operation);
+                } else {
+                    desk.refuse(header, operation, OperationReason.STALE_COMMAND, "command " + desk.journal.highest() + " was run already");
+                }
+            }
+            case CONFLICT -> {
+                // An operation that is known has, or will have, a terminal event of its own.
+                boolean fails = known == CommandJournal.State.UNKNOWN;
+                desk.refuse(header, fails ? operation : null, OperationReason.COMMAND_CONFLICT,
+                        "command " + header.commandSequence() + " came with other content before");
+            }
+        }
+    }
+
+    private void repeat(Command command, @Nullable String operation) {
+        desk.counters.increment(AgentCounter.COMMANDS_REPEATED);
+        if (command instanceof CancelOperation cancel) {
+            cancel(cancel);
+        } else if (operation != null) {
+            answerAgain(operation);
+        }
+    }
+
+    private void answerAgain(String operation) {
+        Optional<Terminal> answer = desk.journal.answer(operation);
+        answer.ifPresent(terminal -> desk.tell(terminal.cause(), terminal.event()));
+    }
+
+    private void run(Command command) {
+        switch (command) {
+            case PrefetchBlocks prefetch -> prefetches.run(prefetch);
+            case WriteBackBlocks writeBack -> writeBacks.run(writeBack);
+            case BackUpBlocks backUp -> backUps.run(backUp);
+            case DropBlocks drop -> drops.run(drop);
+            case ResumeRequest resume -> requests.resume(resume);
+            case ReleaseRequest release ->
+                requests.find(release.request(), release.attempt()).ifPresent(requests::releaseFinished);
+            case ReleasePins release -> backUps.releaseEarlier(release.pin());
+            case CancelOperation cancel -> cancel(cancel);
+            case FenceAgent fence -> throw new IllegalStateException("Not numbered: " + fence);
+        }
+    }
+
+    private void cancel(CancelOperation command) {
+        String operation = command.operation();
+        Optional<Session> session = operations.find(operation);
+        if (session.isPresent()) {
+            if (session.get().state() == Session.State.WAITING_FOR_ROOM && session.get() instanceof WriteBack inLine) {
+                writeBacks.cancelInLine(inLine);
+            } else {
+                operations.cancel(session.get(), OperationReason.CANCELLED);
+            }
+        } else if (desk.journal.state(operation) == CommandJournal.State.UNKNOWN) {
+            Terminal never = new Terminal(command.header().command(),
+                    e -> new OperationCancelled(e, operation, OperationReason.NEVER_STARTED, "", List.of()));
+            desk.journal.neverStarted(operation, never);
+            desk.tell(never.cause(), never.event());
+        } else {
+            answerAgain(operation);
+        }
+    }
+
+    /** The header of a command that has a number; null for FenceAgent, whose number is 0. */
+    static @Nullable CommandHeader headerOf(Command command) {
+        return switch (command) {
+            case PrefetchBlocks c -> c.header();
+            case WriteBackBlocks c -> c.header();
+            case BackUpBlocks c -> c.header();
+            case DropBlocks c -> c.header();
+            case ResumeRequest c -> c.header();
+            case ReleaseRequest c -> c.header();
+            case ReleasePins c -> c.header();
+            case CancelOperation c -> c.header();
+            case FenceAgent fence -> null;
+        };
+    }
+
+    /** The operation a command begins, or null. */
+    private static @Nullable String operationOf(Command command) {
+        return switch (command) {
+            case PrefetchBlocks c -> c.operation();
+            case WriteBackBlocks c -> c.operation();
+            case BackUpBlocks c -> c.operation();
+            case DropBlocks c -> c.operation();
+            case ResumeRequest c -> null;
+            case ReleaseRequest c -> null;
+            case ReleasePins c -> null;
+            case CancelOperation c -> null;
+            case FenceAgent c -> null;
+        };
+    }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.page.PageTable.Evicted;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How operations get host pages to fill, all of them or none, and how they hand them over at their end.
+ *
+ * <p>A block that serves already needs no page, one that another operation brings is joined. For the core's one thread.
+ */
+final class HostFill {
+    private final Desk desk;
+    private final Operations operations;
+
+    HostFill(Desk desk, Operations operations) {
+        this.desk = desk;
+        this.operations = operations;
+    }
+
+    /**
+     * Gives every pending block of {@code items} its page, evicting what may go; blocks that serve are pinned under {@code operation}.
+     *
+     * @return the pages reserved, or empty, with nothing changed, when there is no room for all
+     */
+    Optional<List<PagedBlock>> reserve(String operation, String cause, String namespace, List<Item> items) {
+        List<Item> pending = items.stream().filter(item -> item.state() == Item.State.PENDING).toList();
+        int missing = 0;
+        for (Item item : pending) {
+            Optional<Page> serving = desk.pages.serving(namespace, item.block.key());
+            if (serving.isPresent()) {
+                desk.pages.pin(operation, serving.get()); // before anything is evicted
+            } else if (desk.pages.coming(namespace, item.block.key()).isEmpty()) {
+                missing++;
+            }
+        }
+        Optional<List<Evicted>> evicted = desk.pages.makeRoom(missing);
+        if (evicted.isEmpty()) {
+            desk.pages.unpinAll(operation);
+            return Optional.empty();
+        }
+        desk.evicted(cause, evicted.get());
+        List<PagedBlock> reserved = new ArrayList<>(missing);
+        for (Item item : pending) {
+            place(namespace, item, reserved);
+        }
+        return Optional.of(reserved);
+    }
+
+    private void place(String namespace, Item item, List<PagedBlock> reserved) {
+        Optional<Page> serving = desk.pages.serving(namespace, item.block.key());
+        Optional<Page> coming = desk.pages.coming(namespace, item.block.key());
+        if (serving.isPresent()) {
+            item.on(serving.get());
+            item.alreadyThere(serving.get().crc32c());
+        } else if (coming.isPresent()) {
+            item.joins(coming.get());
+        } else {
+            Page page = desk.pages.reserve(namespace, item.block);
+            item.goesTo(page);
+            reserved.add(page.paged());
+        }
+    }
+
+    /** Bytes begin to move into the pages of a unit. */
+    void begin(List<Item> batch) {
+        batch.forEach(item -> desk.pages.fill(item.requirePage()));
+    }
+
+    /** The block serves from here on, pinned under {@code pin}. */
+    void publish(Item item, String pin, boolean heldInStore) {
+        Page page = item.requirePage();
+        item.handedOver();
+        desk.pages.publish(page, item.crc32c(), heldInStore);
+        desk.pages.pin(pin, page);
+        operations.pageSettled(page, true, OperationReason.COMPLETED);
+    }
+
+    /** The page goes back; what is in it was never found. */
+    void discard(Item item) {
+        Page page = item.requirePage();
+        item.handedOver();
+        desk.pages.discard(page);
+        operations.pageSettled(page, false, item.reason());
+    }
+
+    /** The page is kept from everyone until its stream is idle. */
+    void quarantine(Item item, Quarantine.Case held, OperationReason why) {
+        Page page = item.requirePage();
+        item.failed(why);
+        item.handedOver();
+        held.keepDestination(page);
+        operations.pageSettled(page, false, why);
+    }
+
+    /** A block that another operation was to bring has its end. */
+    void joinEnded(Item item, String pin, boolean serves, OperationReason whyNot) {
+        if (serves) {
+            Page page = item.requirePage();
+            desk.pages.pin(pin, page);
+            item.alreadyThere(page.crc32c());
+        } else {
+            item.failed(whyNot);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.AgentInput.Submitted;
+import io.tierlog.agent.core.device.PageOwner;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt of a request from Submit until nothing of it is pinned by the agent any more.
+ *
+ * <pre>
+ *   PROBING --> WAITING --> ANSWERED --> FINISHED --> GONE
+ *      |  |        |           |                       ^
+ *      |  +--------|-----------^                       |
+ *      +-----------+-----------+-----------------------+
+ * </pre>
+ *
+ * <p>For the core's one thread.
+ */
+final class LiveAttempt {
+    enum State {
+        /** The store has been asked; the Submit call is open. */
+        PROBING,
+        /** The engine waits for a Ready notice. */
+        WAITING,
+        /** The engine has its offer. */
+        ANSWERED,
+        /** It has ended; its sealed device pages wait for a command. */
+        FINISHED,
+        /** Nothing is left of it. */
+        GONE;
+
+        boolean mayBecome(State next) {
+            return switch (this) {
+                case PROBING -> next == WAITING || next == ANSWERED || next == GONE;
+                case WAITING -> next == ANSWERED || next == FINISHED || next == GONE;
+                case ANSWERED -> next == FINISHED || next == GONE;
+                case FINISHED -> next == GONE;
+                case GONE -> false;
+            };
+        }
+    }
+
+    static final Offer NOTHING = new Offer(0, List.of(), Offer.Reason.NOTHING_BELOW);
+
+    private final Submitted submitted;
+    private final PageOwner owner;
+    private final long submittedMs;
+    private final SequencedMap<Integer, PagedBlock> sealed = new TreeMap<>();
+    private final List<Integer> hostIndexes = new ArrayList<>();
+    private State state = State.PROBING;
+    private boolean logged;
+    private boolean prefilled;
+    private int storeFrom;
+    private long probe;
+    private Offer offer = NOTHING;
+    private @Nullable String lease;
+    private @Nullable Session fetch;
+    private @Nullable Session load;
+
+    LiveAttempt(Submitted submitted, long nowMs) {
+        this.submitted = submitted;
+        this.submittedMs = nowMs;
+        Attempt id = submitted.attempt();
+        this.owner = new PageOwner(id.session(), id.request(), id.attempt());
+        this.storeFrom = submitted.deviceBlocks();
+    }
+
+    Attempt id() {
+        return submitted.attempt();
+    }
+
+    Submitted submitted() {
+        return submitted;
+    }
+
+    String namespace() {
+        return submitted.namespace();
+    }
+
+    List<Bytes> keys() {
+        return submitted.keys();
+    }
+
+    PageOwner owner() {
+        return owner;
+    }
+
+    long submittedMs() {
+        return submittedMs;
+    }
+
+    /** Most blocks it may reuse: the last token is always computed. */
+    int reusable() {
+        return submitted.reuseEligible() ? (submitted.promptTokens() - 1) / submitted.blockTokens() : 0;
+    }
+
+    State state() {
+        return state;
+    }
+
+    void become(State next) {
+        if (!state.mayBecome(next)) {
+            throw new IllegalStateException(id() + " is " + state + " and may not become " + next);
+        }
+        state = next;
+    }
+
+    boolean live() {
+        return state != State.FINISHED && state != State.GONE;
+    }
+
+    boolean waiting() {
+        return state == State.WAITING;
+    }
+
+    /** True once the log has heard of it; before, nothing of it is told. */
+    boolean logged() {
+        return logged;
+    }
+
+    void setLogged() {
+        logged = true;
+    }
+
+    boolean prefilled() {
+        return prefilled;
+    }
+
+    void setPrefilled() {
+        prefilled = true;
+    }
+
+    // --- what is on the host for it
+
+    String hostPin() {
+        return "request/" + submitted.attempt().request() + "/" + submitted.attempt().attempt();
+    }
+
+    String finishPin() {
+        return "finish/" + submitted.attempt().request() + "/" + submitted.attempt().attempt();
+    }
+
+    List<Integer> hostIndexes() {
+        return hostIndexes;
+    }
+
+    int storeFrom() {
+        return storeFrom;
+    }
+
+    void storeFrom(int index) {
+        storeFrom = index;
+    }
+
+    /** The unit that asked the store; 0 when none did. */
+    long probe() {
+        return probe;
+    }
+
+    void probe(long unit) {
+        probe = unit;
+    }
+
+    /** The tier a block was on when the request came. */
+    Tier sourceOf(int index) {
+        return hostIndexes.contains(index) ? Tier.HOST : Tier.STORE;
+    }
+
+    Offer offer() {
+        return offer;
+    }
+
+    void offer(Offer current) {
+        offer = current;
+    }
+
+    @Nullable String lease() {
+        return lease;
+    }
+
+    void leased(@Nullable String under) {
+        lease = under;
+    }
+
+    @Nullable Session fetch() {
+        return fetch;
+    }
+
+    void fetch(@Nullable Session current) {
+        fetch = current;
+    }
+
+    /** True when the engine waits for this fetch. */
+    boolean awaits(Session session) {
+        return waiting() && fetch == session;
+    }
+
+    @Nullable Session load() {
+        return load;
+    }
+
+    void load(@Nullable Session current) {
+        load = current;
+    }
+
+    // --- what it has sealed on the device
+
+    SequencedMap<Integer, PagedBlock> sealed() {
+        return sealed;
+    }
+
+    /** Whether the attempt has sealed exactly this block in exactly this page. */
+    boolean hasSealed(PagedBlock block) {
+        PagedBlock known = sealed.get(block.block().index());
+        return known != null
+                && known.page() == block.page()
+                && known.generation() == block.generation()
+                && known.block().key().equals(block.block().key());
+    }
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.device.DevicePins.Content;
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.LoadBackFailed;
+import java.util.List;
+
+/**
+ * Host to device, between engine and agent; the log hears of it afterwards. What counts is the contiguous run from the first block on: the
+ * engine computes the rest, so nothing behind a block that failed is of use.
+ */
+final class LoadBack extends Session {
+    private final Requests requests;
+    private final LiveAttempt attempt;
+    private final long call;
+    private final boolean whole;
+
+    /** {@code whole} is false when the engine asked for more blocks than are still here. */
+    LoadBack(Desk desk, Requests requests, LiveAttempt attempt, long call, boolean whole, List<Item> items) {
+        super(desk, desk.nextLoad(), "", attempt.namespace(), items, State.RUNNING);
+        this.requests = requests;
+        this.attempt = attempt;
+        this.call = call;
+        this.whole = whole;
+    }
+
+    @Override
+    OperationKind kind() {
+        return OperationKind.LOAD_BACK;
+    }
+
+    @Override
+    void send(long unit, List<Item> batch) {
+        desk.ports.device().load(
+                unit,
+                batch.stream()
+                        .map(item -> new PageCopy(item.devicePage, item.requirePage().number(), item.requirePage().crc32c()))
+                        .toList());
+    }
+
+    @Override
+    void arrived(Item item, UnitResult result) {
+        item.arrived(item.requirePage().crc32c());
+    }
+
+    @Override
+    void failed(Item item, OperationReason why) {
+        item.failed(why);
+        if (why == OperationReason.CHECKSUM) {
+            desk.condemn(item.requirePage());
+        }
+        failPending(OperationReason.PREFIX_GONE);
+    }
+
+    @Override
+    void unknown(Item item, Quarantine.Case held) {
+        item.failed(OperationReason.DEVICE_FAULT);
+        held.keepSource(item.requirePage());
+        held.keepDevice(item.devicePage, attempt.owner());
+        failPending(OperationReason.PREFIX_GONE);
+    }
+
+    @Override
+    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
+        throw new IllegalStateException("A load joins nothing: " + item.block);
+    }
+
+    @Override
+    void cancelled(OperationReason why) {
+        useless(why);
+    }
+
+    @Override
+    void end() {
+        int run = isUseless() ? 0 : doneRun();
+        String why = run < items.size() ? firstFailure().toString() : whole ? "" : OperationReason.NOT_SERVING.toString();
+        for (Item item : items.subList(run, items.size())) {
+            if (item.done()) {
+                item.failed(isUseless() ? OperationReason.CANCELLED : OperationReason.PREFIX_GONE);
+            }
+        }
+        for (Item item : items.subList(0, run)) {
+            if (item.devicePage < desk.device.capacity()) {
+                Content content = new Content(namespace, item.block.key(), item.block.index(), item.deviceGeneration);
+                desk.device.remember(item.devicePage, content);
+            }
+        }
+        desk.counters.add(AgentCounter.LOADED_BLOCKS, run);
+        desk.pages.unpinAll(operation);
+        desk.ports.engines().loaded(call, run, why);
+        desk.released(desk.device.unpinAll(operation));
+        tellEnd(run);
+        requests.loadEnded(attempt);
+    }
+
+    private void tellEnd(int run) {
+        if (!attempt.logged()) {
+            return;
+        }
+        List<BlockResult> results = items.stream().map(Item::onDevice).toList();
+        String request = attempt.id().request();
+        int number = attempt.id().attempt();
+        long bytes = movedBytes();
+        long micros = durationMicros();
+        OperationReason reason = firstFailure();
+        if (run > 0) {
+            desk.tell("", e -> new LoadBackDone(e, operation, request, number, namespace, results, bytes, micros));
+        } else {
+            desk.tell("", e -> new LoadBackFailed(e, operation, request, number, reason, namespace, results));
+        }
+    }
+
+    /** The host pages it reads from, pinned under its name before anything moves. */
+    void pinSources() {
+        for (Item item : items) {
+            Page page = item.requirePage();
+            desk.pages.pin(operation, page);
+            desk.device.pin(operation, attempt.owner(), item.devicePage);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations in progress: gives their blocks to the ports in bounded units, loads before saves, and ends each exactly once, when nothing
+ * of it moves any more.
+ *
+ * <p>An operation may wait for a page that an earlier one fills (it joined it); joins only point back in time, so nobody waits in a circle.
+ * For the core's one thread.
+ */
+final class Operations {
+    private record Unit(Session session, List<Item> items) {}
+
+    private record Join(Session session, Item item) {}
+
+    private static final UnitResult NOT_TOLD = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
+    private static final List<OperationKind> ORDER =
+            List.of(OperationKind.LOAD_BACK, OperationKind.PREFETCH, OperationKind.WRITE_BACK, OperationKind.BACK_UP);
+
+    private final Desk desk;
+    private final Quarantine quarantine;
+    private final SequencedMap<String, Session> sessions = new LinkedHashMap<>();
+    private final Map<OperationKind, Deque<Session>> lanes = new EnumMap<>(OperationKind.class);
+    private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
+    private final Map<Long, Unit> units = new HashMap<>();
+    private final Map<Page, List<Join>> joins = new HashMap<>();
+    private final Deque<Session> toSettle = new ArrayDeque<>();
+    private boolean settling;
+
+    Operations(Desk desk) {
+        this.desk = desk;
+        this.quarantine = new Quarantine(desk);
+        for (OperationKind kind : ORDER) {
+            lanes.put(kind, new ArrayDeque<>());
+            underWay.put(kind, 0);
+        }
+    }
+
+    // --- looking
+
+    int active() {
+        return sessions.size();
+    }
+
+    boolean full() {
+        return sessions.size() >= desk.limits.bounds().operations();
+    }
+
+    Optional<Session> find(String operation) {
+        return Optional.ofNullable(sessions.get(operation));
+    }
+
+    List<Session> all() {
+        return List.copyOf(sessions.values());
+    }
+
+    /** True while a unit moves bytes from or to device pages. */
+    boolean deviceBusy() {
+        return underWay(OperationKind.LOAD_BACK) + underWay(OperationKind.WRITE_BACK) > 0;
+    }
+
+    /** True when another operation waits for one of these pages. */
+    boolean isJoined(Session session) {
+        return session.items.stream().map(Item::page).anyMatch(joins::containsKey);
+    }
+
+    private int underWay(OperationKind kind) {
+        return underWay.getOrDefault(kind, 0);
+    }
+
+    // --- the life of a session
+
+    /** Takes note of a session; one that waits for room is begun later. */
+    void add(Session session) {
+        sessions.put(session.operation, session);
+        if (session.state() == Session.State.RUNNING) {
+            begin(session);
+        }
+    }
+
+    /** The session has its pages. */
+    void begin(Session session) {
+        session.begin();
+        for (Item item : session.items) {
+            if (item.state() == Item.State.JOINED) {
+                desk.counters.increment(AgentCounter.BLOCKS_JOINED);
+                joins.computeIfAbsent(item.requirePage(), any -> new ArrayList<>(1)).add(new Join(session, item));
+            }
+        }
+        lane(session.kind()).add(session);
+        settle(session);
+    }
+
+    /** Nothing more of it begins to move; it ends once what moves has come to rest. */
+    void cancel(Session session, OperationReason why) {
+        if (session.state() != Session.State.RUNNING) {
+            return;
+        }
+        session.become(Session.State.CANCELLING);
+        session.cancelled(why);
+        session.failPending(why);
+        for (Item item : session.items) {
+            if (item.state() == Item.State.JOINED) {
+                leaveJoin(session, item);
+                session.joinEnded(item, false, why);
+                session.unjoined();
+            }
+        }
+        settle(session);
+    }
+
+    /** What still arrives is of no use to anyone; it ends once what moves has come to rest, and names this reason. */
+    void abandon(Session session, OperationReason why) {
+        if (session.state() == Session.State.RUNNING) {
+            session.useless(why);
+            session.failPending(why);
+            settle(session);
+        }
+    }
+
+    /** A session that never began is forgotten; its caller has said so. */
+    void remove(Session session) {
+        session.become(Session.State.ENDED);
+        sessions.remove(session.operation);
+    }
+
+    /** The page serves now, or is given up: whoever joined it goes on. */
+    void pageSettled(Page page, boolean serves, OperationReason whyNot) {
+        List<Join> waiting = joins.remove(page);
+        if (waiting != null) {
+            for (Join join : waiting) {
+                join.session().joinEnded(join.item(), serves, whyNot);
+                join.session().unjoined();
+                settle(join.session());
+            }
+        }
+    }
+
+    private void leaveJoin(Session session, Item item) {
+        List<Join> waiting = joins.get(item.requirePage());
+        if (waiting != null) {
+            waiting.removeIf(join -> join.session() == session);
+            if (waiting.isEmpty()) {
+                joins.remove(item.requirePage());
+            }
+        }
+    }
+
+    /** Ends the session if it is idle. One end may settle another; they are taken in turn, not within each other. */
+    private void settle(Session session) {
+        toSettle.add(session);
+        if (settling) {
+            return;
+        }
+        settling = true;
+        for (Session one = toSettle.poll(); one != null; one = toSettle.poll()) {
+            if (one.state() != Session.State.ENDED && one.idle()) {
+                sessions.remove(one.operation);
+                one.end();
+                one.become(Session.State.ENDED);
+            }
+        }
+        settling = false;
+    }
+
+    // --- units
+
+    /** Hands out units as far as the limits allow. */
+    void pump() {
+        for (OperationKind kind : ORDER) {
+            Deque<Session> lane = lane(kind);
+            while (underWay(kind) < room(kind)) {
+                Session session = firstPending(lane);
+                if (session == null) {
+                    break;
+                }
+                List<Item> batch = session.takeUnit(desk.limits.units().blocks());
+                long unit = desk.nextUnit();
+                units.put(unit, new Unit(session, batch));
+                underWay.merge(kind, 1, Integer::sum);
+                session.send(unit, batch);
+            }
+        }
+    }
+
+    private int room(OperationKind kind) {
+        AgentLimits.Units limits = desk.limits.units();
+        return switch (kind) {
+            case LOAD_BACK -> limits.loads();
+            case PREFETCH -> limits.fetches();
+            // A request waits for a load and for no save: while loads queue, saves get by with one unit.
+            case WRITE_BACK -> firstPending(lane(OperationKind.LOAD_BACK)) == null ? limits.saves() : 1;
+            case BACK_UP -> limits.backUps();
+            case UNKNOWN, COPY, PROMOTE, DROP -> 0;
+        };
+    }
+
+    private static @Nullable Session firstPending(Deque<Session> lane) {
+        while (!lane.isEmpty() && !lane.getFirst().hasPending()) {
+            lane.removeFirst();
+        }
+        return lane.peekFirst();
+    }
+
+    private Deque<Session> lane(OperationKind kind) {
+        Deque<Session> lane = lanes.get(kind);
+        if (lane == null) {
+            throw new IllegalStateException("No units of work for " + kind);
+        }
+        return lane;
+    }
+
+    /** A unit has come to rest. One that is not under way changes nothing, except that pages in quarantine may come back. */
+    void unitEnded(long unit, List<UnitResult> results, boolean ofDevice) {
+        Unit ended = units.get(unit);
+        if (ended == null || ofDevice != usesDevice(ended.session.kind())) {
+            late(unit, results, ofDevice);
+            return;
+        }
+        units.remove(unit);
+        Session session = ended.session;
+        underWay.merge(session.kind(), -1, Integer::sum);
+        boolean known = true;
+        for (int i = 0; i < ended.items.size(); i++) {
+            UnitResult result = i < results.size() ? results.get(i) : NOT_TOLD;
+            if (result.status() == BlockStatus.UNKNOWN) {
+                known = false;
+                session.unknown(ended.items.get(i), quarantine.open(unit, session.kind()));
+            } else {
+                session.landed(ended.items.get(i), result);
+            }
+        }
+        if (known) {
+            quarantine.liftBefore(unit, session.kind());
+        }
+        session.unitIdle();
+        settle(session);
+    }
+
+    private void late(long unit, List<UnitResult> results, boolean ofDevice) {
+        desk.counters.increment(AgentCounter.LATE_COMPLETIONS);
+        OperationKind kind = quarantine.kind(unit);
+        boolean known = !results.isEmpty() && results.stream().noneMatch(result -> result.status() == BlockStatus.UNKNOWN);
+        if (kind != null && known && ofDevice == usesDevice(kind)) {
+            quarantine.lift(unit);
+        }
+    }
+
+    private static boolean usesDevice(OperationKind kind) {
+        return kind == OperationKind.LOAD_BACK || kind == OperationKind.WRITE_BACK;
+    }
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.event.OperationStarted;
+import java.util.List;
+import java.util.Optional;
+
+/** Begins fetches for waiting requests, or refuses them. For the core's one thread. */
+final class Prefetches {
+    private record Refused(OperationReason why, String detail) {}
+
+    private final Desk desk;
+    private final Operations operations;
+    private final Requests requests;
+    private final HostFill fill;
+
+    Prefetches(Desk desk, Operations operations, Requests requests, HostFill fill) {
+        this.desk = desk;
+        this.operations = operations;
+        this.requests = requests;
+        this.fill = fill;
+    }
+
+    void run(PrefetchBlocks command) {
+        Optional<LiveAttempt> waiting =
+                requests.waiting(command.request(), command.attempt()).filter(attempt -> attempt.fetch() == null);
+        if (waiting.isEmpty()) {
+            refuse(command, new Refused(OperationReason.MOVED_ON, "the attempt does not wait, or waits for another fetch"));
+            return;
+        }
+        LiveAttempt attempt = waiting.get();
+        Optional<Refused> refused = check(command, attempt);
+        if (refused.isEmpty()) {
+            List<Item> items = command.blocks().stream().map(Item::new).toList();
+            Optional<List<PagedBlock>> pages =
+                    fill.reserve(command.operation(), command.header().command(), command.namespace(), items);
+            if (pages.isPresent()) {
+                start(command, attempt, items, pages.get());
+                return;
+            }
+            refused = Optional.of(new Refused(OperationReason.NO_ROOM, "no room for " + items.size() + " blocks on the host"));
+        }
+        refuse(command, refused.get());
+        requests.ready(attempt, reasonFor(refused.get().why()));
+    }
+
+    private void start(PrefetchBlocks command, LiveAttempt attempt, List<Item> items, List<PagedBlock> pages) {
+        Prefetch fetch = new Prefetch(desk, fill, requests, attempt, command, items);
+        desk.journal.started(command.operation());
+        desk.tell(command.header().command(),
+                e -> new OperationStarted(e, command.operation(), OperationKind.PREFETCH, command.namespace(), pages));
+        attempt.fetch(fetch);
+        operations.add(fetch);
+    }
+
+    private Optional<Refused> check(PrefetchBlocks command, LiveAttempt attempt) {
+        if (desk.phase() != AgentPhase.ON_LOG || operations.full() || desk.ports.events().congested()) {
+            return Optional.of(new Refused(OperationReason.QUEUE_FULL, "the agent has all the work it can take"));
+        }
+        if (command.source() != Tier.STORE) {
+            return Optional.of(new Refused(OperationReason.UNSUPPORTED, "this agent cannot fetch from " + command.source()));
+        }
+        if (!ofThePrompt(command, attempt)) {
+            return Optional.of(new Refused(OperationReason.UNSUPPORTED, "the blocks are not those of the prompt"));
+        }
+        for (PagedBlock below : command.buildsOn()) {
+            if (!serves(command.namespace(), below)) {
+                return Optional.of(new Refused(
+                        OperationReason.PREFIX_GONE, "block " + below.block().index() + " does not serve in page " + below.page()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Each block is where the prompt has it, so that nothing is ever stored under another index. */
+    private static boolean ofThePrompt(PrefetchBlocks command, LiveAttempt attempt) {
+        if (!command.namespace().equals(attempt.namespace()) || command.blocks().isEmpty()) {
+            return false;
+        }
+        int last = -1;
+        for (Block block : command.blocks()) {
+            int index = block.index();
+            if (index <= last || index >= attempt.reusable() || !attempt.keys().get(index).equals(block.key())
+                    || !block.parent().equals(index == 0 ? Bytes.EMPTY : attempt.keys().get(index - 1))) {
+                return false;
+            }
+            last = index;
+        }
+        return true;
+    }
+
+    private boolean serves(String namespace, PagedBlock below) {
+        Optional<Page> page = desk.pages.serving(namespace, below.block().key());
+        return page.isPresent() && page.get().number() == below.page() && page.get().generation() == below.generation();
+    }
+
+    private void refuse(PrefetchBlocks command, Refused refused) {
+        desk.refuse(command.header(), command.operation(), refused.why(), refused.detail());
+    }
+
+    private static Offer.Reason reasonFor(OperationReason why) {
+        if (why == OperationReason.NO_ROOM) {
+            return Offer.Reason.NO_ROOM;
+        }
+        return why == OperationReason.QUEUE_FULL ? Offer.Reason.AGENT_BUSY : Offer.Reason.FETCH_FAILED;
+    }
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.device.PageOwner;
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.schemas.OperationKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pages of units that ended without saying how: bytes may still move. They come back when the unit is reported again with known results, or,
+ * for device copies, when a later unit of the same direction has ended, since one direction is one stream.
+ *
+ * <p>Bounded by the pages there are. For the core's one thread.
+ */
+final class Quarantine {
+    /** What one unit keeps back. */
+    final class Case {
+        private final long unit;
+        private final OperationKind kind;
+        private final List<Page> destinations = new ArrayList<>();
+
+        private Case(long unit, OperationKind kind) {
+            this.unit = unit;
+            this.kind = kind;
+        }
+
+        private String pin() {
+            return "quarantine/" + unit;
+        }
+
+        /** A host page that bytes may still land in. */
+        void keepDestination(Page page) {
+            desk.counters.increment(AgentCounter.PAGES_QUARANTINED);
+            desk.pages.quarantine(page);
+            destinations.add(page);
+        }
+
+        /** A host page that may still be read. */
+        void keepSource(Page page) {
+            desk.pages.pin(pin(), page);
+        }
+
+        /** A device page at either end; nothing when its pool is gone. */
+        void keepDevice(int page, PageOwner owner) {
+            if (page < desk.device.capacity()) {
+                desk.device.pin(pin(), owner, page);
+            }
+        }
+
+        private void lift() {
+            destinations.forEach(desk.pages::knownIdle);
+            desk.pages.unpinAll(pin());
+            desk.released(desk.device.unpinAll(pin()));
+        }
+    }
+
+    private final Desk desk;
+    private final SequencedMap<Long, Case> cases = new TreeMap<>();
+
+    Quarantine(Desk desk) {
+        this.desk = desk;
+    }
+
+    Case open(long unit, OperationKind kind) {
+        return cases.computeIfAbsent(unit, any -> new Case(unit, kind));
+    }
+
+    /** The unit is idle after all; false when it is not in quarantine. */
+    boolean lift(long unit) {
+        Case found = cases.remove(unit);
+        if (found == null) {
+            return false;
+        }
+        found.lift();
+        return true;
+    }
+
+    /** The kind of the unit in quarantine, or null. */
+    @Nullable OperationKind kind(long unit) {
+        Case found = cases.get(unit);
+        return found == null ? null : found.kind;
+    }
+
+    /** A unit of that kind is idle, so all that were queued before it in the same stream are. */
+    void liftBefore(long unit, OperationKind kind) {
+        if (!cases.isEmpty() && (kind == OperationKind.LOAD_BACK || kind == OperationKind.WRITE_BACK)) {
+            List<Long> earlier = cases.values().stream().filter(one -> one.kind == kind && one.unit < unit).map(one -> one.unit).toList();
+            earlier.forEach(this::lift);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One transfer from its first page to its terminal event. {@link Operations} cuts it into units, sees each unit idle, and ends it once.
+ *
+ * <pre>
+ *   WAITING_FOR_ROOM --> RUNNING --> ENDED
+ *          |                |          ^
+ *          |                +--> CANCELLING (units under way become idle)
+ *          +---------------------------+
+ * </pre>
+ *
+ * <p>For the core's one thread.
+ */
+abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack {
+    enum State {
+        WAITING_FOR_ROOM,
+        RUNNING,
+        CANCELLING,
+        ENDED;
+
+        boolean mayBecome(State next) {
+            return switch (this) {
+                case WAITING_FOR_ROOM -> next == RUNNING || next == ENDED;
+                case RUNNING -> next == CANCELLING || next == ENDED;
+                case CANCELLING -> next == ENDED;
+                case ENDED -> false;
+            };
+        }
+    }
+
+    final Desk desk;
+    final String operation;
+    final String cause;
+    final String namespace;
+    final List<Item> items;
+
+    private State state;
+    private int next;
+    private int underWay;
+    private int joined;
+    private int moved;
+    private long startedMs;
+    private @Nullable OperationReason useless;
+
+    Session(Desk desk, String operation, String cause, String namespace, List<Item> items, State first) {
+        this.desk = desk;
+        this.operation = operation;
+        this.cause = cause;
+        this.namespace = namespace;
+        this.items = items;
+        this.state = first;
+        this.startedMs = desk.nowMs();
+    }
+
+    // --- what each kind does
+
+    abstract OperationKind kind();
+
+    /** Hands a unit to its port. */
+    abstract void send(long unit, List<Item> batch);
+
+    /** The bytes of one block have come to rest, and they are good. */
+    abstract void arrived(Item item, UnitResult result);
+
+    /** The bytes of one block have come to rest, and they are of no use. */
+    abstract void failed(Item item, OperationReason why);
+
+    /** The outcome of one block is not known: nobody may have its pages before its stream is idle. */
+    abstract void unknown(Item item, Quarantine.Case held);
+
+    /** A joined block serves now, or never will. */
+    abstract void joinEnded(Item item, boolean serves, OperationReason whyNot);
+
+    /** It was cancelled while units may be under way. */
+    abstract void cancelled(OperationReason why);
+
+    /** Nothing moves any more: gives back what it holds and says how it ended. */
+    abstract void end();
+
+    // --- what all have in common
+
+    State state() {
+        return state;
+    }
+
+    void become(State following) {
+        if (!state.mayBecome(following)) {
+            throw new IllegalStateException(operation + " is " + state + " and may not become " + following);
+        }
+        state = following;
+    }
+
+    boolean cancelling() {
+        return state == State.CANCELLING;
+    }
+
+    /** It has its pages: from here on time counts. */
+    void begin() {
+        startedMs = desk.nowMs();
+        joined = (int) items.stream().filter(item -> item.state() == Item.State.JOINED).count();
+    }
+
+    boolean hasPending() {
+        skipSettled();
+        return next < items.size();
+    }
+
+    private void skipSettled() {
+        while (next < items.size() && items.get(next).state() != Item.State.PENDING) {
+            next++;
+        }
+    }
+
+    /** The next blocks to move, at most {@code most}. */
+    List<Item> takeUnit(int most) {
+        List<Item> batch = new ArrayList<>(Math.min(most, items.size()));
+        while (batch.size() < most && hasPending()) {
+            Item item = items.get(next++);
+            item.begin();
+            batch.add(item);
+        }
+        underWay++;
+        return batch;
+    }
+
+    void unitIdle() {
+        underWay--;
+    }
+
+    void unjoined() {
+        joined--;
+    }
+
+    /** Nobody can use what still arrives, for this reason. */
+    void useless(OperationReason why) {
+        useless = why;
+    }
+
+    boolean isUseless() {
+        return useless != null;
+    }
+
+    final void landed(Item item, UnitResult result) {
+        OperationReason nobody = useless;
+        if (nobody != null) {
+            failed(item, nobody);
+        } else if (result.status() == BlockStatus.ARRIVED) {
+            moved++;
+            arrived(item, result);
+        } else if (result.status() == BlockStatus.ALREADY_THERE) {
+            arrived(item, result);
+        } else {
+            failed(item, result.reason());
+        }
+    }
+
+    /** What has not begun to move never will. */
+    void failPending(OperationReason why) {
+        for (Item item : items) {
+            if (item.state() == Item.State.PENDING) {
+                item.failed(why);
+            }
+        }
+    }
+
+    /** True when nothing moves and nothing will. */
+    boolean idle() {
+        return underWay == 0 && joined == 0 && !hasPending();
+    }
+
+    long movedBytes() {
+        return moved * desk.registration.blockBytes();
+    }
+
+    long durationMicros() {
+        return (desk.nowMs() - startedMs) * 1_000;
+    }
+
+    boolean anyDone() {
+        return items.stream().anyMatch(Item::done);
+    }
+
+    /** Why nothing was done: the reason of the first block that failed. */
+    OperationReason firstFailure() {
+        return items.stream().filter(item -> !item.done()).map(Item::reason).findFirst().orElse(OperationReason.UNKNOWN);
+    }
+
+    /** Number of blocks done before the first that is not. */
+    int doneRun() {
+        int run = 0;
+        while (run < items.size() && items.get(run).done()) {
+            run++;
+        }
+        return run;
+    }
+
+    List<BlockResult> resultsOnHost() {
+        return items.stream().map(Item::onHost).toList();
+    }
+}

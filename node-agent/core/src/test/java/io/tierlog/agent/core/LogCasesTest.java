@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.RequestCancelled;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WaitExpired;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Commands that are lost, late, repeated or wrong; ends by the clock; the life of the process. Blocks of 2 tokens. */
+class LogCasesTest {
+    private final World world = World.running(31, 31);
+    private final Prompt prompt = Prompt.range(2, 1, 11);
+
+    private String written(String request) {
+        world.compute(request, prompt, 0, 0, 1, 2, 3, 4);
+        String writeBack = world.writeBack(request, prompt, 0, 0, 1, 2, 3, 4);
+        world.endAll(Kind.SAVE);
+        return writeBack;
+    }
+
+    private List<BlockResult> onHost() {
+        world.releasePins(written("warm"));
+        return world.heard.event(WriteBackDone.class).blocks();
+    }
+
+    // --- C2, C5, C6, C8, C9
+
+    @Test
+    void c2ABackupReadsAPageOnlyIfKeyAndGenerationStillMatch() {
+        World small = World.running(31, 5);
+        small.compute("r1", prompt, 0, 0, 1, 2, 3, 4);
+        String first = small.writeBack("r1", prompt, 0, 0, 1, 2, 3, 4);
+        small.endAll(Kind.SAVE);
+        small.releasePins(first);
+        Prompt other = Prompt.range(2, 51, 60);
+        small.compute("r2", other, 0, 10, 11, 12, 13, 14);
+        small.writeBack("r2", other, 0, 10, 11, 12, 13, 14); // evicts all of r1
+        small.endAll(Kind.SAVE);
+        small.backUp(prompt, first);
+        assertEquals(OperationReason.NOT_SERVING, small.heard.event(BackUpFailed.class).reason());
+        assertEquals(List.of(), small.heard.events(BlocksStored.class));
+        assertEquals(0, small.ports.store.size());
+    }
+
+    @Test
+    void c2AWriteBackOfAPageWithAnotherGenerationFails() {
+        world.submitted("r", prompt);
+        world.prefilled("r");
+        world.seal("r", prompt, 0, 0, 1);
+        PagedBlock stale = new PagedBlock(prompt.block(0), 0, 77, 0);
+        world.command(world.writeBackCommand("r", prompt, List.of(stale, world.paged(prompt, 1, 1))));
+        world.endAll(Kind.SAVE);
+        List<BlockResult> blocks = world.heard.event(WriteBackDone.class).blocks();
+        assertEquals(OperationReason.STALE_GENERATION, blocks.get(0).reason());
+        assertEquals(OperationReason.COMPLETED, blocks.get(1).reason());
+        assertEquals(30, world.free());
+    }
+
+    @Test
+    void c5DropIsCheckedAgainstGenerationsPinsAndChildren() {
+        List<BlockResult> blocks = onHost();
+        world.command(world.dropCommand(prompt, List.of(blocks.get(3)), Tier.STORE));
+        assertEquals(OperationReason.PINNED, world.heard.last(DropFailed.class).reason(), "block 4 extends it");
+        BlockResult last = blocks.get(4);
+        BlockResult otherLife = new BlockResult(last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0);
+        world.command(world.dropCommand(prompt, List.of(otherLife), Tier.STORE));
+        assertEquals(OperationReason.STALE_GENERATION, world.heard.last(DropFailed.class).reason());
+        world.command(world.dropCommand(prompt, List.of(last), Tier.DISK));
+        assertEquals(OperationReason.LAST_COPY, world.heard.last(DropFailed.class).reason());
+        world.command(world.dropCommand(prompt, List.of(last, blocks.get(3)), Tier.STORE));
+        assertEquals(2, world.heard.event(DropDone.class).blocks().size());
+        assertEquals(28, world.free());
+        world.command(world.dropCommand(prompt, List.of(last), Tier.STORE));
+        assertEquals(2, world.heard.events(DropDone.class).size(), "it is gone: that is a fact");
+    }
+
+    @Test
+    void c6ALateCopyOfARefusedDropIsNeverRun() {
+        World forgetful = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Bounds(64, 64, 64, 64, 2)));
+        forgetful.compute("warm", prompt, 0, 0, 1, 2, 3, 4);
+        String writeBack = forgetful.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4);
+        forgetful.endAll(Kind.SAVE);
+        DropBlocks drop = forgetful.dropCommand(
+                prompt, List.of(forgetful.heard.event(WriteBackDone.class).blocks().get(4)), Tier.STORE);
+        forgetful.command(drop);
+        assertEquals(OperationReason.PINNED, forgetful.heard.event(DropFailed.class).reason());
+        forgetful.command(drop);
+        assertEquals(2, forgetful.heard.events(DropFailed.class).size(), "answered again from the journal");
+        forgetful.releasePins(writeBack);
+        forgetful.releasePins("nothing");
+        forgetful.command(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
+        forgetful.command(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
+        assertEquals(26, forgetful.free());
+        forgetful.command(drop); // the journal has forgotten it
+        CommandRefused refused = forgetful.heard.event(CommandRefused.class);
+        assertEquals(OperationReason.STALE_COMMAND, refused.reason());
+        assertEquals(26, forgetful.free());
+    }
+
+    @Test
+    void c8AReleaseDeliveredTwiceTakesNoOtherPin() {
+        String writeBack = written("r1");
+        world.submit("r2", prompt, 0);
+        assertEquals(10, world.pins());
+        CommandHeader header = world.header();
+        ReleasePins release = new ReleasePins(world.envelope(), header, writeBack);
+        world.command(release);
+        world.command(release);
+        world.releasePins(writeBack);
+        assertEquals(5, world.pins(), "the request's");
+    }
+
+    @Test
+    void c8AReleaseDoesNotTakeThePinOfARunningOperation() {
+        String writeBack = written("r1");
+        String backUp = world.backUp(prompt, writeBack);
+        world.releasePins(backUp);
+        assertEquals(5, world.pins());
+        world.endAll(Kind.WRITE);
+        world.assertAtRest();
+    }
+
+    @Test
+    void c9PinsOfAWriteBackEndByTheClock() {
+        written("r");
+        world.advance(59_999);
+        assertEquals(5, world.pins());
+        world.advance(1);
+        world.assertAtRest();
+    }
+
+    @Test
+    void c9ALeaseEndsByTheClockButNotUnderALoad() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        world.prefetch("r", prompt, 0, 5);
+        world.endAll(Kind.READ);
+        world.advance(59_999);
+        world.load("r", prompt, 0, 0, 1, 2, 3, 4);
+        assertEquals(10, world.pins());
+        world.advance(100_000);
+        assertEquals(5, world.pins(), "by the load, not by the lease");
+        world.endAll(Kind.LOAD);
+        world.assertAtRest();
+    }
+
+    @Test
+    void c12AClockThatGoesBackExpiresNothing() {
+        written("r");
+        world.nowMs += 50_000;
+        world.on(new AgentInput.TimePassed());
+        world.nowMs -= 50_000;
+        world.on(new AgentInput.TimePassed());
+        assertEquals(5, world.pins());
+    }
+
+    // --- C11
+
+    @Test
+    void c11AWaitingRequestGoesOnAndTheLateFetchIsRefused() {
+        world.ports.put(prompt, 0, 5);
+        world.heard.reply(world.submitted("r", prompt), Heard.Waiting.class);
+        assertFalse(world.heard.event(RequestSubmitted.class).answered());
+        world.advance(199);
+        assertEquals(List.of(), world.heard.notices(Heard.Ready.class));
+        world.advance(1);
+        assertEquals(Offer.Reason.WAIT_EXPIRED, world.heard.notices(Heard.Ready.class).getFirst().offer().reason());
+        assertEquals(200, world.heard.event(WaitExpired.class).waitedMs());
+        world.advance(9_800);
+        String operation = world.prefetch("r", prompt, 0, 5);
+        CommandRefused refused = world.heard.event(CommandRefused.class);
+        assertEquals(OperationReason.MOVED_ON, refused.reason());
+        assertEquals(operation, refused.operation());
+        assertEquals(31, world.free());
+        world.resume("r", RequestReason.BELOW_THRESHOLD);
+        assertEquals(1, world.heard.notices(Heard.Ready.class).size());
+    }
+
+    @Test
+    void c11AFetchUnderWayGoesOnWithoutALease() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        world.prefetch("r", prompt, 0, 5);
+        world.advance(200);
+        assertEquals(0, world.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
+        world.endAll(Kind.READ);
+        assertNull(world.heard.event(PrefetchDone.class).lease());
+        assertEquals(1, world.heard.notices(Heard.Ready.class).size());
+        assertEquals(26, world.free());
+        world.assertAtRest();
+    }
+
+    @Test
+    void aStoreThatDoesNotAnswerIsNotWaitedForLongerThanAFetch() {
+        long call = world.submit("r", prompt, 0);
+        FakePorts.Unit probe = world.ports.only(Kind.PROBE);
+        world.advance(200);
+        assertEquals(Offer.Reason.WAIT_EXPIRED, world.offered(call).reason());
+        assertTrue(world.heard.event(RequestSubmitted.class).answered());
+        world.on(world.ports.endProbe(probe));
+        assertEquals(1, world.core.status().count(AgentCounter.LATE_COMPLETIONS));
+        world.assertAtRest();
+    }
+
+    @Test
+    void aStoreThatCannotBeAskedMeansNothingBelow() {
+        world.ports.put(prompt, 0, 5);
+        world.ports.storeReachable = false;
+        assertEquals(Offer.Reason.NOTHING_BELOW, world.offered(world.submitted("r", prompt)).reason());
+        assertEquals(1, world.core.status().count(AgentCounter.PROBES_UNANSWERED));
+    }
+
+    @Test
+    void aResumedRequestGoesOnWithWhatItHas() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        world.resume("r", RequestReason.BELOW_THRESHOLD);
+        assertEquals(
+                new Offer(0, List.of(), Offer.Reason.BELOW_THRESHOLD), world.heard.notices(Heard.Ready.class).getFirst().offer());
+        world.assertAtRest();
+    }
+
+    @Test
+    void withoutACommandSealedPagesComeFreeByTheClock() {
+        world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
+        world.advance(1_999);
+        assertEquals(List.of(), world.heard.releasedPages("r"));
+        world.advance(1);
+        assertEquals(List.of(0, 1, 2, 3, 4), world.heard.releasedPages("r"));
+        world.assertAtRest();
+        world.writeBack("r", prompt, 0, 0, 1, 2, 3, 4); // too late: the engine has the pages
+        assertEquals(OperationReason.NOT_SERVING, world.heard.event(WriteBackFailed.class).reason());
+        assertEquals(List.of(), world.ports.units);
+        world.assertAtRest();
+    }
+
+    @Test
+    void pagesThatAWriteBackDoesNotNameAreReleasedAtOnce() {
+        world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
+        world.writeBack("r", prompt, 3, 3, 4);
+        assertEquals(List.of(0, 1, 2), world.heard.releasedPages("r"));
+        world.endAll(Kind.SAVE);
+        assertEquals(List.of(0, 1, 2, 3, 4), world.heard.releasedPages("r"));
+    }
+
+    // --- journal and sequence
+
+    @Test
+    void aRepeatedCommandIsRunOnceAndAnsweredAgain() {
+        world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
+        WriteBackBlocks command = world.writeBackCommand("r", prompt, List.of(world.paged(prompt, 0, 0)));
+        world.command(command);
+        world.command(command); // running: nothing
+        assertEquals(1, world.ports.of(Kind.SAVE).size());
+        world.endAll(Kind.SAVE);
+        // the same decision taken again: another envelope, the same content
+        Envelope again = new Envelope("node/a", "controller/0", 1, 99, 7, 12, "x", null);
+        world.command(new WriteBackBlocks(
+                again, command.header(), command.operation(), "r", 1, "m", command.root(), command.blocks(), command.pinMs()));
+        assertEquals(2, world.heard.events(WriteBackDone.class).size());
+        assertEquals(
+                world.heard.events(WriteBackDone.class).get(0).blocks(), world.heard.events(WriteBackDone.class).get(1).blocks());
+        assertEquals(1, world.heard.events(OperationStarted.class).size());
+        assertEquals(2, world.core.status().count(AgentCounter.COMMANDS_REPEATED));
+    }
+
+    @Test
+    void theSameNumberWithOtherContentIsAConflict() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        PrefetchBlocks command = world.prefetchCommand("r", prompt, 0, 5);
+        world.command(command);
+        PrefetchBlocks other = new PrefetchBlocks(
+                command.envelope(), command.header(), "other", "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 4), Tier.STORE,
+                List.of());
+        world.command(other);
+        CommandRefused refused = world.heard.event(CommandRefused.class);
+        assertEquals(OperationReason.COMMAND_CONFLICT, refused.reason());
+        assertEquals("other", refused.operation());
+        // the same operation under the number of another: its own terminal event is still to come
+        world.command(new PrefetchBlocks(
+                command.envelope(), command.header(), command.operation(), "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 3),
+                Tier.STORE, List.of()));
+        assertNull(world.heard.last(CommandRefused.class).operation());
+        world.endAll(Kind.READ);
+        assertEquals(command.operation(), world.heard.event(PrefetchDone.class).operation());
+    }
+
+    @Test
+    void gapsAreAllowedAndWhatComesAfterAHigherOneIsStale() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        PrefetchBlocks late = world.prefetchCommand("r", prompt, 0, 5);
+        world.releasePins("x");
+        world.command(late);
+        CommandRefused refused = world.heard.event(CommandRefused.class);
+        assertEquals(OperationReason.STALE_COMMAND, refused.reason());
+        assertEquals(31, world.free());
+        // never begun, so a cancel says so, once and again
+        world.cancelOperation(late.operation(), OperationKind.PREFETCH);
+        world.cancelOperation(late.operation(), OperationKind.PREFETCH);
+        assertEquals(2, world.heard.events(OperationCancelled.class).size());
+        assertEquals(OperationReason.NEVER_STARTED, world.heard.last(OperationCancelled.class).reason());
+    }
+
+    @Test
+    void anOperationCancelledBeforeItsCommandCameNeverBegins() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        world.cancelOperation("op1", OperationKind.PREFETCH);
+        assertEquals(OperationReason.NEVER_STARTED, world.heard.event(OperationCancelled.class).reason());
+        assertEquals("op1", world.prefetch("r", prompt, 0, 5));
+        assertEquals(OperationReason.STALE_COMMAND, world.heard.event(CommandRefused.class).reason());
+        assertEquals(31, world.free());
+    }
+
+    @Test
+    void commandsForAnotherLifeOrBeforeRegistrationAreIgnored() {
+        Envelope other = new Envelope("node/a", "controller/0", 2, 1, 0, 0, null, null);
+        CommandHeader header = world.header();
+        world.command(new ReleasePins(other, header, "x"));
+        World off = new World(31, 31, AgentLimits.defaults());
+        off.releasePins("x");
+        assertEquals(1, world.core.status().count(AgentCounter.COMMANDS_IGNORED));
+        assertEquals(1, off.core.status().count(AgentCounter.COMMANDS_IGNORED));
+        assertEquals(0, world.core.status().commandSequence());
+    }
+
+    // --- the life of the process
+
+    @Test
+    void aHeartbeatASecondWithItsUse() {
+        assertEquals(1, world.heard.events(AgentHeartbeat.class).size());
+        world.releasePins("x");
+        world.advance(3_000);
+        assertEquals(4, world.heard.events(AgentHeartbeat.class).size());
+        assertEquals(31, world.heard.last(AgentHeartbeat.class).usage().getFirst().freeBlocks());
+        assertEquals(1, world.heard.last(AgentHeartbeat.class).commandSequence());
+    }
+
+    @Test
+    void beforeRegistrationEnginesAreAnsweredAtOnceAndNothingIsTold() {
+        World off = new World(31, 31, AgentLimits.defaults());
+        off.attach();
+        off.ports.put(prompt, 0, 5);
+        assertEquals(Offer.Reason.AGENT_BUSY, off.offered(off.submit("r", prompt, 0)).reason());
+        off.prefilled("r");
+        off.seal("r", prompt, 0, 0, 1);
+        off.finish("r");
+        assertEquals(List.of(0, 1), off.heard.releasedPages("r"), "no command can come");
+        assertEquals(List.of(), off.heard.events);
+        off.submit("r2", prompt, 0);
+        off.register();
+        assertEquals("engine-1", off.heard.event(EngineAttached.class).instance());
+        off.finish("r2");
+        assertEquals(List.of(), off.heard.events(RequestFinished.class), "the log never heard of it");
+        off.assertAtRest();
+    }
+
+    @Test
+    void aFencedAgentDrainsAndStopsWithoutGoodbye() {
+        written("r1");
+        world.backUp(prompt, world.heard.event(WriteBackDone.class).operation());
+        world.command(new FenceAgent(world.envelope(), new CommandHeader("f", 0), 2));
+        assertEquals(AgentPhase.FENCED, world.core.status().phase());
+        assertEquals(Refusal.CLOSING, world.heard.reply(world.submit("r2", prompt, 0), Heard.Refused.class).refusal());
+        world.endAll(Kind.WRITE);
+        assertEquals(AgentPhase.STOPPED, world.core.status().phase());
+        assertEquals(List.of(), world.heard.events(AgentStopping.class));
+        assertEquals(Long.MAX_VALUE, world.core.nextDeadlineMs());
+    }
+
+    @Test
+    void stoppingEndsWaitsAndTransfersThenSaysGoodbye() {
+        Prompt other = Prompt.range(2, 51, 61);
+        world.compute("r1", prompt, 0, 0, 1, 2, 3, 4);
+        world.writeBack("r1", prompt, 0, 0, 1, 2);
+        world.compute("r2", other, 0, 10, 11);
+        world.ports.put(other, 0, 5);
+        world.submitted("r3", Prompt.range(2, 51, 60));
+        world.on(new AgentInput.StopAsked());
+        assertEquals(Offer.Reason.WAIT_EXPIRED, world.heard.notices(Heard.Ready.class).getLast().offer().reason());
+        assertEquals(List.of(10, 11), world.heard.releasedPages("r2"), "no command comes for it");
+        assertEquals(AgentPhase.STOPPING, world.core.status().phase());
+        assertEquals(List.of(), world.heard.events(AgentStopping.class), "a copy is under way");
+        world.endAll(Kind.SAVE);
+        assertEquals("p1", world.heard.event(AgentStopping.class).processId());
+        assertEquals(AgentPhase.STOPPED, world.core.status().phase());
+        assertEquals(AgentStopping.class, world.heard.events.getLast().getClass());
+    }
+
+    @Test
+    void anEngineThatVanishesLeavesNothingPinned() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r1", prompt);
+        world.prefetch("r1", prompt, 0, 5);
+        world.endAll(Kind.READ);
+        long load = world.load("r1", prompt, 0, 0, 1, 2, 3, 4);
+        Prompt other = Prompt.range(2, 51, 61);
+        world.compute("r2", other, 0, 10, 11);
+        world.writeBack("r2", other, 0, 10, 11);
+        world.on(new AgentInput.SessionClosed(World.SESSION, false));
+        assertEquals(RequestReason.ENGINE_GONE, world.heard.event(RequestCancelled.class).reason());
+        assertFalse(world.heard.event(EngineDetached.class).orderly());
+        long open = world.call();
+        world.on(new AgentInput.SessionOpened(open, "s2", "engine-1"));
+        world.heard.reply(open, Heard.Done.class);
+        long busy = world.call();
+        world.on(new AgentInput.BuffersRegistered(busy, "s2", 31, FakePorts.BLOCK_BYTES, World.DIGEST, java.util.Map.of()));
+        assertEquals(Refusal.BUSY, world.heard.reply(busy, Heard.Refused.class).refusal(), "copies of the old pool are under way");
+        world.settle();
+        assertEquals(OperationReason.ENGINE_GONE, world.heard.event(WriteBackFailed.class).reason());
+        assertEquals(0, world.heard.reply(load, Heard.Loaded.class).blocks());
+        world.assertAtRest();
+        long again = world.call();
+        world.on(new AgentInput.BuffersRegistered(again, "s2", 31, FakePorts.BLOCK_BYTES, World.DIGEST, java.util.Map.of()));
+        world.heard.reply(again, Heard.Done.class);
+    }
+
+    @Test
+    void anEngineThatDoesNotFitIsRefused() {
+        World off = new World(31, 31, AgentLimits.defaults());
+        long open = off.call();
+        off.on(new AgentInput.SessionOpened(open, "s", "e"));
+        long wrong = off.call();
+        off.on(new AgentInput.BuffersRegistered(wrong, "s", 31, FakePorts.BLOCK_BYTES * 2, World.DIGEST, java.util.Map.of()));
+        assertEquals(Refusal.LAYOUT_MISMATCH, off.heard.reply(wrong, Heard.Refused.class).refusal());
+        long early = off.submit(new Attempt("s", "r", 1), prompt, 0, true);
+        assertEquals(Refusal.NOT_REGISTERED, off.heard.reply(early, Heard.Refused.class).refusal());
+        long twice = off.call();
+        off.on(new AgentInput.SessionOpened(twice, "s2", "e"));
+        assertEquals(Refusal.INSTANCE_TAKEN, off.heard.reply(twice, Heard.Refused.class).refusal());
+    }
+
+    @Test
+    void everythingIsBounded() {
+        World tiny = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Bounds(3, 1, 1, 5, 16)));
+        tiny.ports.put(prompt, 0, 5);
+        tiny.heard.reply(tiny.submitted("r1", prompt), Heard.Waiting.class);
+        assertEquals(Offer.Reason.AGENT_BUSY, tiny.offered(tiny.submit("r2", prompt, 0)).reason());
+        tiny.submit("r3", prompt, 0);
+        Heard.Refused full = tiny.heard.reply(tiny.submit("r4", prompt, 0), Heard.Refused.class);
+        assertEquals(Refusal.BUSY, full.refusal());
+        assertTrue(full.retry());
+        long long6 = tiny.submit("r5", Prompt.range(2, 1, 13), 0);
+        assertEquals(Refusal.BAD_ARGUMENT, tiny.heard.reply(long6, Heard.Refused.class).refusal());
+        tiny.prefetch("r1", prompt, 0, 2);
+        tiny.seal("r2", prompt, 0, 0, 1);
+        tiny.writeBack("r2", prompt, 0, 0, 1);
+        assertEquals(OperationReason.QUEUE_FULL, tiny.heard.event(CommandRefused.class).reason());
+    }
+
+    @Test
+    void aFullLogTakesNoNewWork() {
+        world.heard.congested = true;
+        assertEquals(Refusal.BUSY, world.heard.reply(world.submit("r", prompt, 0), Heard.Refused.class).refusal());
+        world.heard.congested = false;
+        world.offered(world.submitted("r", prompt));
+    }
+
+    @Test
+    void aNewAttemptEndsTheOneBefore() {
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        long second = world.submit(new Attempt(World.SESSION, "r", 2), prompt, 0, true);
+        world.ports.of(Kind.PROBE).forEach(unit -> world.on(world.ports.endProbe(unit)));
+        world.heard.reply(second, Heard.Waiting.class);
+        assertEquals(1, world.heard.event(RequestCancelled.class).attempt());
+        long first = world.submit("r", prompt, 0);
+        assertEquals(Refusal.BAD_ARGUMENT, world.heard.reply(first, Heard.Refused.class).refusal());
+    }
+}

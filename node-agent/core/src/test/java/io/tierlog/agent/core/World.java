@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.AgentInput.CommandReceived;
+import io.tierlog.agent.core.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.AgentInput.Registration;
+import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.FakePorts.Unit;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WritePolicy;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.command.ReleaseRequest;
+import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.event.WriteBackDone;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * One agent core between a scripted engine and a scripted controller. After every input the core's tables are checked. Whatever a unit moves
+ * is real bytes, so content can be compared.
+ */
+final class World {
+    static final Bytes DIGEST = Bytes.ofHex("aa".repeat(32));
+    static final String SESSION = "s1";
+
+    final FakePorts ports;
+    final Heard heard = new Heard();
+    final AgentCore core;
+    long nowMs = 1_000;
+    private final Map<Integer, Long> generations = new HashMap<>();
+    private long calls;
+    private long commands;
+    private long operations;
+
+    World(int devicePages, int hostPages, AgentLimits limits) {
+        ports = new FakePorts(devicePages, hostPages);
+        core = new AgentCore(
+                limits,
+                new Registration("a", List.of(), DIGEST, FakePorts.BLOCK_BYTES, hostPages),
+                new Ports(ports, ports, heard, heard));
+    }
+
+    /** On the log, with one engine whose pool has that many pages. */
+    static World running(int devicePages, int hostPages) {
+        return running(devicePages, hostPages, AgentLimits.defaults());
+    }
+
+    static World running(int devicePages, int hostPages, AgentLimits limits) {
+        World world = new World(devicePages, hostPages, limits);
+        world.register();
+        world.attach();
+        return world;
+    }
+
+    void on(AgentInput input) {
+        core.on(input, nowMs);
+        core.check();
+    }
+
+    void register() {
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 100, 30_000, 60_000, 0, true);
+        on(new AgentInput.Registered(1, 0, policy));
+    }
+
+    void attach() {
+        on(new AgentInput.SessionOpened(call(), SESSION, "engine-1"));
+        on(new AgentInput.BuffersRegistered(call(), SESSION, ports.device.length, FakePorts.BLOCK_BYTES, DIGEST, Map.of()));
+    }
+
+    /** Time passes to each deadline in turn. */
+    void advance(long ms) {
+        long until = nowMs + ms;
+        while (core.nextDeadlineMs() <= until) {
+            nowMs = Math.max(nowMs, core.nextDeadlineMs());
+            on(new AgentInput.TimePassed());
+        }
+        nowMs = until;
+        on(new AgentInput.TimePassed());
+    }
+
+    long call() {
+        return ++calls;
+    }
+
+    // --- the engine
+
+    static Attempt attempt(String request) {
+        return new Attempt(SESSION, request, 1);
+    }
+
+    long submit(String request, Prompt prompt, int deviceBlocks) {
+        return submit(attempt(request), prompt, deviceBlocks, true);
+    }
+
+    long submit(Attempt attempt, Prompt prompt, int deviceBlocks, boolean eligible) {
+        long call = call();
+        on(new AgentInput.Submitted(
+                call, attempt, prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, eligible));
+        return call;
+    }
+
+    /** Submits and lets the store answer what it has. */
+    long submitted(String request, Prompt prompt) {
+        long call = submit(request, prompt, 0);
+        ports.of(Kind.PROBE).forEach(unit -> on(ports.endProbe(unit)));
+        return call;
+    }
+
+    Offer offered(long call) {
+        return heard.reply(call, Heard.Offered.class).offer();
+    }
+
+    long generation(int page) {
+        return generations.getOrDefault(page, 0L);
+    }
+
+    DeviceBlock at(Prompt prompt, int index, int page) {
+        return new DeviceBlock(index, prompt.keys().get(index), page, generation(page));
+    }
+
+    long load(String request, Prompt prompt, int from, int... pages) {
+        long call = call();
+        List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> {
+            generations.merge(pages[i], 1L, Long::sum);
+            return at(prompt, from + i, pages[i]);
+        }).toList();
+        on(new AgentInput.LoadAsked(call, attempt(request), prompt.namespace(), blocks));
+        return call;
+    }
+
+    void assertOnDevice(Prompt prompt, int index, int page) {
+        assertArrayEquals(
+                FakePorts.content(prompt.namespace(), prompt.keys().get(index)), ports.device[page], "block " + index + " in page " + page);
+    }
+
+    long prefilled(String request) {
+        long call = call();
+        on(new AgentInput.Prefilled(call, attempt(request), 0, 0, 0));
+        return call;
+    }
+
+    /** The engine computes blocks from..to into pages and seals them. */
+    long seal(String request, Prompt prompt, int from, int... pages) {
+        long call = call();
+        List<DeviceBlock> blocks = new ArrayList<>();
+        for (int i = 0; i < pages.length; i++) {
+            generations.merge(pages[i], 1L, Long::sum);
+            ports.device[pages[i]] = FakePorts.content(prompt.namespace(), prompt.keys().get(from + i));
+            blocks.add(at(prompt, from + i, pages[i]));
+        }
+        Bytes parent = from == 0 ? Bytes.EMPTY : prompt.keys().get(from - 1);
+        on(new AgentInput.Sealed(call, attempt(request), prompt.namespace(), prompt.root(), parent, blocks));
+        return call;
+    }
+
+    long finish(String request) {
+        long call = call();
+        on(new AgentInput.Finished(call, attempt(request), RequestReason.COMPLETED, 1));
+        return call;
+    }
+
+    long cancel(String request) {
+        long call = call();
+        on(new AgentInput.Cancelled(call, attempt(request)));
+        return call;
+    }
+
+    /** Submit (nothing below), prefill, seal all whole blocks from {@code from} into {@code pages}, finish. */
+    void compute(String request, Prompt prompt, int from, int... pages) {
+        submitted(request, prompt);
+        prefilled(request);
+        if (pages.length > 0) {
+            seal(request, prompt, from, pages);
+        }
+        finish(request);
+    }
+
+    // --- the controller
+
+    CommandHeader header() {
+        commands++;
+        return new CommandHeader("c" + commands, commands);
+    }
+
+    Envelope envelope() {
+        return new Envelope("node/a", "controller/0", 1, commands, 0, 0, null, null);
+    }
+
+    String operation() {
+        return "op" + ++operations;
+    }
+
+    void command(Command command) {
+        on(new CommandReceived(command));
+    }
+
+    PrefetchBlocks prefetchCommand(String request, Prompt prompt, int from, int to, PagedBlock... buildsOn) {
+        String operation = operation();
+        CommandHeader header = header();
+        return new PrefetchBlocks(
+                envelope(), header, operation, "lease-" + operation, 60_000, request, 1, prompt.namespace(), prompt.root(),
+                prompt.blocks(from, to), Tier.STORE, List.of(buildsOn));
+    }
+
+    /** Commands a fetch of blocks from..to-1 and returns the operation. */
+    String prefetch(String request, Prompt prompt, int from, int to) {
+        PrefetchBlocks command = prefetchCommand(request, prompt, from, to);
+        command(command);
+        return command.operation();
+    }
+
+    PagedBlock paged(Prompt prompt, int index, int page) {
+        return new PagedBlock(prompt.block(index), page, generation(page), 0);
+    }
+
+    WriteBackBlocks writeBackCommand(String request, Prompt prompt, List<PagedBlock> blocks) {
+        String operation = operation();
+        CommandHeader header = header();
+        return new WriteBackBlocks(
+                envelope(), header, operation, request, 1, prompt.namespace(), prompt.root(), blocks, 60_000);
+    }
+
+    String writeBack(String request, Prompt prompt, int from, int... pages) {
+        List<PagedBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> paged(prompt, from + i, pages[i])).toList();
+        WriteBackBlocks command = writeBackCommand(request, prompt, blocks);
+        command(command);
+        return command.operation();
+    }
+
+    /** Commands the backup of what a write-back brought. */
+    String backUp(Prompt prompt, String writeBack) {
+        WriteBackDone done = heard.events(WriteBackDone.class).stream()
+                .filter(event -> event.operation().equals(writeBack))
+                .findFirst()
+                .orElseThrow();
+        List<PagedBlock> blocks = done.blocks().stream()
+                .filter(result -> result.page() >= 0)
+                .map(result -> new PagedBlock(result.block(), result.page(), result.generation(), result.crc32c()))
+                .toList();
+        String operation = operation();
+        CommandHeader header = header();
+        command(new BackUpBlocks(envelope(), header, operation, writeBack, prompt.namespace(), prompt.root(), blocks));
+        return operation;
+    }
+
+    DropBlocks dropCommand(Prompt prompt, List<BlockResult> blocks, Tier reliesOn) {
+        String operation = operation();
+        CommandHeader header = header();
+        return new DropBlocks(
+                envelope(), header, operation, Tier.HOST, prompt.namespace(),
+                blocks.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList(), reliesOn);
+    }
+
+    void releasePins(String pin) {
+        CommandHeader header = header();
+        command(new ReleasePins(envelope(), header, pin));
+    }
+
+    void releaseRequest(String request) {
+        CommandHeader header = header();
+        command(new ReleaseRequest(envelope(), header, request, 1));
+    }
+
+    void resume(String request, RequestReason reason) {
+        CommandHeader header = header();
+        command(new ResumeRequest(envelope(), header, request, 1, reason));
+    }
+
+    void cancelOperation(String operation, OperationKind kind) {
+        CommandHeader header = header();
+        command(new CancelOperation(envelope(), header, operation, kind));
+    }
+
+    // --- units
+
+    /** Ends the oldest unit of that kind: the first blocks arrive, the rest fail with IO. */
+    void end(Kind kind, int arrive) {
+        end(kind, arrive, OperationReason.IO);
+    }
+
+    void end(Kind kind, int arrive, OperationReason why) {
+        Unit unit = ports.of(kind).getFirst();
+        on(ports.end(unit, arrive, why));
+    }
+
+    /** Ends units of that kind well until there is none. */
+    void endAll(Kind kind) {
+        while (!ports.of(kind).isEmpty()) {
+            end(kind, Integer.MAX_VALUE);
+        }
+    }
+
+    void settle() {
+        while (!ports.units.isEmpty()) {
+            Unit unit = ports.units.getFirst();
+            on(unit.kind() == Kind.PROBE ? ports.endProbe(unit) : ports.end(unit, Integer.MAX_VALUE, OperationReason.IO));
+        }
+    }
+
+    // --- looking
+
+    long free() {
+        return core.status().usage().getFirst().freeBlocks();
+    }
+
+    long pins() {
+        return core.status().usage().getFirst().pinCount();
+    }
+
+    long serving() {
+        return core.status().usage().getFirst().servingBlocks();
+    }
+
+    void assertAtRest() {
+        assertEquals(0, pins(), "host pins");
+        assertEquals(0, core.status().devicePins(), "device pins");
+        assertEquals(0, core.status().activeOperations(), "operations");
+        assertEquals(0, core.status().waitingRequests(), "waiting");
+    }
+}

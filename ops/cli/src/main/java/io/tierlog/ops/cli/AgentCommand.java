@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.agent.app.AgentApp;
+import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.app.AgentEnd;
+import io.tierlog.agent.app.Layouts;
+import io.tierlog.agent.app.LayoutsFile;
+import io.tierlog.agent.app.door.DoorException;
+import io.tierlog.agent.app.memory.HostMemoryException;
+import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.ops.cli.demo.Size;
+import io.tierlog.ops.cli.demo.SizeConverter;
+import io.tierlog.schemas.Layout;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog agent}: the agent of one node, in the foreground. */
+@Command(
+        name = "agent",
+        description = "Run the agent of one node.",
+        footer = {
+            "",
+            "It runs until Ctrl-C. Engines on the same machine connect to its door (gRPC). One process speaks for a node: a second one with the same",
+            "name is refused while the first is alive, and keeps asking for --registration-timeout seconds."
+        })
+final class AgentCommand implements Callable<Integer> {
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    ClusterOptions cluster;
+
+    @Option(names = "--node", required = true, paramLabel = "NAME", description = "Name of the node: letters, digits, dots, dashes, underscores.")
+    String node = "";
+
+    @Option(names = "--store", required = true, paramLabel = "DIR", description = "The shared store: a directory that all nodes see.")
+    Path store = Path.of("store");
+
+    @Option(
+            names = "--host",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Host memory: bytes (64GiB) or blocks (4096blocks) (default: 1GiB).")
+    Size host = new Size.OfBytes(1 << 30);
+
+    @Option(
+            names = "--bytes-per-block",
+            paramLabel = "BYTES",
+            converter = SizeConverter.class,
+            description = "Size of a block, where --layouts is not given (default: 16KiB).")
+    Size bytesPerBlock = new Size.OfBytes(16 << 10);
+
+    @Option(names = "--block-tokens", paramLabel = "N", description = "Tokens in a block, where --layouts is not given (default: ${DEFAULT-VALUE}).")
+    int blockTokens = Layouts.DEFAULT_BLOCK_TOKENS;
+
+    @Option(names = "--layouts", paramLabel = "FILE", description = "The KV layouts, as JSON; they give the size of a block.")
+    @Nullable Path layouts;
+
+    @Option(names = "--nodes-per-instance", paramLabel = "N", description = "Nodes that one engine instance spans; only 1 can be served (default: ${DEFAULT-VALUE}).")
+    int nodesPerInstance = 1;
+
+    @Option(names = "--ranks", paramLabel = "N", description = "Tensor-parallel ranks on this node (default: ${DEFAULT-VALUE}).")
+    int ranks = 1;
+
+    @Option(names = "--port", paramLabel = "PORT", description = "Port of the engine door on loopback, 0 for any free one (default: ${DEFAULT-VALUE}).")
+    int port = 7070;
+
+    @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
+    int prefetchWaitMs = 200;
+
+    @Option(names = "--fsync", description = "An object counts as stored only when it survives a loss of power; slower.")
+    boolean fsync;
+
+    @Option(names = "--read-committed", description = "Read commands only after the controller's transaction has committed; slower.")
+    boolean readCommitted;
+
+    @Option(names = "--registration-timeout", paramLabel = "SECONDS", description = "How long to ask while another process speaks for the node (default: ${DEFAULT-VALUE}).")
+    int registrationSeconds = 15;
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    OutputFormat format = OutputFormat.text;
+
+    @Override
+    public Integer call() throws Exception {
+        AgentConfig config = ClusterOptions.checked(this::config);
+        try (AgentApp app = start(config)) {
+            PrintWriter out = spec.commandLine().getOut();
+            out.println(ready(app));
+            out.flush();
+            app.registered().thenAccept(incarnation -> {
+                if (format == OutputFormat.text) {
+                    out.println("Registered as incarnation " + incarnation + ".");
+                    out.flush();
+                }
+            });
+            throw Foreground.untilSignalled(app, app.ended().thenApply(AgentCommand::error));
+        }
+    }
+
+    private AgentConfig config() {
+        List<Layout> groups = layouts == null ? Layouts.opaque(blockBytes(bytesPerBlock), blockTokens) : LayoutsFile.read(layouts);
+        AgentConfig.Builder builder = AgentConfig.of(node, cluster.kafka(), store)
+                .with()
+                .topics(cluster.topics())
+                .memory(host.toBlocks(Layouts.blockBytes(groups), 0), groups)
+                .doorPort(port)
+                .parallelism(nodesPerInstance, ranks)
+                .fsync(fsync)
+                .readCommitted(readCommitted)
+                .times(new AgentConfig.Times(Duration.ofSeconds(registrationSeconds), AgentConfig.Times.DEFAULTS.stop()))
+                .limits(AgentLimits.defaults().withPrefetchWaitMs(prefetchWaitMs));
+        cluster.registry().ifPresent(builder::registry);
+        return builder.build();
+    }
+
+    private static long blockBytes(Size size) {
+        return switch (size) {
+            case Size.OfBytes(long bytes) -> bytes;
+            case Size.OfBlocks _, Size.OfShare _ -> throw new IllegalArgumentException("--bytes-per-block is a number of bytes, for example 16KiB");
+        };
+    }
+
+    private static AgentApp start(AgentConfig config) {
+        try {
+            return ClusterOptions.checked(() -> AgentApp.start(config));
+        } catch (DoorException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "choose another --port, or 0 for any free one", CliError.BAD_INPUT, e);
+        } catch (HostMemoryException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "give less with --host", CliError.BAD_INPUT, e);
+        }
+    }
+
+    private static Throwable error(AgentEnd end) {
+        return switch (end.kind()) {
+            case REFUSED -> new CliError(end.detail(), "nothing was changed; look at --node and --layouts", CliError.BAD_INPUT);
+            case FENCED -> new CliError(end.detail(), "another process speaks for the node: stop one of them", CliError.BAD_INPUT);
+            case STOPPED, FAILED -> new CliError(end.detail(), "look at the log with --verbose", CliError.FAILURE);
+        };
+    }
+
+    private String ready(AgentApp app) throws Exception {
+        return switch (format) {
+            case text -> "Agent of node " + app.node() + " is up, engines connect to 127.0.0.1:" + app.doorPort() + ". Ctrl-C stops it.";
+            case json -> {
+                Map<String, Object> line = new LinkedHashMap<>();
+                line.put("event", "ready");
+                line.put("node", app.node());
+                line.put("port", app.doorPort());
+                line.put("pid", ProcessHandle.current().pid());
+                yield new ObjectMapper().writeValueAsString(line);
+            }
+        };
+    }
+}
