@@ -140,7 +140,7 @@ final class Copies {
         }
     }
 
-    /** A block that nobody has is being written. */
+    /** A block that is not there is being written. Of several operations that write it, the last one answers for it. */
     void write(Block block, String operation) {
         Slot slot = open(block.key());
         if (slot.state == CopyState.ABSENT) {
@@ -151,6 +151,9 @@ final class Copies {
             slot.stored = false;
             slot.operation = operation;
             become(slot, CopyState.WRITING);
+        } else if (slot.state == CopyState.WRITING) {
+            slot.operation = operation;
+            slot.dirty = true;
         }
     }
 

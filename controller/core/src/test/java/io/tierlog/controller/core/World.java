@@ -41,6 +41,7 @@ final class World {
     final Core core;
     final List<Input> log = new ArrayList<>();
     final List<Decision> facts = new ArrayList<>();
+    final List<Command> commands = new ArrayList<>();
     private long offset = 99;
     private long timeMs = 1_000;
     private long policyVersion;
@@ -74,6 +75,7 @@ final class World {
         assertEquals(first.facts(), last.facts().subList(0, first.facts().size()), "a step begins with what is decided at once");
         log.add(input);
         facts.addAll(last.facts());
+        commands.addAll(last.commands());
         if (tables instanceof HeapTables heap) {
             Books.check(heap);
         }
