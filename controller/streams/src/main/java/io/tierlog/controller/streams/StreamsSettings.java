@@ -34,7 +34,9 @@ final class StreamsSettings {
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksDbSettings.class);
         all.put(RocksDbSettings.BYTES, String.valueOf(tuning.rocksDbBytes()));
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        // Commands that leave by themselves do not wait for this producer; a little linger then spares the broker many small appends.
+        int lingerMs = config.commands() == CommandDelivery.DIRECT ? 5 : 0;
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), lingerMs);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), tuning.transactionTimeoutMs());
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), instanceId);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), tuning.sessionTimeoutMs());

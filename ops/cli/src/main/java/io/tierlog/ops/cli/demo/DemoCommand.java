@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.engine.workload.Workload;
@@ -62,6 +63,9 @@ public final class DemoCommand implements Callable<Integer> {
 
     @Option(names = "--commands", paramLabel = "HOW", description = "How commands leave the controller: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     CommandDelivery commands = CommandDelivery.DIRECT;
+
+    @Option(names = "--commit-interval-ms", paramLabel = "MS", description = "Time between two transactions of the controller (default: ${DEFAULT-VALUE}).")
+    int commitIntervalMs = StreamsTuning.DEFAULTS.commitIntervalMs();
 
     @Option(names = "--no-tiers", description = "Device caches alone: no broker, no controller, no agents.")
     boolean noTiers;

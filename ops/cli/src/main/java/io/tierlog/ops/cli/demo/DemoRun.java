@@ -6,6 +6,7 @@ import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
@@ -115,7 +116,11 @@ final class DemoRun implements AutoCloseable {
     }
 
     private ControllerConfig controllerConfig(KafkaAccess access) {
-        return ControllerConfig.of(access, data.resolve("controller")).with().commands(flags.commands).build();
+        return ControllerConfig.of(access, data.resolve("controller"))
+                .with()
+                .commands(flags.commands)
+                .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(flags.commitIntervalMs))
+                .build();
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) {

@@ -90,6 +90,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--state-dir", data.resolve("controller").toString(),
                 "--http-port", "0",
                 "--commands", flags.commands.name(),
+                "--commit-interval-ms", String.valueOf(flags.commitIntervalMs),
                 "--format", "json");
     }
 
