@@ -101,8 +101,9 @@ final class Completions {
             return;
         }
         if (arrived) {
-            Requests.transition(n, request, row.attempt(), RequestState.PREFETCHING, RequestState.PREFETCH_DONE, RequestReason.FETCH_ARRIVED);
-            Requests.transition(n, request, row.attempt(), RequestState.PREFETCH_DONE, RequestState.PREFILLING, RequestReason.FETCH_ARRIVED);
+            RequestReason reason = RequestReason.FETCH_ARRIVED;
+            Requests.transition(n, request, row.attempt(), RequestState.PREFETCHING, RequestState.PREFETCH_DONE, reason);
+            Requests.transition(n, request, row.attempt(), RequestState.PREFETCH_DONE, RequestState.PREFILLING, reason);
         } else {
             Requests.transition(n, request, row.attempt(), RequestState.PREFETCHING, RequestState.PREFILLING, RequestReason.FETCH_FAILED);
         }

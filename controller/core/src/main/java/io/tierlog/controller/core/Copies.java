@@ -140,7 +140,7 @@ final class Copies {
         }
     }
 
-    /** A block that nobody has is being written. */
+    /** A block that is not there is being written. Of several operations that write it, the last one answers for it. */
     void write(Block block, String operation) {
         Slot slot = open(block.key());
         if (slot.state == CopyState.ABSENT) {
@@ -151,6 +151,9 @@ final class Copies {
             slot.stored = false;
             slot.operation = operation;
             become(slot, CopyState.WRITING);
+        } else if (slot.state == CopyState.WRITING) {
+            slot.operation = operation;
+            slot.dirty = true;
         }
     }
 
@@ -369,7 +372,8 @@ final class Copies {
 
     /** The place that a copy has in the order of leaving, were it last used at {@code touch}. */
     static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, long touch) {
-        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), row.stored() ? 0 : 1, touch, Integer.MAX_VALUE - row.index(),
-                key.namespace(), key.block());
+        int kept = row.stored() ? 0 : 1;
+        int shallowness = Integer.MAX_VALUE - row.index();
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), kept, touch, shallowness, key.namespace(), key.block());
     }
 }

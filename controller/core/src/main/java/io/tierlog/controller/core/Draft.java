@@ -14,7 +14,7 @@ import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +38,7 @@ final class Draft {
     private final List<Decision> facts = new ArrayList<>();
     private final List<Command> commands = new ArrayList<>();
     private final List<Outgoing> messages = new ArrayList<>();
-    private final Map<String, NodeDraft> nodes = new HashMap<>();
+    private final Map<String, NodeDraft> nodes = new LinkedHashMap<>();
     private ClockRow clock;
     private Outcome outcome = Outcome.APPLIED;
     private int ordinal;

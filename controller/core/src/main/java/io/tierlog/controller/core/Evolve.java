@@ -105,7 +105,8 @@ final class Evolve {
         if (fact.logTimeMs() < clock.logTimeMs() || fact.ticks() <= clock.ticks()) {
             throw new IllegalHistory("Time goes backwards from " + clock.logTimeMs() + " to " + fact.logTimeMs());
         }
-        t.put(Rows.CLOCK, key(fact), new ClockRow(fact.logTimeMs(), fact.ticks(), clock.coreVersion(), clock.policyVersion(), clock.policy()));
+        t.put(Rows.CLOCK, key(fact),
+                new ClockRow(fact.logTimeMs(), fact.ticks(), clock.coreVersion(), clock.policyVersion(), clock.policy()));
         Forgetting.run(t, fact.envelope().aggregate(), fact.logTimeMs());
     }
 

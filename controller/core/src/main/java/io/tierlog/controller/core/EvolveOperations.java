@@ -18,7 +18,6 @@ import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Facts about operations and leases. Without state. */
 final class EvolveOperations {
@@ -31,9 +30,7 @@ final class EvolveOperations {
         }
         boolean holds = fact.kind() == OperationKind.BACK_UP;
         List<Block> kept = holds ? EvolveCopies.deepest(fact.blocks()) : fact.blocks();
-        t.put(Rows.OPERATIONS, key, new OperationRow(fact.envelope().incarnation(), fact.kind(), OperationState.ISSUED, fact.from(), fact.to(),
-                fact.request(), fact.attempt(), null, fact.namespace(), fact.root(), fact.blocks().size(), kept, fact.deadlineMs(), 0, 0,
-                true));
+        t.put(Rows.OPERATIONS, key, OperationEdit.issued(fact, kept));
         Forgetting.remember(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
         begin(t, fact, kept);
         NodeState node = NodeState.of(Evolve.node(t, fact));
@@ -71,9 +68,11 @@ final class EvolveOperations {
         OperationRow row = unfinished(t, key);
         Forgetting.forget(t, fact, RowKey.Timer.OPERATION, fact.operation(), row.deadlineMs());
         Forgetting.remember(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
-        t.put(Rows.OPERATIONS, key, new OperationRow(row.incarnation(), row.kind(), OperationState.OVERDUE, row.from(), row.to(), row.request(),
-                row.attempt(), row.lease(), row.namespace(), row.root(), row.blockCount(), row.blocks(), fact.deadlineMs(), fact.cancels(), 0,
-                row.settled()));
+        OperationEdit late = new OperationEdit(row);
+        late.state = OperationState.OVERDUE;
+        late.deadlineMs = fact.deadlineMs();
+        late.cancels = fact.cancels();
+        t.put(Rows.OPERATIONS, key, late.toRow());
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.commandSequence = fact.commandSequence();
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
@@ -82,10 +81,13 @@ final class EvolveOperations {
     static void ended(Tables t, OperationEnded fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
         OperationRow row = unfinished(t, key);
-        boolean settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
-        t.put(Rows.OPERATIONS, key, new OperationRow(row.incarnation(), row.kind(), fact.state(), row.from(), row.to(), row.request(),
-                row.attempt(), row.lease(), row.namespace(), row.root(), row.blockCount(), List.of(), row.deadlineMs(), row.cancels(),
-                fact.envelope().timeMs(), settled));
+        OperationEdit end = new OperationEdit(row);
+        end.state = fact.state();
+        end.blocks = List.of();
+        end.endedMs = fact.envelope().timeMs();
+        // The command that was refused for its number may have run under other contents: what that one did is still to be heard.
+        end.settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
+        t.put(Rows.OPERATIONS, key, end.toRow());
         NodeRow node = Evolve.node(t, fact);
         if (!isOfThisLife(node, row.incarnation())) {
             return;
@@ -121,9 +123,9 @@ final class EvolveOperations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), operation);
         OperationRow row = t.get(Rows.OPERATIONS, key);
         if (row != null && !row.settled()) {
-            t.put(Rows.OPERATIONS, key, new OperationRow(row.incarnation(), row.kind(), row.state(), row.from(), row.to(), row.request(),
-                    row.attempt(), row.lease(), row.namespace(), row.root(), row.blockCount(), row.blocks(), row.deadlineMs(), row.cancels(),
-                    row.endedMs(), true));
+            OperationEdit known = new OperationEdit(row);
+            known.settled = true;
+            t.put(Rows.OPERATIONS, key, known.toRow());
         }
     }
 
@@ -133,10 +135,9 @@ final class EvolveOperations {
                 fact.attempt(), fact.endMs(), "", List.of()));
         Forgetting.remember(t, fact, RowKey.Timer.LEASE, fact.lease(), fact.endMs());
         RowKey.Text operation = new RowKey.Text(key.aggregate(), fact.operation());
-        OperationRow row = unfinished(t, operation);
-        t.put(Rows.OPERATIONS, operation, new OperationRow(row.incarnation(), row.kind(), row.state(), row.from(), row.to(), row.request(),
-                row.attempt(), fact.lease(), row.namespace(), row.root(), row.blockCount(), row.blocks(), row.deadlineMs(), row.cancels(),
-                row.endedMs(), row.settled()));
+        OperationEdit grants = new OperationEdit(unfinished(t, operation));
+        grants.lease = fact.lease();
+        t.put(Rows.OPERATIONS, operation, grants.toRow());
         EvolveRequests.leased(t, fact, fact.request(), fact.attempt(), fact.lease());
     }
 
@@ -183,7 +184,7 @@ final class EvolveOperations {
     }
 
     private static OperationRow unfinished(Tables t, RowKey.Text key) {
-        @Nullable OperationRow row = t.get(Rows.OPERATIONS, key);
+        OperationRow row = t.get(Rows.OPERATIONS, key);
         if (row == null || !isUnfinished(row.state())) {
             throw new IllegalHistory("Operation " + key.id() + " is not in progress");
         }

@@ -22,13 +22,12 @@ final class EvolveRequests {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.request());
         RequestRow earlier = t.get(Rows.REQUESTS, key);
         if (earlier != null && !RequestStates.isEnd(earlier.state())) {
-            throw new IllegalHistory("Attempt " + fact.attempt() + " of " + fact.request() + " begins while " + earlier.attempt() + " goes on");
+            throw new IllegalHistory("A new attempt of " + fact.request() + " begins while " + earlier.attempt() + " goes on");
         }
         if (earlier != null && earlier.tail()) {
             Forgetting.dropSealed(t, key, earlier.attempt());
         }
-        t.put(Rows.REQUESTS, key, new RequestRow(fact.envelope().incarnation(), fact.attempt(), RequestState.SUBMITTED, fact.namespace(), 0,
-                false, null, 0));
+        t.put(Rows.REQUESTS, key, new RequestEdit(fact.envelope().incarnation(), fact.attempt(), fact.namespace()).toRow());
         if (earlier == null) {
             Forgetting.remember(t, fact, RowKey.Timer.REQUEST, fact.request());
         }
@@ -40,13 +39,14 @@ final class EvolveRequests {
         if (row.state() != fact.from() || !RequestStates.isLegal(fact.from(), fact.to())) {
             throw new IllegalHistory("A request that is " + row.state() + " cannot go from " + fact.from() + " to " + fact.to());
         }
-        long endedMs = RequestStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
-        boolean tail = row.tail() && fact.to() != RequestState.CANCELLED && fact.to() != RequestState.REJECTED;
-        if (row.tail() && !tail) {
+        RequestEdit request = new RequestEdit(row);
+        request.state = fact.to();
+        request.endedMs = RequestStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
+        if (row.tail() && (fact.to() == RequestState.CANCELLED || fact.to() == RequestState.REJECTED)) {
+            request.tail = false;
             Forgetting.dropSealed(t, key, row.attempt());
         }
-        t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), fact.to(), row.namespace(), row.seals(), tail, row.lease(),
-                endedMs));
+        t.put(Rows.REQUESTS, key, request.toRow());
     }
 
     static void sealed(Tables t, SealedNoted fact) {
@@ -54,8 +54,10 @@ final class EvolveRequests {
         RequestRow row = need(t, key, fact.attempt());
         t.put(Rows.SEALED, new RowKey.Sealed(key.aggregate(), fact.request(), fact.attempt(), row.seals()),
                 new SealedRow(fact.namespace(), fact.root(), fact.blocks()));
-        t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), row.state(), row.namespace(), row.seals() + 1, true,
-                row.lease(), row.endedMs()));
+        RequestEdit request = new RequestEdit(row);
+        request.seals++;
+        request.tail = true;
+        t.put(Rows.REQUESTS, key, request.toRow());
     }
 
     /** Takes the sealed blocks of a request off the list, up to and with the last one that a write-back was issued for. */
@@ -98,8 +100,9 @@ final class EvolveRequests {
     }
 
     private static void setTail(Tables t, RowKey.Text key, RequestRow row, boolean tail) {
-        t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), row.state(), row.namespace(), row.seals(), tail, row.lease(),
-                row.endedMs()));
+        RequestEdit request = new RequestEdit(row);
+        request.tail = tail;
+        t.put(Rows.REQUESTS, key, request.toRow());
     }
 
     /** Gives a request its lease, or takes it away. */
@@ -107,8 +110,9 @@ final class EvolveRequests {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
         RequestRow row = t.get(Rows.REQUESTS, key);
         if (row != null && row.attempt() == attempt) {
-            t.put(Rows.REQUESTS, key, new RequestRow(row.incarnation(), row.attempt(), row.state(), row.namespace(), row.seals(), row.tail(),
-                    lease, row.endedMs()));
+            RequestEdit owner = new RequestEdit(row);
+            owner.lease = lease;
+            t.put(Rows.REQUESTS, key, owner.toRow());
         }
     }
 

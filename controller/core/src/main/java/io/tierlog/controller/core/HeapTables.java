@@ -2,8 +2,9 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.WireRecord;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
@@ -20,7 +21,7 @@ public final class HeapTables implements Tables {
 
     public HeapTables() {
         for (int i = 0; i < maps.length; i++) {
-            maps[i] = new HashMap<>();
+            maps[i] = new LinkedHashMap<>();
         }
     }
 
@@ -48,9 +49,9 @@ public final class HeapTables implements Tables {
         return new HeapScan<>(fromInclusive.aggregate(), part.entrySet().iterator());
     }
 
-    /** Number of rows in {@code table}. */
-    public int size(Table<?, ?> table) {
-        return maps[table.number()].size();
+    /** All rows of {@code table}, of every aggregate, in no order that means anything; a view that cannot be written to. */
+    public <K extends RowKey<K>, V extends WireRecord> Map<K, V> rows(Table<K, V> table) {
+        return Collections.unmodifiableMap(map(table));
     }
 
     @SuppressWarnings("unchecked") // only put() fills a table's map, and its signature ties keys and rows to the table

@@ -76,7 +76,8 @@ final class Inputs {
     private static void ofNode(Draft d, Event event) {
         Envelope from = event.envelope();
         if (!Aggregates.isNode(from.aggregate())) {
-            d.refuse(d.envelope(from.aggregate(), 0), event, RefusalReason.WRONG_AGGREGATE, "This event is about a node, not " + from.aggregate());
+            d.refuse(d.envelope(from.aggregate(), 0), event, RefusalReason.WRONG_AGGREGATE,
+                    "This event is about a node, not " + from.aggregate());
             return;
         }
         NodeDraft n = d.node(from.aggregate());

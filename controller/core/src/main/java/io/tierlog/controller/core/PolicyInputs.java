@@ -33,7 +33,8 @@ final class PolicyInputs {
             long version = last + 1;
             d.fact(new PolicyVersioned(about, version, e.policy()));
             for (int p = 0; p < d.limits.partitions(); p++) {
-                Envelope to = new Envelope(Aggregates.clock(p), Aggregates.POLICY, 0, version, 0, about.timeMs(), about.cause(), about.traceContext());
+                Envelope to = new Envelope(Aggregates.clock(p), Aggregates.POLICY, 0, version, 0, about.timeMs(), about.cause(),
+                        about.traceContext());
                 d.message(p, new PolicyPublished(to, version, e.policy()));
             }
         }

@@ -43,7 +43,8 @@ final class Registration {
         NodeDraft n = d.node(from.aggregate());
         NodeRow row = n == null ? null : n.row();
         if (row != null && row.processId().equals(e.processId()) && from.sequence() <= row.lastSequence()) {
-            d.refuse(d.envelope(from.aggregate(), row.incarnation()), e, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was taken before");
+            d.refuse(d.envelope(from.aggregate(), row.incarnation()), e, RefusalReason.REPEATED,
+                    "Sequence " + from.sequence() + " was taken before");
             return;
         }
         Finding finding = find(d, e, row);

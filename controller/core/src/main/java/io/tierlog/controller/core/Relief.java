@@ -65,7 +65,8 @@ final class Relief {
             }
             long excess = Policies.excess(standing(host), policy.hostLowMark(), host.capacityBlocks());
             int most = (int) Math.min(Math.min(excess, budget - dropped), policy.reliefBatchBlocks());
-            List<Victims.Batch> batches = most <= 0 ? List.of() : Victims.pick(n, Tier.HOST, most, n.d.limits.dropsInFlight() - host.drops());
+            int mostBatches = n.d.limits.dropsInFlight() - host.drops();
+            List<Victims.Batch> batches = most <= 0 ? List.of() : Victims.pick(n, Tier.HOST, most, mostBatches);
             if (batches.isEmpty()) {
                 return dropped;
             }

@@ -201,7 +201,8 @@ public sealed interface RowKey<K> {
     record Order(String aggregate, Tier tier, long incarnation, int kept, long touch, int shallowness, Bytes namespace, Bytes block)
             implements RowKey<Order> {
         static Order read(String aggregate, KeyReader in) {
-            return new Order(aggregate, in.tier(), in.int64(), in.int32(), in.int64(), in.int32(), in.bytes(Namespaces.DIGEST_BYTES), in.rest());
+            return new Order(aggregate, in.tier(), in.int64(), in.int32(), in.int64(), in.int32(), in.bytes(Namespaces.DIGEST_BYTES),
+                    in.rest());
         }
 
         /** Where the order of one tier begins; that of the next incarnation is where it ends. */

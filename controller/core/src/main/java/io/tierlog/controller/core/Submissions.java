@@ -45,7 +45,8 @@ final class Submissions {
             return true;
         }
         if (e.attempt() == row.attempt()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.DUPLICATE_REQUEST, "Attempt " + e.attempt() + " of " + e.request() + " is " + row.state());
+            n.d.refuse(n.envelope(), e, RefusalReason.DUPLICATE_REQUEST,
+                    "Attempt " + e.attempt() + " of " + e.request() + " is " + row.state());
         } else {
             n.d.refuse(n.envelope(), e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + e.request() + " has begun");
         }
@@ -54,8 +55,8 @@ final class Submissions {
 
     private static void admit(NodeDraft n, RequestSubmitted e) {
         Match match = e.reuseEligible() ? Match.of(n, e) : Match.NOTHING;
-        n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e), e.deviceBlocks(),
-                match.hostBlocks()));
+        n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
+                e.deviceBlocks(), match.hostBlocks()));
         if (!match.deepest().isEmpty()) {
             n.fact(new BlocksTouched(n.envelope(), Tier.HOST, e.namespace(), match.deepest(), n.d.offset));
         }

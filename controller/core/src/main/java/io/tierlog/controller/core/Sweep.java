@@ -13,7 +13,6 @@ import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.OperationEnded;
-import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SweepAdvanced;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.LeaseRow;
@@ -109,7 +108,7 @@ final class Sweep {
 
     private void request(RowKey.Text key, RequestRow row) {
         if (isStale(row.incarnation()) && !RequestStates.isEnd(row.state())) {
-            n.fact(new RequestTransitioned(n.envelope(), key.id(), row.attempt(), row.state(), RequestState.CANCELLED, RequestReason.NODE_LOST));
+            Requests.transition(n, key.id(), row.attempt(), row.state(), RequestState.CANCELLED, RequestReason.NODE_LOST);
         }
     }
 

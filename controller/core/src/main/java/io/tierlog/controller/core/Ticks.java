@@ -25,9 +25,11 @@ final class Ticks {
 
     static void decide(Draft d, Tick e) {
         if (!e.envelope().aggregate().equals(d.clockAggregate())) {
-            d.refuse(d.envelope(e.envelope().aggregate(), 0), e, RefusalReason.WRONG_AGGREGATE, "This tick is not for partition " + d.partition);
+            d.refuse(d.envelope(e.envelope().aggregate(), 0), e, RefusalReason.WRONG_AGGREGATE,
+                    "This tick is not for partition " + d.partition);
         } else if (e.timeMs() < 0 || e.timeMs() > LATEST_MS) {
-            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.OVER_LIMIT, "Time is from 0 to " + LATEST_MS + " ms, not " + e.timeMs());
+            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.OVER_LIMIT,
+                    "Time is from 0 to " + LATEST_MS + " ms, not " + e.timeMs());
         } else if (e.timeMs() == d.clock().logTimeMs() && d.clock().ticks() > 0) {
             d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED, "It is " + e.timeMs() + " already");
         } else {

@@ -9,7 +9,6 @@ import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class Victims {
     private final NodeDraft n;
     private final Tier tier;
-    private final Map<RowKey.Copy, Parent> parents = new HashMap<>();
+    private final Map<RowKey.Copy, Parent> parents = new LinkedHashMap<>();
     private final PriorityQueue<Leaf> freed = new PriorityQueue<>((a, b) -> a.place().order(b.place()));
 
     /**

@@ -18,7 +18,7 @@ import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -45,13 +45,14 @@ final class WriteBacks {
         RequestRow row = n.request(e.request());
         if (row == null || row.attempt() != e.attempt() || RequestStates.isEnd(row.state()) || !n.isOfThisLife(row.incarnation())) {
             // The bytes are where the agent says all the same.
-            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_UNKNOWN, "Nobody waits for the blocks of attempt " + e.attempt() + " of " + e.request());
+            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_UNKNOWN,
+                    "Nobody waits for the blocks of attempt " + e.attempt() + " of " + e.request());
         } else {
             n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.root(), e.blocks()));
             Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root());
             switch (policy) {
-                case WRITE_THROUGH -> issue(n, purpose, missing(n, namespace, e.blocks(), new HashSet<>()));
-                case WRITE_THROUGH_SELECTIVE -> issue(n, purpose, missing(n, namespace, again, new HashSet<>()));
+                case WRITE_THROUGH -> issue(n, purpose, missing(n, namespace, e.blocks(), new LinkedHashSet<>()));
+                case WRITE_THROUGH_SELECTIVE -> issue(n, purpose, missing(n, namespace, again, new LinkedHashSet<>()));
                 case WRITE_BACK, UNKNOWN -> {}
             }
         }
@@ -83,7 +84,8 @@ final class WriteBacks {
                 found.add(new PagedBlock(block, copy.page(), copy.generation(), 0));
             }
         }
-        issue(n, new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst()), missing(n, namespace, found, new HashSet<>()));
+        Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst());
+        issue(n, purpose, missing(n, namespace, found, new LinkedHashSet<>()));
     }
 
     /** A request has ended in good order: under WRITE_BACK its blocks are due now. */
@@ -108,7 +110,7 @@ final class WriteBacks {
     /** Issues the next batch of an attempt; false when nothing is left that is not on the host. */
     private static boolean next(NodeDraft n, String request, int attempt) {
         List<PagedBlock> batch = new ArrayList<>();
-        Set<Bytes> seen = new HashSet<>();
+        Set<Bytes> seen = new LinkedHashSet<>();
         Operations.Purpose purpose = null;
         for (EvolveRequests.Sealed sealed : EvolveRequests.sealed(n.d.tables, n.aggregate, request, attempt)) {
             String namespace = sealed.row().namespace();

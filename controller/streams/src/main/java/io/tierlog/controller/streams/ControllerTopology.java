@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
-import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.Topology;
-import org.apache.kafka.streams.processor.StreamPartitioner;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.Stores;
@@ -54,30 +49,19 @@ final class ControllerTopology {
         StoreBuilder<KeyValueStore<Bytes, byte[]>> store = Stores.keyValueStoreBuilder(
                         Stores.persistentKeyValueStore(STORE), Serdes.Bytes(), Serdes.ByteArray())
                 .withLoggingEnabled(CHANGELOG);
-        StreamPartitioner<byte[], byte[]> home = ControllerTopology::home;
         Topology topology = new Topology();
         topology.addSource(EVENTS, new ByteArrayDeserializer(), new ByteArrayDeserializer(), topics.events());
         topology.addProcessor(DECIDE, () -> new EventProcessor(parts), EVENTS);
         topology.addStateStore(caching ? store.withCachingEnabled() : store.withCachingDisabled(), DECIDE);
-        sink(topology, DECISIONS, topics.decisions(), home);
-        sink(topology, COMMANDS, topics.commands(), home);
-        sink(topology, MESSAGES, topics.messages(), home);
-        sink(topology, PLACEMENTS, topics.placements(), ControllerTopology::ofBlock);
-        topology.addSink(DEAD_LETTERS, topics.deadLetters(), new ByteArraySerializer(), new ByteArraySerializer(), DECIDE);
+        sink(topology, DECISIONS, topics.decisions());
+        sink(topology, COMMANDS, topics.commands());
+        sink(topology, MESSAGES, topics.messages());
+        sink(topology, PLACEMENTS, topics.placements());
+        sink(topology, DEAD_LETTERS, topics.deadLetters());
         return topology;
     }
 
-    private static void sink(Topology topology, String name, String topic, StreamPartitioner<byte[], byte[]> partitioner) {
-        topology.addSink(name, topic, new ByteArraySerializer(), new ByteArraySerializer(), partitioner, DECIDE);
-    }
-
-    /** The partition of the aggregate that the key names. */
-    private static Optional<Set<Integer>> home(String topic, byte[] key, byte[] value, int partitions) {
-        return Optional.of(Set.of(Partitions.of(new String(key, StandardCharsets.UTF_8), partitions)));
-    }
-
-    /** All copies of a block in one partition, whatever the location. */
-    private static Optional<Set<Integer>> ofBlock(String topic, byte[] key, byte[] value, int partitions) {
-        return Optional.of(Set.of(Partitions.ofKey(key, partitions)));
+    private static void sink(Topology topology, String name, String topic) {
+        topology.addSink(name, topic, Address.SERIALIZER, new ByteArraySerializer(), Address.PARTITIONER, DECIDE);
     }
 }

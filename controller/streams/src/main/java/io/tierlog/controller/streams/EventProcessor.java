@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * the task's transaction. It knows no domain; a fault of the core stops the instance, so that the transaction is aborted and the record is
  * still there.
  */
-final class EventProcessor implements Processor<byte[], byte[], byte[], byte[]> {
+final class EventProcessor implements Processor<byte[], byte[], Address, byte[]> {
     private final Parts parts;
     private @Nullable Task task;
 
@@ -29,14 +29,14 @@ final class EventProcessor implements Processor<byte[], byte[], byte[], byte[]> 
     record Parts(Core core, Intake intake, PartitionClock.Shared clock, Outlet.Shared outlet, ControllerMetrics metrics, Duration tick) {}
 
     /** What belongs to the task. */
-    private record Task(ProcessorContext<byte[], byte[]> context, BytesTables tables, Outlet outlet, PartitionClock clock) {}
+    private record Task(ProcessorContext<Address, byte[]> context, BytesTables tables, Outlet outlet, PartitionClock clock) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
     }
 
     @Override
-    public void init(ProcessorContext<byte[], byte[]> context) {
+    public void init(ProcessorContext<Address, byte[]> context) {
         KeyValueStore<Bytes, byte[]> store = context.getStateStore(ControllerTopology.STORE);
         StoreBytes rows = new StoreBytes(store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition(), rows);

@@ -25,6 +25,7 @@ import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
@@ -41,6 +42,7 @@ import io.tierlog.schemas.decision.PolicyVersioned;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.decision.SweepAdvanced;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
@@ -120,7 +122,7 @@ final class FactMetrics {
             case NodeSeen fact -> fact.usage().forEach(usage -> room(fact.envelope().aggregate(), usage));
             case NodeEnded fact -> forget(fact.envelope().aggregate());
             case TimeAdvanced fact -> logTime.labelValues(partition(fact)).set(fact.logTimeMs() / 1_000.0);
-            case PartitionOpened _, AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
+            case PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
                 // Counted by type.
             }

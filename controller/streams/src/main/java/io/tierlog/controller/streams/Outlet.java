@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class Outlet {
     private static final Logger LOG = LoggerFactory.getLogger(Outlet.class);
 
-    private final ProcessorContext<byte[], byte[]> context;
+    private final ProcessorContext<Address, byte[]> context;
     private final Stamps stamps;
     private final Shared shared;
 
@@ -40,7 +40,7 @@ final class Outlet {
      */
     record Shared(Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics) {}
 
-    Outlet(ProcessorContext<byte[], byte[]> context, Stamps stamps, Shared shared) {
+    Outlet(ProcessorContext<Address, byte[]> context, Stamps stamps, Shared shared) {
         this.context = context;
         this.stamps = stamps;
         this.shared = shared;
@@ -61,15 +61,13 @@ final class Outlet {
         Stamps.Stamped<Command> stamped =
                 stamps.stamp(Stamps.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
         String topic = shared.topics().commands();
-        String aggregate = command.envelope().aggregate();
-        byte[] key = Partitions.key(aggregate);
+        Address address = Address.of(command.envelope().aggregate(), shared.partitions());
         byte[] value = shared.codec().frame(topic, command.schema(), stamped.avro());
         shared.metrics().command(command);
         if (shared.direct().isPresent()) {
-            int partition = Partitions.of(aggregate, shared.partitions());
-            shared.direct().get().send(new ProducerRecord<>(topic, partition, nowMs, key, value), this::lost, () -> {});
+            shared.direct().get().send(new ProducerRecord<>(topic, address.partition(), nowMs, address.key(), value), this::lost, () -> {});
         } else {
-            context.forward(new Record<>(key, value, nowMs), ControllerTopology.COMMANDS);
+            context.forward(new Record<>(address, value, nowMs), ControllerTopology.COMMANDS);
         }
     }
 
@@ -81,12 +79,14 @@ final class Outlet {
     private void fact(Decision fact, long nowMs) {
         Stamps.Stamped<Decision> stamped = stamps.stamp(Stamps.Kind.DECISION, fact, fact.envelope(), Decision::withEnvelope);
         byte[] value = shared.codec().frame(shared.topics().decisions(), fact.schema(), stamped.avro());
+        Address address = Address.of(fact.envelope().aggregate(), shared.partitions());
         shared.metrics().fact(fact);
-        context.forward(new Record<>(Partitions.key(fact.envelope().aggregate()), value, nowMs), ControllerTopology.DECISIONS);
+        context.forward(new Record<>(address, value, nowMs), ControllerTopology.DECISIONS);
         for (PlacementFeed.Publication publication : PlacementFeed.of(stamped.value())) {
+            Address block = Address.of(publication.namespace(), publication.block(), publication.key(), shared.partitions());
             Placement placement = publication.placement();
             byte[] published = placement == null ? null : shared.codec().encode(shared.topics().placements(), placement);
-            context.forward(new Record<>(publication.key().unshared(), published, nowMs), ControllerTopology.PLACEMENTS);
+            context.forward(new Record<>(block, published, nowMs), ControllerTopology.PLACEMENTS);
         }
     }
 
@@ -94,7 +94,8 @@ final class Outlet {
         Message message = outgoing.message();
         // Not stamped: its number is the sender's own (the version of a policy), which is how the receiver drops repeats.
         byte[] value = shared.codec().encode(shared.topics().messages(), message);
-        context.forward(new Record<>(Partitions.key(message.envelope().aggregate()), value, nowMs), ControllerTopology.MESSAGES);
+        Address receiver = new Address(Partitions.key(message.envelope().aggregate()), outgoing.partition());
+        context.forward(new Record<>(receiver, value, nowMs), ControllerTopology.MESSAGES);
     }
 
     /** The record as it came, with the error in its headers. */
@@ -105,7 +106,8 @@ final class Outlet {
         put(headers, "tierlog.offset", String.valueOf(unreadable.offset()));
         put(headers, "tierlog.reason", unreadable.reason().name());
         put(headers, "tierlog.detail", unreadable.detail());
-        context.forward(new Record<>(received.key(), received.value(), nowMs, headers), ControllerTopology.DEAD_LETTERS);
+        Address address = new Address(received.key(), unreadable.partition());
+        context.forward(new Record<>(address, received.value(), nowMs, headers), ControllerTopology.DEAD_LETTERS);
     }
 
     private static void put(Headers headers, String name, String value) {

@@ -15,6 +15,7 @@ import io.tierlog.schemas.event.Event;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -63,6 +64,16 @@ final class TestLog implements AutoCloseable {
         return append(Partitions.of(aggregate, partitions), Partitions.key(aggregate), codec.encode(topics.events(), event));
     }
 
+    /** Appends an event where it belongs, soon. */
+    void appendLater(Event event) {
+        String aggregate = event.envelope().aggregate();
+        Future<RecordMetadata> _ = producer.send(new ProducerRecord<>(
+                topics.events(),
+                Partitions.of(aggregate, partitions),
+                Partitions.key(aggregate),
+                codec.encode(topics.events(), event)));
+    }
+
     /** Appends bytes. */
     long append(int partition, byte[] key, byte[] value) {
         try {
@@ -80,10 +91,15 @@ final class TestLog implements AutoCloseable {
 
     /** Waits for a condition without a fixed sleep. */
     static void await(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        await(what, PATIENCE, condition);
+    }
+
+    /** Waits for a condition that takes its time. */
+    static void await(String what, Duration patience, BooleanSupplier condition) {
+        long deadline = System.nanoTime() + patience.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > deadline) {
-                throw new AssertionError("did not come about within " + PATIENCE + ": " + what);
+                throw new AssertionError("did not come about within " + patience + ": " + what);
             }
             LockSupport.parkNanos(10_000_000);
         }

@@ -61,10 +61,7 @@ final class LoadBack extends Session {
 
     @Override
     void unknown(Item item, Quarantine.Case held) {
-        item.failed(OperationReason.DEVICE_FAULT);
-        held.keepSource(item.requirePage());
-        held.keepDevice(item.devicePage, attempt.owner());
-        failPending(OperationReason.PREFIX_GONE);
+        throw new IllegalStateException("A load is under way until its outcome is known: " + item.block);
     }
 
     @Override

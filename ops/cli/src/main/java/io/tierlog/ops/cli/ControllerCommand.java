@@ -103,7 +103,7 @@ final class ControllerCommand implements Callable<Integer> {
                 .with()
                 .topics(cluster.topics())
                 .applicationId(applicationId)
-                .http(new ControllerConfig.HttpAddress(httpHost, httpPort))
+                .http(httpHost, httpPort)
                 .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(commitIntervalMs).withStandbyReplicas(standbyReplicas))
                 .commands(commands)
                 .tickMs(tickMs)

@@ -65,7 +65,7 @@ final class Bulk {
         load(submitters, first, requests, 0);
         long events = backlog.end() - before;
         try (Count<Event> out = new Count<>(app.to(), Event.class)) {
-            Throughput.Seen seen = Throughput.measure(new Loaded(backlog, app::start, () -> {}));
+            Throughput.Seen seen = Throughput.measure(new Loaded(app.group(), backlog, app::start, () -> {}));
             return new Result(seen, events, out.byType());
         }
     }
@@ -82,7 +82,8 @@ final class Bulk {
         try (Count<Decision> decisions = new Count<>(controller.topics().decisions(), Decision.class);
                 Count<Command> commands = new Count<>(controller.topics().commands(), Command.class)) {
             // Time passes in the log while it is worked off, and a node that nobody heard of meanwhile would count as lost.
-            Throughput.Seen seen = Throughput.measure(new Loaded(backlog, controller::start, controller.agents()::idle));
+            Throughput.Seen seen = Throughput.measure(new Loaded(
+                    controller.group(), backlog, controller::start, controller.agents()::idle));
             Map<String, Long> out = new TreeMap<>(decisions.byType());
             out.putAll(commands.byType());
             return new Result(seen, (long) requests * RECORDS_A_REQUEST, out);
@@ -96,7 +97,8 @@ final class Bulk {
         environment.outbox().flush();
     }
 
-    private record Loaded(Backlog backlog, Supplier<Application> starter, Runnable beat) implements Throughput.Loaded {
+    private record Loaded(String application, Backlog backlog, Supplier<Application> starter, Runnable beat)
+            implements Throughput.Loaded {
         @Override
         public Application start() {
             return starter.get();

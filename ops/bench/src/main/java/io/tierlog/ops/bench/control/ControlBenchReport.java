@@ -97,6 +97,8 @@ public record ControlBenchReport(
      *
      * @param tierlogEventsPerS by the way of sending commands that the ratio is about
      * @param byCommands events a second by each way of sending commands
+     * @param streamThreadMicros processor time of the stream threads for one event, in microseconds, by application: steadier than the
+     *     rates on a machine that does other things too
      * @param decisionsPerEvent decisions that the controller writes for each of these events
      * @param records records sent, to each of the applications
      * @param passedThrough records that came out of the pass-through
@@ -107,6 +109,7 @@ public record ControlBenchReport(
             @JsonProperty("tierlog_events_per_s") double tierlogEventsPerS,
             @JsonProperty("tierlog_blocks_per_s") double tierlogBlocksPerS,
             @JsonProperty("by_commands") Map<String, Double> byCommands,
+            @JsonProperty("stream_thread_us_per_event") Map<String, Double> streamThreadMicros,
             @JsonProperty("decisions_per_event") double decisionsPerEvent,
             long records,
             @JsonProperty("passed_through") long passedThrough,

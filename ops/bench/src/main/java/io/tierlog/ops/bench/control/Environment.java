@@ -11,6 +11,7 @@ import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.bench.broker.BrokerProcess;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HexFormat;
@@ -28,6 +29,8 @@ import org.apache.kafka.common.errors.TopicExistsException;
  * the broker's process and the directory, or topic by topic on somebody else's cluster. Safe for use by several threads.
  */
 final class Environment implements AutoCloseable {
+    private static final Duration REACH = Duration.ofSeconds(5);
+
     private final ControlBenchConfig config;
     private final TemporaryDirectory directory;
     private final Optional<BrokerProcess> broker;
@@ -73,7 +76,7 @@ final class Environment implements AutoCloseable {
     /** Before anything else is asked for: clients only complain in the log, for a long time. */
     private static void reach(String bootstrapServers) {
         try {
-            new TopicAdmin(KafkaAccess.of(bootstrapServers)).close();
+            new TopicAdmin(new KafkaAccess(bootstrapServers, Map.of(), REACH)).close();
         } catch (LogSetupException absent) {
             throw BenchException.badInput(
                             String.valueOf(absent.getMessage()), "leave --bootstrap-servers out to have a broker started for the benchmark")

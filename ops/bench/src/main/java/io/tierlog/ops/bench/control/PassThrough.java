@@ -102,7 +102,7 @@ final class PassThrough {
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, environment.config().tuning().commitIntervalMs());
         all.put(StreamsConfig.POLL_MS_CONFIG, POLL_MS);
         // Kafka warns of another default to come when it is not said.
-        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_GLOBAL_ENABLED_CONFIG, true);
+        all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), "bench");
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), SESSION_MS);

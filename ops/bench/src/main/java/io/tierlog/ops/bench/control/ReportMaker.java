@@ -62,9 +62,12 @@ final class ReportMaker {
 
     private static Rates rates(ControlBenchConfig config, ControlBench.Measured measured, CommandDelivery primary) {
         Map<String, Double> byCommands = new TreeMap<>();
+        Map<String, Double> micros = new TreeMap<>();
+        micros.put(Part.PASS_THROUGH.key(), ControlBenchReport.round(measured.passThrough.seen().cpuMicrosPerRecord()));
         Map<String, Map<String, Long>> written = new TreeMap<>();
         measured.controllers.forEach((commands, result) -> {
             byCommands.put(ControlBenchReport.name(commands), ControlBenchReport.round(result.seen().perSecond()));
+            micros.put(ControlBenchReport.name(commands), ControlBenchReport.round(result.seen().cpuMicrosPerRecord()));
             written.put(ControlBenchReport.name(commands), result.out());
         });
         Bulk.Result result = measured.controllers.getOrDefault(primary, Bulk.Result.NOTHING);
@@ -78,6 +81,7 @@ final class ReportMaker {
                 ControlBenchReport.round(perSecond),
                 ControlBenchReport.round(perSecond / Bulk.RECORDS_A_REQUEST * config.shape().blocks()),
                 byCommands,
+                micros,
                 ratio((double) decisions, (double) result.events()),
                 measured.passThrough.events(),
                 measured.passThrough.out().values().stream().mapToLong(Long::longValue).sum(),

@@ -73,6 +73,7 @@ public final class ReportText {
             String blocks = String.format(Locale.ROOT, "%,.0f", entry.getValue() * blocksPerEvent);
             out.format(RATE, "Tierlog, commands " + entry.getKey(), entry.getValue(), blocks);
         }
+        out.format("  processor time of the stream thread for an event, us: %s%n", rates.streamThreadMicros());
         out.format("  %,d records each; Tierlog writes %.1f decisions for each%n%n", rates.records(), rates.decisionsPerEvent());
     }
 

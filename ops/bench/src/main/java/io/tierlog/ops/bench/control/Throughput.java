@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * How fast an application works off what waits for it: the records are in the topic before it starts, so that nobody competes with it for
@@ -14,12 +18,16 @@ import java.util.concurrent.TimeUnit;
  */
 final class Throughput {
     private static final int COMMITS_FOR_A_STRETCH = 4;
+    private static final Pattern STREAM_THREAD = Pattern.compile("-StreamThread-[0-9]+$");
 
     private Throughput() {}
 
     /** An application with a backlog. */
     interface Loaded {
         Application start();
+
+        /** Its application id, with which the names of its threads begin. */
+        String application();
 
         Backlog backlog();
 
@@ -32,12 +40,18 @@ final class Throughput {
      *
      * @param records worked off between two commits
      * @param nanos time between these
+     * @param cpuNanos time that its stream threads had a processor meanwhile
      */
-    record Seen(long records, long nanos) {
-        static final Seen NOTHING = new Seen(0, 0);
+    record Seen(long records, long nanos, long cpuNanos) {
+        static final Seen NOTHING = new Seen(0, 0, 0);
 
         Seen plus(Seen other) {
-            return new Seen(records + other.records, nanos + other.nanos);
+            return new Seen(records + other.records, nanos + other.nanos, cpuNanos + other.cpuNanos);
+        }
+
+        /** Processor time of the stream threads for one record: what other work on the machine hardly changes. */
+        double cpuMicrosPerRecord() {
+            return records == 0 ? 0 : cpuNanos / (double) TimeUnit.MICROSECONDS.toNanos(1) / records;
         }
 
         double perSecond() {
@@ -45,7 +59,11 @@ final class Throughput {
         }
     }
 
-    private record Commit(long nanos, long records) {}
+    private record Commit(long nanos, long records, long cpuNanos) {
+        static Commit now(long records, String application) {
+            return new Commit(System.nanoTime(), records, streamThreadNanos(application));
+        }
+    }
 
     /** Starts the application, waits until it has worked off what is there now, and stops it. */
     static Seen measure(Loaded loaded) throws InterruptedException {
@@ -53,12 +71,12 @@ final class Throughput {
         long end = backlog.end();
         long deadline = Backlog.deadline();
         List<Commit> commits = new ArrayList<>();
-        commits.add(new Commit(System.nanoTime(), backlog.committed()));
+        commits.add(new Commit(System.nanoTime(), backlog.committed(), 0));
         try (Application started = loaded.start()) {
             while (commits.getLast().records() < end) {
                 long committed = backlog.committed();
                 if (committed != commits.getLast().records()) {
-                    commits.add(new Commit(System.nanoTime(), committed));
+                    commits.add(Commit.now(committed, loaded.application()));
                 }
                 loaded.meanwhile();
                 backlog.pause(started, deadline);
@@ -72,6 +90,18 @@ final class Throughput {
         boolean stretch = commits.size() > COMMITS_FOR_A_STRETCH;
         Commit first = commits.get(stretch ? 1 : 0);
         Commit last = commits.get(stretch ? commits.size() - 2 : commits.size() - 1);
-        return new Seen(last.records() - first.records(), last.nanos() - first.nanos());
+        return new Seen(last.records() - first.records(), last.nanos() - first.nanos(), last.cpuNanos() - first.cpuNanos());
+    }
+
+    private static long streamThreadNanos(String application) {
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
+                .filter(thread -> thread != null && isStreamThread(thread.getThreadName(), application))
+                .mapToLong(thread -> threads.getThreadCpuTime(thread.getThreadId()))
+                .sum();
+    }
+
+    private static boolean isStreamThread(String thread, String application) {
+        return thread.startsWith(application + "-") && STREAM_THREAD.matcher(thread).find();
     }
 }

@@ -20,7 +20,7 @@ public final class DemoOptions {
     @Option(names = "--trace", paramLabel = "FILE", description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
     @Nullable Path trace;
 
-    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 4000 generated ones).")
+    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 6000 generated ones).")
     @Nullable Integer requests;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the generated workload (default: ${DEFAULT-VALUE}).")
@@ -71,7 +71,7 @@ public final class DemoOptions {
                 return TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests));
             }
             ConversationParameters parameters = ConversationParameters.defaults().withSeed(seed);
-            return new ConversationWorkload(requests == null ? parameters : parameters.withRequests(requests));
+            return ConversationWorkload.of(requests == null ? parameters : parameters.withRequests(requests));
         } catch (TraceError e) {
             throw new CliError(e.getMessage(), "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids", CliError.BAD_INPUT, e);
         }

@@ -58,7 +58,7 @@ final class DemoRun implements AutoCloseable {
 
     /** Runs everything in this process. */
     DemoReport here() throws InterruptedException {
-        ReplayRun replay = new ReplayRun(System.err, System.console() != null && System.console().isTerminal());
+        ReplayRun replay = ReplayRun.onStandardError();
         if (flags.noTiers) {
             return replay.run(plan(nodesWithout()), Optional.empty(), false);
         }

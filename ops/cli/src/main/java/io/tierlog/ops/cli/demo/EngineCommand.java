@@ -71,7 +71,7 @@ public final class EngineCommand implements Callable<Integer> {
             if (watchLog) {
                 tally = Optional.of(ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics())));
             }
-            ReplayRun replay = new ReplayRun(System.err, System.console() != null && System.console().isTerminal());
+            ReplayRun replay = ReplayRun.onStandardError();
             return print(replay.run(config, tally, compare), format, spec.commandLine().getOut());
         } finally {
             tally.ifPresent(LogTally::close);

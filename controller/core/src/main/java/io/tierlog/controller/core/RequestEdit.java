@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.state.RequestRow;
+import org.jspecify.annotations.Nullable;
+
+/** A request's row while a fact changes it. Confined to one call of evolve. */
+final class RequestEdit {
+    final long incarnation;
+    final int attempt;
+    final String namespace;
+    RequestState state;
+    int seals;
+    boolean tail;
+    @Nullable String lease;
+    long endedMs;
+
+    RequestEdit(long incarnation, int attempt, String namespace) {
+        this.incarnation = incarnation;
+        this.attempt = attempt;
+        this.namespace = namespace;
+        this.state = RequestState.SUBMITTED;
+    }
+
+    RequestEdit(RequestRow row) {
+        incarnation = row.incarnation();
+        attempt = row.attempt();
+        namespace = row.namespace();
+        state = row.state();
+        seals = row.seals();
+        tail = row.tail();
+        lease = row.lease();
+        endedMs = row.endedMs();
+    }
+
+    RequestRow toRow() {
+        return new RequestRow(incarnation, attempt, state, namespace, seals, tail, lease, endedMs);
+    }
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Layout;
+import io.tierlog.schemas.LayoutKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierCapacity;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.RequestCancelled;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestPrefilled;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WaitExpired;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** An agent process that says whatever a test wants it to say, numbered as an agent numbers its events. */
+final class Agent {
+    static final String NAMESPACE = "model/bf16";
+
+    final String node;
+    final String processId;
+    final long host;
+    long incarnation;
+    long sequence;
+
+    Agent(String node, String processId, long host) {
+        this.node = node;
+        this.processId = processId;
+        this.host = host;
+    }
+
+    String aggregate() {
+        return "node/" + node;
+    }
+
+    Envelope envelope() {
+        return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null);
+    }
+
+    AgentRegistering registering() {
+        return registering(new Layout("all", LayoutKind.ATTENTION, 4, 2, 4_096, 2, "bf16"), 1);
+    }
+
+    AgentRegistering registering(Layout layout, int nodesPerInstance) {
+        long last = incarnation;
+        incarnation = 0;
+        Envelope envelope = envelope();
+        incarnation = last;
+        return new AgentRegistering(envelope, node, processId, "1", List.of(new TierCapacity(Tier.HOST, host, 4_096)), List.of(layout), digest(),
+                nodesPerInstance, 1, Map.of(), digest());
+    }
+
+    static Bytes digest() {
+        return Bytes.wrapUnshared(new byte[32]);
+    }
+
+    AgentStopping stopping() {
+        return new AgentStopping(envelope(), processId);
+    }
+
+    AgentHeartbeat heartbeat() {
+        return new AgentHeartbeat(envelope(), List.of(), 0, 0, 0);
+    }
+
+    /** A prompt whose blocks have the keys of {@code path}, of two tokens each and one more token. */
+    Submission submit(String request, List<Bytes> path) {
+        return new Submission(this, request, path);
+    }
+
+    RequestPrefilled prefilled(String request, int attempt) {
+        return new RequestPrefilled(envelope(), request, attempt, 0, 0, 0);
+    }
+
+    RequestFinished finished(String request, int attempt) {
+        return new RequestFinished(envelope(), request, attempt, RequestReason.COMPLETED, 1);
+    }
+
+    RequestCancelled cancelled(String request, int attempt) {
+        return new RequestCancelled(envelope(), request, attempt, RequestReason.CLIENT_CANCELLED);
+    }
+
+    WaitExpired waitExpired(String request, int attempt) {
+        return new WaitExpired(envelope(), request, attempt, 200);
+    }
+
+    BlocksSealed sealed(String request, int attempt, List<PagedBlock> blocks) {
+        return new BlocksSealed(envelope(), request, attempt, NAMESPACE, root(blocks), blocks);
+    }
+
+    BlocksEvicted evicted(Tier tier, RemovalReason reason, List<PagedBlock> blocks) {
+        return new BlocksEvicted(envelope(), tier, NAMESPACE, reason, blocks);
+    }
+
+    private static Bytes root(List<PagedBlock> blocks) {
+        return blocks.getFirst().block().index() == 0 ? blocks.getFirst().block().key() : key("root");
+    }
+
+    /** What a submission says, to be changed before it is sent. */
+    static final class Submission {
+        private final Agent agent;
+        private final String request;
+        private final List<Bytes> path;
+        int attempt = 1;
+        int promptTokens;
+        int deviceBlocks;
+        int storeFrom;
+        int storeBlocks;
+        boolean reuseEligible = true;
+        boolean answered;
+        List<Integer> disk = List.of();
+
+        Submission(Agent agent, String request, List<Bytes> path) {
+            this.agent = agent;
+            this.request = request;
+            this.path = path;
+            this.promptTokens = path.size() * 2 + 1;
+        }
+
+        Submission attempt(int value) {
+            attempt = value;
+            return this;
+        }
+
+        Submission tokens(int value) {
+            promptTokens = value;
+            return this;
+        }
+
+        Submission device(int blocks) {
+            deviceBlocks = blocks;
+            return this;
+        }
+
+        Submission store(int from, int blocks) {
+            storeFrom = from;
+            storeBlocks = blocks;
+            return this;
+        }
+
+        Submission disk(Integer... indexes) {
+            disk = List.of(indexes);
+            return this;
+        }
+
+        Submission notEligible() {
+            reuseEligible = false;
+            return this;
+        }
+
+        Submission answered() {
+            answered = true;
+            return this;
+        }
+
+        RequestSubmitted event() {
+            return new RequestSubmitted(agent.envelope(), request, attempt, NAMESPACE, path, promptTokens, 2, deviceBlocks, List.of(), disk,
+                    storeFrom, storeBlocks, reuseEligible, answered);
+        }
+    }
+
+    /** A key named for people: padded to eight bytes. */
+    static Bytes key(String name) {
+        byte[] bytes = new byte[8];
+        byte[] text = name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        System.arraycopy(text, 0, bytes, 0, Math.min(8, text.length));
+        return Bytes.wrapUnshared(bytes);
+    }
+
+    static Bytes key(long number) {
+        return Bytes.wrapUnshared(ByteBuffer.allocate(8).putLong(number).array());
+    }
+
+    /** Keys name0, name1, ... of a prompt that is alone. */
+    static List<Bytes> path(String name, int blocks) {
+        List<Bytes> keys = new ArrayList<>();
+        for (int i = 0; i < blocks; i++) {
+            keys.add(key(name + i));
+        }
+        return keys;
+    }
+
+    static Block block(List<Bytes> path, int index) {
+        return new Block(index, path.get(index), index == 0 ? Bytes.EMPTY : path.get(index - 1));
+    }
+
+    static List<Block> blocks(List<Bytes> path, int from, int to) {
+        List<Block> blocks = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            blocks.add(block(path, i));
+        }
+        return blocks;
+    }
+
+    /** Blocks from..to-1 in pages firstPage, firstPage + 1, ... of generation 1. */
+    static List<PagedBlock> paged(List<Bytes> path, int from, int to, int firstPage) {
+        List<PagedBlock> paged = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            paged.add(new PagedBlock(block(path, i), firstPage + i - from, 1, 77));
+        }
+        return paged;
+    }
+
+    static List<BlockResult> results(List<Block> blocks, BlockStatus status, OperationReason reason, int firstPage) {
+        List<BlockResult> results = new ArrayList<>();
+        for (int i = 0; i < blocks.size(); i++) {
+            results.add(new BlockResult(blocks.get(i), status, reason, firstPage + i, 1, 77));
+        }
+        return results;
+    }
+
+    static List<BlockResult> arrived(List<Block> blocks, int firstPage) {
+        return results(blocks, BlockStatus.ARRIVED, OperationReason.COMPLETED, firstPage);
+    }
+
+    static List<BlockResult> failed(List<Block> blocks, OperationReason reason) {
+        return results(blocks, BlockStatus.FAILED, reason, -1);
+    }
+
+    static List<BlockResult> gone(List<PagedBlock> blocks) {
+        List<BlockResult> results = new ArrayList<>();
+        for (PagedBlock b : blocks) {
+            results.add(new BlockResult(b.block(), BlockStatus.GONE, OperationReason.COMPLETED, b.page(), b.generation(), 0));
+        }
+        return results;
+    }
+}

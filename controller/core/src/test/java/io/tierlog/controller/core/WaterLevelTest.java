@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WritePolicy;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.decision.WaterLevelRelieved;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.state.CopyState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** When the host is too full, and what leaves it: capacity 10, high mark 0.9 (9 blocks), low mark 0.6 (6 blocks). */
+class WaterLevelTest {
+    private final World w = new World().policy(policy(100));
+    private final Agent a = w.register("a", 10);
+
+    private static Policy policy(int batch) {
+        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, batch, 1_000, 5_000, 3, true);
+    }
+
+    private static List<String> names(List<Block> blocks) {
+        return blocks.stream().map(b -> new String(b.key().unshared(), java.nio.charset.StandardCharsets.UTF_8).trim()).toList();
+    }
+
+    private static List<String> names(DropBlocks command) {
+        return names(Operations.blocks(command.blocks()));
+    }
+
+    private List<DropBlocks> drops() {
+        return w.commands(DropBlocks.class);
+    }
+
+    private DropDone done(DropBlocks command) {
+        return new DropDone(a.envelope(), command.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(command.blocks()));
+    }
+
+    /** Fills to 8 of 10: nothing. The ninth: 9 >= 0.9 * 10, so relief begins, and 4 go: 9 - 4 = 5 < 6. */
+    private DropBlocks cross() {
+        w.warm(a, "x", Agent.path("x", 4), 0);
+        w.warm(a, "y", Agent.path("y", 4), 10);
+        assertEquals(0, w.facts.stream().filter(WaterLevelCrossed.class::isInstance).count(), "8 of 10 are not 9");
+        w.input(a.submit("z", Agent.path("z", 1)).answered().event());
+        w.input(a.sealed("z", 1, Agent.paged(Agent.path("z", 1), 0, 1, 500)));
+        w.input(a.finished("z", 1));
+        return w.command(DropBlocks.class);
+    }
+
+    @Test
+    void theHighMarkIsReachedByAsManyAsItSays() {
+        DropBlocks drop = cross();
+
+        assertEquals("RequestTransitioned OperationIssued WaterLevelCrossed OperationIssued WaterLevelRelieved", w.factNames());
+        WaterLevelCrossed crossed = w.fact(WaterLevelCrossed.class);
+        assertEquals(List.of(9L, 0L, 10L), List.of(crossed.usedBlocks(), crossed.leavingBlocks(), crossed.capacityBlocks()));
+        WaterLevelRelieved relieved = w.fact(WaterLevelRelieved.class);
+        assertEquals(List.of(9L, 4L), List.of(relieved.usedBlocks(), relieved.leavingBlocks()), "what is on its way out counts as gone");
+        assertEquals(List.of("x3", "x2", "x1", "x0"), names(drop), "the coldest prompt, from its end");
+        assertEquals(Tier.STORE, drop.reliesOn());
+        assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, Agent.key("x0")));
+    }
+
+    @Test
+    void oneCrossingDropsOnce() {
+        cross();
+
+        w.tick();
+        assertEquals(List.of(), drops());
+        assertEquals(List.of(), w.facts(WaterLevelCrossed.class));
+    }
+
+    @Test
+    void whatIsGoneIsGone() {
+        DropBlocks drop = cross();
+
+        w.input(done(drop));
+
+        assertEquals("BlocksRemoved OperationEnded", w.factNames());
+        BlocksRemoved removed = w.fact(BlocksRemoved.class);
+        assertEquals(List.of(RemovalReason.WATER_LEVEL, 0), List.of(removed.reason(), removed.lastCopiesLost()));
+        assertEquals(5, w.host(a).usedBlocks());
+        assertEquals(0, w.host(a).drops());
+    }
+
+    /** What is pinned stays, as used just now: the next drop names something else. */
+    @Test
+    void whatIsPinnedStaysAndIsNotNamedAgainAtOnce() {
+        DropBlocks drop = cross();
+
+        w.input(new DropFailed(a.envelope(), drop.operation(), Tier.HOST, OperationReason.PINNED, Agent.NAMESPACE,
+                Agent.failed(Operations.blocks(drop.blocks()), OperationReason.PINNED)));
+
+        assertEquals("OperationEnded BlocksTouched WaterLevelCrossed OperationIssued WaterLevelRelieved", w.factNames());
+        assertEquals(drop.blocks().size(), w.fact(BlocksTouched.class).deepest().size());
+        assertEquals(List.of("y3", "y2", "y1", "y0"), names(w.command(DropBlocks.class)));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+    }
+
+    @Test
+    void whatTheAgentDoesNotHaveIsTakenOffTheBooks() {
+        DropBlocks drop = cross();
+
+        w.input(new DropFailed(a.envelope(), drop.operation(), Tier.HOST, OperationReason.NOT_SERVING, Agent.NAMESPACE,
+                Agent.failed(Operations.blocks(drop.blocks()), OperationReason.NOT_SERVING)));
+
+        assertEquals(5, w.host(a).usedBlocks());
+    }
+
+    /** C5: a drop that nobody asked for has run: the block serves nowhere. */
+    @Test
+    void aDropFromATransactionThatWasAbortedCounts() {
+        w.warm(a, "x", Agent.path("x", 2), 0);
+        PagedBlock k = Agent.paged(Agent.path("x", 2), 1, 2, 1).getFirst();
+
+        w.input(new DropDone(a.envelope(), "node/a@5.0", Tier.HOST, Agent.NAMESPACE, Agent.gone(List.of(k))));
+
+        assertEquals("BlocksRemoved OrphanAdopted", w.factNames());
+        assertFalse(w.fact(OrphanAdopted.class).agentsOwn());
+        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, k.block().key()));
+    }
+
+    /** C6: the page has been given to other content since: an old report does not take the new copy away. */
+    @Test
+    void aDropOfAnOlderGenerationIsTooLate() {
+        w.warm(a, "x", Agent.path("x", 2), 0);
+        PagedBlock old = Agent.paged(Agent.path("x", 2), 1, 2, 1).getFirst();
+        PagedBlock older = new PagedBlock(old.block(), old.page(), 0, 77);
+
+        w.input(new DropDone(a.envelope(), "node/a@5.0", Tier.HOST, Agent.NAMESPACE, Agent.gone(List.of(older))));
+
+        assertEquals("OrphanAdopted", w.factNames());
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, old.block().key()));
+    }
+
+    @Test
+    void aDropThatIsToldAgainIsNoSecondDrop() {
+        DropBlocks drop = cross();
+        w.input(done(drop));
+
+        assertRefused(RefusalReason.OPERATION_ENDED, w.input(done(drop)));
+        assertEquals(5, w.host(a).usedBlocks());
+    }
+
+    /** Batches of 2: as many as are needed, in one decision; 9 - 2 - 2 = 5. */
+    @Test
+    void theLastBatchBringsItBelowTheLowMark() {
+        w.policy(policy(3));
+        w.warm(a, "x", Agent.path("x", 4), 0);
+        w.warm(a, "y", Agent.path("y", 4), 10);
+        w.input(a.submit("z", Agent.path("z", 1)).answered().event());
+        w.input(a.sealed("z", 1, Agent.paged(Agent.path("z", 1), 0, 1, 500)));
+        w.input(a.finished("z", 1));
+
+        assertEquals(List.of(List.of("x3", "x2", "x1"), List.of("x0")), drops().stream().map(WaterLevelTest::names).toList());
+    }
+
+    @Test
+    void noMoreDropsAreInFlightThanAllowed() {
+        World small = new World(new HeapTables(), new Limits(1, 100, 100, 2, 10, 64, 4)).policy(policy(1));
+        Agent b = small.register("b", 10);
+        small.warm(b, "x", Agent.path("x", 9), 0);
+        small.tick();
+
+        assertEquals(2, small.host(b).drops());
+        assertTrue(small.host(b).inRelief());
+        DropBlocks first = firstDrop(small);
+        small.input(new DropDone(b.envelope(), first.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(first.blocks())));
+        assertEquals(2, small.host(b).drops(), "one has ended and the next one follows");
+    }
+
+    private static DropBlocks firstDrop(World world) {
+        return world.commands.stream().filter(DropBlocks.class::isInstance).map(DropBlocks.class::cast).findFirst().orElseThrow();
+    }
+
+    /** Looking is no use: 100 submissions that are not eligible, or that match nothing, change no order. */
+    @Test
+    void looksChangeNothing() {
+        w.warm(a, "x", Agent.path("x", 3), 0);
+        w.warm(a, "y", Agent.path("y", 3), 10);
+        for (int i = 0; i < 100; i++) {
+            w.input(a.submit("look" + i, Agent.path("x", 3)).notEligible().event());
+            w.input(a.submit("else" + i, Agent.path("e", 3)).event());
+        }
+
+        assertEquals(List.of("x2", "x1", "x0"), order(3));
+    }
+
+    /** A hit moves the whole path, though it is written at its deepest block only. */
+    @Test
+    void aHitMovesTheWholePath() {
+        w.warm(a, "x", Agent.path("x", 3), 0);
+        w.warm(a, "y", Agent.path("y", 3), 10);
+        w.input(a.submit("hit", Agent.path("x", 3)).answered().event());
+        assertEquals(List.of(Agent.block(Agent.path("x", 3), 2)), w.fact(BlocksTouched.class).deepest());
+
+        assertEquals(List.of("y2", "y1", "y0", "x2", "x1", "x0"), order(6));
+    }
+
+    /** The prompt x0 x1 was used last; x2 was not: it goes first, then all of y, then x1 and x0. */
+    @Test
+    void aHitOfAPrefixLeavesItsEndCold() {
+        w.warm(a, "x", Agent.path("x", 3), 0);
+        w.warm(a, "y", Agent.path("y", 3), 10);
+        w.input(a.submit("hit", Agent.path("x", 2)).answered().event());
+
+        assertEquals(List.of("x2", "y2", "y1", "y0", "x1", "x0"), order(6));
+    }
+
+    /** A trunk with two ends stays until both have left, with the later of their uses. */
+    @Test
+    void aTrunkStaysForItsHotterEnd() {
+        List<Bytes> left = List.of(Agent.key("t0"), Agent.key("t1"), Agent.key("l2"));
+        List<Bytes> right = List.of(Agent.key("t0"), Agent.key("t1"), Agent.key("r2"));
+        w.warm(a, "l", left, 0);
+        w.warm(a, "y", Agent.path("y", 1), 10);
+        w.warm(a, "r", right, 2, 20);
+
+        assertEquals(List.of("l2", "y0", "r2", "t1", "t0"), order(5));
+    }
+
+    /** Of equally cold leaves, the deeper one goes first. */
+    @Test
+    void theDeeperIsColder() {
+        List<Bytes> p = Agent.path("p", 1);
+        List<Bytes> q = Agent.path("q", 3);
+        w.input(a.submit("r", p).answered().event());
+        w.input(a.sealed("r", 1, Agent.paged(p, 0, 1, 100)));
+        w.input(a.sealed("r", 1, Agent.paged(q, 0, 3, 101)));
+        w.input(a.finished("r", 1));
+        WriteBackBlocks write = w.command(WriteBackBlocks.class);
+        w.input(new WriteBackDone(a.envelope(), write.operation(), Agent.NAMESPACE, Agent.arrived(Operations.blocks(write.blocks()), 0), 0, 0));
+        BackUpBlocks backUp = w.command(BackUpBlocks.class);
+        w.input(new io.tierlog.schemas.event.BackUpDone(a.envelope(), backUp.operation(), Agent.NAMESPACE,
+                Agent.arrived(Operations.blocks(backUp.blocks()), 0), 0, 0));
+
+        assertEquals(List.of("q2", "q1", "p0", "q0"), order(4));
+    }
+
+    /** What the store has too goes before what only the host has. */
+    @Test
+    void whatIsHeldElsewhereGoesFirst() {
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 100, 1_000, 5_000, 3, false));
+        w.warm(a, "x", Agent.path("x", 2), 0);
+        w.policy(policy(100));
+        w.warm(a, "y", Agent.path("y", 2), 10);
+
+        assertEquals(List.of("y1", "y0", "x1", "x0"), order(4));
+    }
+
+    /** B9, B5: what was fetched for a waiting request is not dropped before it was used, nor is the prefix above it. */
+    @Test
+    void whatIsLeasedStays() {
+        List<Bytes> p = Agent.path("p", 5);
+        w.warm(a, "p", p.subList(0, 2), 0);
+        w.input(a.submit("r", p).store(2, 3).event());
+        PrefetchBlocks fetch = w.command(PrefetchBlocks.class);
+        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.arrived(fetch.blocks(), 10), 0, 0));
+        w.warm(a, "y", Agent.path("y", 4), 20);
+
+        // 9 of 10: relief wants 4, and 4 of y are all there is that may leave.
+        assertEquals(List.of("y3", "y2", "y1", "y0"), names(firstDrop(w)));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(4)));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
+    }
+
+    @Test
+    void whenNothingCanLeaveTheNextTickTriesAgain() {
+        List<Bytes> p = Agent.path("p", 9);
+        w.input(a.submit("r", p).store(0, 9).event());
+        PrefetchBlocks fetch = w.command(PrefetchBlocks.class);
+        assertTrue(w.host(a).inRelief(), "9 of 10 are being written");
+        assertEquals(List.of(), drops());
+        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.arrived(fetch.blocks(), 0), 0, 0));
+        assertEquals(List.of(), drops());
+        w.tick();
+        assertEquals(List.of(), drops());
+
+        w.input(a.prefilled("r", 1));
+
+        assertEquals(List.of("p8", "p7", "p6", "p5"), names(w.command(DropBlocks.class)));
+    }
+
+    /** Marks count in whole blocks: 7 of 100 reach 0.07, which in binary is a little more than 0.07. */
+    @Test
+    void marksAreExact() {
+        assertTrue(Policies.reaches(7, 0.07, 100));
+        assertFalse(Policies.reaches(6, 0.07, 100));
+        assertEquals(4, Policies.excess(9, 0.6, 10));
+        assertEquals(0, Policies.excess(5, 0.6, 10));
+        assertEquals(1, Policies.excess(6, 0.6, 10));
+        assertEquals(2, Policies.excess(9, 0.75, 10), "7.5 blocks: 8 reach it, 7 do not");
+    }
+
+    /** The order in which single drops would take everything. */
+    private List<String> order(int most) {
+        List<String> names = new ArrayList<>();
+        NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
+        for (Victims.Batch batch : Victims.pick(n, Tier.HOST, most, 8)) {
+            names.addAll(names(Operations.blocks(batch.blocks())));
+        }
+        return names;
+    }
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Input;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * A day in a log of one partition, played with the core on the heap: two nodes, requests that fetch, write back and back up, a restart of
+ * one agent, time-outs. What came in and what was decided is what the topology is held against.
+ */
+final class Scenario {
+    final List<Event> events = new ArrayList<>();
+    final List<Decision> facts = new ArrayList<>();
+    final List<Command> commands = new ArrayList<>();
+    private final HeapTables tables = new HeapTables();
+    private final Core core = new Core(Limits.of(1));
+    private final Deque<Event> next = new ArrayDeque<>();
+    private long tickSequence;
+
+    static Scenario play() {
+        Scenario s = new Scenario();
+        s.tick(1_000);
+        FakeAgent a = s.join(new FakeAgent("a", "p1"));
+        FakeAgent b = s.join(new FakeAgent("b", "p1"));
+        for (int i = 0; i < 12; i++) {
+            FakeAgent agent = i % 3 == 0 ? b : a;
+            // Every prompt comes twice: the first time the store has 5 of its 8 blocks, then the host has all of them.
+            FakeAgent.Prompt prompt = new FakeAgent.Prompt(i / 2, 8);
+            int stored = i % 2 == 0 ? 5 : 0;
+            s.say(agent, agent.submitted("r" + i, prompt, stored));
+            agent.prefilledSealedFinished("r" + i, prompt, stored).forEach(event -> s.say(agent, event));
+            s.say(a, a.heartbeat());
+            s.say(b, b.heartbeat());
+            s.tick(2_000 + i * 1_000L);
+        }
+        // Nobody answers this fetch: it is overdue, then cancelled.
+        s.hear(a.submitted("late", new FakeAgent.Prompt(99, 8), 8));
+        s.tick(100_000);
+        // b falls silent until its next process may take over; a lives on.
+        for (int i = 0; i < 12; i++) {
+            s.tick(0);
+            s.say(a, a.heartbeat());
+        }
+        FakeAgent again = s.join(new FakeAgent("b", "p2"));
+        s.say(again, again.submitted("after", new FakeAgent.Prompt(0, 8), 8));
+        s.hear(a.registering());
+        s.hear(b.heartbeat());
+        s.tick(101_000);
+        return s;
+    }
+
+    private FakeAgent join(FakeAgent agent) {
+        hear(agent.registering());
+        if (!(facts.stream().filter(AgentAccepted.class::isInstance).toList().getLast() instanceof AgentAccepted accepted)
+                || !accepted.node().equals(agent.node)) {
+            throw new AssertionError(agent.node + " was not accepted: " + facts.getLast());
+        }
+        agent.accepted(accepted.newIncarnation());
+        say(agent, agent.attached());
+        return agent;
+    }
+
+    /** An event, and what the agent answers to the commands it leads to, until nothing follows. */
+    private void say(FakeAgent agent, Event event) {
+        next.add(event);
+        while (!next.isEmpty()) {
+            hear(next.remove()).forEach(command -> next.addAll(agent.on(command)));
+        }
+    }
+
+    private void tick(long timeMs) {
+        hear(Script.tick(0, ++tickSequence, timeMs));
+    }
+
+    private List<Command> hear(Event event) {
+        Decided decided = core.step(tables, new Input.Recorded(0, events.size(), event));
+        events.add(event);
+        facts.addAll(decided.facts());
+        commands.addAll(decided.commands());
+        return decided.commands();
+    }
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordStamp;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.event.Event;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.apache.kafka.clients.producer.MockProducer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.streams.TestInputTopic;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The topology decides what the core alone decides: byte-equal facts and commands, apart from the numbers the shell gives them. */
+class TopologyParityTest {
+    private final Topics topics = Topics.DEFAULT;
+    private final Codec codec = new Codec(Schemas.bundled());
+
+    @ParameterizedTest
+    @CsvSource({"DIRECT, 0", "DIRECT, 1000000", "TRANSACTIONAL, 0", "TRANSACTIONAL, 1000000"})
+    void theSameScriptLeadsToTheSameFactsAndCommands(CommandDelivery delivery, long cacheBytes, @TempDir Path state) {
+        Scenario scenario = Scenario.play();
+        MockProducer<byte[], byte[]> direct = new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer());
+        List<Decision> facts;
+        List<Command> commands;
+        try (TopologyTestDriver driver = driver(delivery, direct, state, cacheBytes)) {
+            TestInputTopic<byte[], byte[]> input =
+                    driver.createInputTopic(topics.events(), new ByteArraySerializer(), new ByteArraySerializer());
+            for (Event event : scenario.events) {
+                input.pipeInput(Partitions.key(event.envelope().aggregate()), codec.encode(topics.events(), event));
+            }
+            facts = output(driver, topics.decisions(), Decision.class);
+            commands = delivery == CommandDelivery.TRANSACTIONAL
+                    ? output(driver, topics.commands(), Command.class)
+                    : direct.history().stream().map(sent -> read(Command.class, sent.value())).toList();
+        }
+        assertEquals(scenario.facts, unstamped(facts));
+        assertEquals(scenario.commands, unstampedCommands(commands));
+        assertChained(facts.stream().map(fact -> new Link(fact.envelope(), fact)).toList());
+        assertChained(commands.stream().map(command -> new Link(command.envelope(), command)).toList());
+    }
+
+    @Test
+    void theScriptIsWorthComparing() {
+        Scenario scenario = Scenario.play();
+        Set<OperationKind> kinds = scenario.facts.stream()
+                .filter(OperationIssued.class::isInstance)
+                .map(fact -> ((OperationIssued) fact).kind())
+                .collect(Collectors.toSet());
+        assertTrue(kinds.containsAll(Set.of(OperationKind.PREFETCH, OperationKind.WRITE_BACK, OperationKind.BACK_UP)), kinds.toString());
+        Set<String> types = scenario.facts.stream().map(fact -> fact.schema().getName()).collect(Collectors.toSet());
+        assertTrue(types.containsAll(Set.of("OperationOverdue", "NodeEnded", "InputRefused", "BlocksPlaced", "LeaseEnded")), types.toString());
+        assertEquals(scenario.facts, Scenario.play().facts, "the script itself is a function of nothing");
+    }
+
+    private TopologyTestDriver driver(CommandDelivery delivery, MockProducer<byte[], byte[]> direct, Path state, long cacheBytes) {
+        ControllerMetrics metrics = new ControllerMetrics();
+        PlainProducer producer = new PlainProducer(direct);
+        EventProcessor.Parts parts = new EventProcessor.Parts(
+                new Core(Limits.of(1)),
+                new Intake(codec.reader(Event.class), new Intake.Rules(topics.events(), 1, 1 << 20, Set.of()), new Health(), metrics),
+                new PartitionClock.Shared(codec, topics, producer, metrics),
+                new Outlet.Shared(
+                        codec, topics, 1, delivery == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty(), metrics),
+                metrics,
+                Duration.ofDays(1));
+        ControllerConfig config = ControllerConfig.of(KafkaAccess.of("none:1"), state)
+                .with()
+                .streams(StreamsTuning.DEFAULTS.withRecordCacheBytes(cacheBytes))
+                .build();
+        Properties settings = StreamsSettings.of(config, "test");
+        return new TopologyTestDriver(ControllerTopology.build(topics, parts, cacheBytes > 0), settings);
+    }
+
+    private <F extends WireRecord> List<F> output(TopologyTestDriver driver, String topic, Class<F> family) {
+        return driver.createOutputTopic(topic, new ByteArrayDeserializer(), new ByteArrayDeserializer()).readRecordsToList().stream()
+                .map(record -> read(family, record.value()))
+                .toList();
+    }
+
+    private <F extends WireRecord> F read(Class<F> family, byte[] value) {
+        return switch (codec.reader(family).read(value)) {
+            case Reading.Decoded<F> good -> good.value();
+            case Reading.Unreadable<F> bad -> throw new AssertionError("unreadable: " + bad);
+        };
+    }
+
+    private static List<Decision> unstamped(List<Decision> facts) {
+        return facts.stream().map(fact -> fact.withEnvelope(unstamped(fact.envelope()))).toList();
+    }
+
+    private static List<Command> unstampedCommands(List<Command> commands) {
+        return commands.stream().map(command -> command.withEnvelope(unstamped(command.envelope()))).toList();
+    }
+
+    private static Envelope unstamped(Envelope e) {
+        return new Envelope(e.aggregate(), e.sender(), e.incarnation(), 0, 0, e.timeMs(), e.cause(), e.traceContext());
+    }
+
+    private record Link(Envelope envelope, WireRecord value) {}
+
+    private static void assertChained(List<Link> links) {
+        Map<String, RecordStamp> last = new HashMap<>();
+        for (Link link : links) {
+            String aggregate = link.envelope().aggregate();
+            RecordStamp before = last.getOrDefault(aggregate, RecordStamp.NONE);
+            assertTrue(before.precedes(link.envelope()), () -> "after " + before + " comes " + link.value());
+            last.put(aggregate, before.after(Codec.avro(link.value())));
+        }
+    }
+}

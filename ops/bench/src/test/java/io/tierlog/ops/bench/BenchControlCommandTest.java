@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+/** A tiny run of the whole benchmark: that it is complete and that it counts right, not how fast anything was. */
+final class BenchControlCommandTest {
+    private static final List<String> LATENCIES = List.of(
+            "hop",
+            "relay",
+            "pass_through",
+            "pass_through_after_commit",
+            "tierlog_before_commit",
+            "tierlog_direct",
+            "tierlog_transactional",
+            "tierlog_after_commit");
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+    private final AtomicReference<Exception> failure = new AtomicReference<>();
+
+    @Test
+    void aTinyRunIsCompleteAndEveryCommandAccountedFor() throws IOException {
+        Set<Path> before = leftovers();
+
+        int exitCode = run(
+                "control", "--format", "json", "--rate", "100", "--seconds", "1", "--rounds", "1", "--records", "300", "--nodes", "2",
+                "--partitions", "2", "--blocks", "4");
+
+        assertEquals(0, exitCode, () -> failure.get() + "\n" + err + "\n" + out);
+        JsonNode report = new ObjectMapper().readTree(out.toString());
+        // 100 requests of warm-up, then 100 for 1 s.
+        for (String part : LATENCIES) {
+            JsonNode latency = report.path(part);
+            assertEquals(100, latency.path("count").asInt(), part);
+            assertEquals(200, latency.path("requests").path("answered").asInt(), part);
+            assertEquals(0, latency.path("requests").path("missing").asInt(-1), part);
+            assertTrue(latency.path("p50").asDouble() > 0, part);
+            assertTrue(latency.path("p99").asDouble() >= latency.path("p50").asDouble(), part);
+        }
+        bulkIsAccountedFor(report.path("throughput"));
+        assertTrue(report.path("accounted").asBoolean());
+        for (String ratio : List.of("submit_to_command_p50", "submit_to_command_p99", "throughput")) {
+            assertTrue(report.path("ratios").path(ratio).asDouble() > 0, ratio);
+            assertTrue(report.path("aims").path(ratio).asDouble() > 0, ratio);
+        }
+        assertTrue(report.path("record_bytes").asInt() > 4 * 32);
+        assertEquals(before, leftovers());
+    }
+
+    /** 300 records are 100 requests: each submitted, prefilled, finished. */
+    private static void bulkIsAccountedFor(JsonNode throughput) {
+        assertEquals(300, throughput.path("records").asInt());
+        assertEquals(300, throughput.path("passed_through").asInt());
+        for (String way : List.of("direct", "transactional")) {
+            JsonNode written = throughput.path("written").path(way);
+            assertEquals(100, written.path("RequestAdmitted").asInt(), way);
+            assertEquals(100, written.path("ResumeRequest").asInt(), way);
+            assertEquals(100, written.path("ReleaseRequest").asInt(), way);
+            assertEquals(0, written.path("InputRefused").asInt(), way);
+            assertTrue(throughput.path("by_commands").path(way).asDouble() > 0, way);
+        }
+    }
+
+    @Test
+    void badInputIsRefusedWithWhatToDo() {
+        run("control", "--rate", "0");
+        BenchException refused = assertInstanceOf(BenchException.class, failure.get());
+        assertTrue(refused.isBadInput());
+        assertEquals("--rate 0 is not between 1 and 20000", refused.getMessage());
+
+        run("control", "--bootstrap-servers", "127.0.0.1:1");
+        BenchException absent = assertInstanceOf(BenchException.class, failure.get());
+        assertTrue(absent.isBadInput());
+        assertTrue(absent.getMessage().contains("127.0.0.1:1"), absent.getMessage());
+    }
+
+    @Test
+    void theGroupWithoutABenchmarkSaysWhatThereIs() {
+        assertEquals(2, run());
+        assertTrue(err.toString().contains("control"), err.toString());
+    }
+
+    private int run(String... arguments) {
+        CommandLine line = new CommandLine(new BenchCommand());
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        line.setExecutionExceptionHandler((failed, _, _) -> {
+            failure.set(failed);
+            return 1;
+        });
+        return line.execute(arguments);
+    }
+
+    private static Set<Path> leftovers() throws IOException {
+        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
+            return files.filter(file -> file.getFileName().toString().startsWith("tierlog-bench-")).collect(Collectors.toSet());
+        }
+    }
+}
