@@ -20,7 +20,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Layouts from a file, and the digest that agents and engines share. */
 class LayoutsTest {
     private static final String GOOD =
-            "{\"name\":\"kv\",\"kind\":\"ATTENTION\",\"layers\":36,\"blockTokens\":16,\"segmentBytes\":32768,\"segments\":2,\"dtype\":\"bf16\"}";
+            "{\"name\":\"kv\",\"kind\":\"ATTENTION\",\"layers\":36,\"blockTokens\":16,"
+                    + "\"segmentBytes\":32768,\"segments\":2,\"dtype\":\"bf16\"}";
 
     @TempDir
     Path directory;
@@ -28,7 +29,9 @@ class LayoutsTest {
     @Test
     void theDigestIsOfTheCanonicalText() {
         // printf 'kv|ATTENTION|1|512|16384|1|u8\n' | sha256sum
-        assertEquals("de3253923d1284c68830d37e4bf83cb9bf2d0fa93b6405a2409185aa3ec4a4e2", Layouts.layoutDigest(Layouts.opaque(16 << 10, 512)).hex());
+        assertEquals(
+                "de3253923d1284c68830d37e4bf83cb9bf2d0fa93b6405a2409185aa3ec4a4e2",
+                Layouts.layoutDigest(Layouts.opaque(16 << 10, 512)).hex());
         assertEquals("a|MLA|2|16|576|1|bf16\nb|ATTENTION|4|16|1024|2|f8\n", Layouts.canonical(List.of(
                 new Layout("a", LayoutKind.MLA, 2, 16, 576, 1, "bf16"), new Layout("b", LayoutKind.ATTENTION, 4, 16, 1024, 2, "f8"))));
     }

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * Commands to this node: the one partition they are in, from its end as it was when this was made, other nodes' left out.
  *
  * <p>By default they are read before the controller's transaction commits; a command that comes from an aborted one costs work, never
- * correctness. A record that cannot be read goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One thread of
- * its own. The price: no consumer group, so a partition's other commands are read and thrown away.
+ * correctness. A record that cannot be read goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One
+ * thread of its own. The price: no consumer group, so a partition's other commands are read and thrown away.
  */
 public final class CommandSource implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CommandSource.class);

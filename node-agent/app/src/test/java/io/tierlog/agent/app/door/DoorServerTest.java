@@ -290,7 +290,8 @@ class DoorServerTest {
         List<AgentInput> forgotten = List.copyOf(inputs);
         inputs.clear();
         Eventually.await("room for one more call", () -> {
-            CompletableFuture<?> next = later(() -> engine.calls().withDeadlineAfter(50, TimeUnit.MILLISECONDS).submit(submit(session).build()));
+            CompletableFuture<?> next =
+                    later(() -> engine.calls().withDeadlineAfter(50, TimeUnit.MILLISECONDS).submit(submit(session).build()));
             return statusOf(next).getCode() == Status.Code.DEADLINE_EXCEEDED && count(Submitted.class) > 0;
         });
         inputs.clear();
@@ -343,7 +344,8 @@ class DoorServerTest {
     }
 
     private void attach(TestEngine engine, String session) {
-        CompletableFuture<?> reply = later(() -> engine.calls().registerBuffers(buffers(session, directory.resolve("device").toString()).build()));
+        RegisterBuffersRequest pool = buffers(session, directory.resolve("device").toString()).build();
+        CompletableFuture<?> reply = later(() -> engine.calls().registerBuffers(pool));
         door.replies().done(await(AgentInput.BuffersRegistered.class).call());
         reply.orTimeout(20, TimeUnit.SECONDS).join();
     }
