@@ -13,6 +13,9 @@ import org.apache.kafka.streams.StreamsConfig;
  * after a restart without waiting for its session to end; and waiting for the registry must not cost the membership.
  */
 final class StreamsSettings {
+    private static final int DIRECT_LINGER_MS = 20;
+    private static final int BATCH_BYTES = 128 * 1024;
+
     private StreamsSettings() {}
 
     static Properties of(ControllerConfig config, String instanceId) {
@@ -34,9 +37,12 @@ final class StreamsSettings {
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksDbSettings.class);
         all.put(RocksDbSettings.BYTES, String.valueOf(tuning.rocksDbBytes()));
-        // Commands that leave by themselves do not wait for this producer; a little linger then spares the broker many small appends.
-        int lingerMs = config.commands() == CommandDelivery.DIRECT ? 5 : 0;
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), lingerMs);
+        // Nobody sees a decision before its commit, which sends whatever waits; so unless commands ride along, fewer and larger requests win.
+        boolean direct = config.commands() == CommandDelivery.DIRECT;
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), direct ? DIRECT_LINGER_MS : 0);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
+        // More than one, and the first request of a transaction that comes too early makes the broker log errors for the ones behind it.
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION), 1);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), tuning.transactionTimeoutMs());
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), instanceId);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), tuning.sessionTimeoutMs());
