@@ -45,7 +45,8 @@ class ModelTest {
             throw new AssertionError("seed " + seed + " after " + h.world().log.size() + " inputs: " + e.getMessage(), e);
         }
         java.util.Map<String, Integer> kinds = new java.util.TreeMap<>();
-        h.world().facts.forEach(f -> kinds.merge(f.getClass().getSimpleName() + (f instanceof io.tierlog.schemas.decision.InputRefused r ? r.reason() : ""), 1, Integer::sum));
+        h.world().facts.forEach(f -> kinds.merge(
+                f.getClass().getSimpleName() + (f instanceof io.tierlog.schemas.decision.InputRefused r ? r.reason() : ""), 1, Integer::sum));
         System.out.println("STATS " + kinds);
         assertTrue(recency.drops > 20, () -> "drops in seed " + seed + ": " + recency.drops);
         assertTrue(fetches > 20, () -> "fetches in seed " + seed + ": " + fetches);

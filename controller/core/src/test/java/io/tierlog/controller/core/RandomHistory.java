@@ -301,8 +301,10 @@ final class RandomHistory {
 
     private Event prefetched(Agent agent, PrefetchBlocks c, int mood) {
         return switch (mood) {
-            case 0 -> new PrefetchFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(c.blocks(), OperationReason.IO));
-            case 1 -> new CommandRefused(agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
+            case 0 -> new PrefetchFailed(
+                    agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(c.blocks(), OperationReason.IO));
+            case 1 -> new CommandRefused(
+                    agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
             case 2 -> new CommandRefused(agent.envelope(), c.header().command(), 1, c.operation(), OperationReason.COMMAND_CONFLICT, "");
             case 3 -> new PrefetchDone(agent.envelope(), c.operation(), null, Agent.NAMESPACE, some(c.blocks()), 0, 0);
             default -> new PrefetchDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, some(c.blocks()), 0, 0);
@@ -312,8 +314,10 @@ final class RandomHistory {
     private Event writtenBack(Agent agent, WriteBackBlocks c, int mood) {
         List<Block> blocks = Operations.blocks(c.blocks());
         return switch (mood) {
-            case 0 -> new WriteBackFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(blocks, OperationReason.IO));
-            case 1 -> new CommandRefused(agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
+            case 0 -> new WriteBackFailed(
+                    agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(blocks, OperationReason.IO));
+            case 1 -> new CommandRefused(
+                    agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
             default -> new WriteBackDone(agent.envelope(), c.operation(), Agent.NAMESPACE, some(blocks), 0, 0);
         };
     }

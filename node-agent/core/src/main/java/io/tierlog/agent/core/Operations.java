@@ -10,7 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,9 +44,9 @@ final class Operations {
     private final SequencedMap<String, Session> sessions = new LinkedHashMap<>();
     private final Map<OperationKind, Deque<Session>> lanes = new EnumMap<>(OperationKind.class);
     private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
-    private final Map<Long, Unit> units = new HashMap<>();
+    private final Map<Long, Unit> units = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
-    private final Map<Page, List<Join>> joins = new HashMap<>();
+    private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
     private final Deque<Session> toSettle = new ArrayDeque<>();
     private boolean settling;
 

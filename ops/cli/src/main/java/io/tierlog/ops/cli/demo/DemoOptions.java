@@ -24,7 +24,10 @@ public final class DemoOptions {
     /** Shorter traces are replayed as fast as they go. */
     private static final long TRACE_TAKES_MS = 10_000;
 
-    @Option(names = "--trace", paramLabel = "FILE", description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
+    @Option(
+            names = "--trace",
+            paramLabel = "FILE",
+            description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
     @Nullable Path trace;
 
     @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 6000 generated ones).")
@@ -33,14 +36,20 @@ public final class DemoOptions {
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the generated workload (default: ${DEFAULT-VALUE}).")
     long seed = ConversationParameters.defaults().seed();
 
-    @Option(names = "--speed", paramLabel = "X", description = "Replay at X times the workload's own pace, 0 for as fast as --concurrency allows (default: 12 for a trace, which"
+    @Option(
+            names = "--speed",
+            paramLabel = "X",
+            description = "Replay at X times the workload's own pace, 0 for as fast as --concurrency allows (default: 12 for a trace, which"
                     + " makes an hour five minutes; 0 for the generated workload).")
     @Nullable Double speed;
 
     @Option(names = "--concurrency", paramLabel = "N", description = "Requests in flight at most, over all nodes (default: ${DEFAULT-VALUE}).")
     int concurrency = 32;
 
-    @Option(names = "--route", paramLabel = "HOW", description = "${COMPLETION-CANDIDATES}: how requests are spread over nodes (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--route",
+            paramLabel = "HOW",
+            description = "${COMPLETION-CANDIDATES}: how requests are spread over nodes (default: ${DEFAULT-VALUE}).")
     RouterKind route = RouterKind.AFFINITY;
 
     @Option(
@@ -60,7 +69,8 @@ public final class DemoOptions {
     @Option(
             names = "--prefill-us-per-token",
             paramLabel = "US",
-            description = "Modelled cost of computing one prompt token, in microseconds; counted in the time to first token, not slept (default: ${DEFAULT-VALUE}).")
+            description = "Modelled cost of computing one prompt token, in microseconds; "
+                    + "counted in the time to first token, not slept (default: ${DEFAULT-VALUE}).")
     long prefillMicrosPerToken = 100;
 
     @Option(names = "--no-device-retention", description = "Engines keep nothing of ended requests: shows what the lower tiers alone give.")
@@ -81,7 +91,11 @@ public final class DemoOptions {
             ConversationParameters parameters = ConversationParameters.defaults().withSeed(seed);
             return ConversationWorkload.of(requests == null ? parameters : parameters.withRequests(requests));
         } catch (TraceError e) {
-            throw new CliError(e.getMessage(), "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids", CliError.BAD_INPUT, e);
+            throw new CliError(
+                    e.getMessage(),
+                    "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids",
+                    CliError.BAD_INPUT,
+                    e);
         }
     }
 
@@ -100,7 +114,10 @@ public final class DemoOptions {
     long blockBytes() {
         long bytes = bytesPerBlock instanceof Size.OfBytes(long given) ? given : 0;
         if (bytes < 512 || bytes > 64 << 20 || bytes % 512 != 0) {
-            throw new CliError("--bytes-per-block must be a multiple of 512 bytes from 512 to 64MiB", "for example: --bytes-per-block 16KiB", CliError.BAD_INPUT);
+            throw new CliError(
+                    "--bytes-per-block must be a multiple of 512 bytes from 512 to 64MiB",
+                    "for example: --bytes-per-block 16KiB",
+                    CliError.BAD_INPUT);
         }
         return bytes;
     }

@@ -70,7 +70,10 @@ final class DemoRun implements AutoCloseable {
         if (!flags.noController) {
             ControllerApp controller = closing.own(ControllerApp.start(controllerConfig(access)));
             if (!controller.awaitRunning(CONTROLLER_WAIT)) {
-                throw new CliError("the controller is " + controller.state() + " after " + CONTROLLER_WAIT.toSeconds() + " s", "run again with --verbose", CliError.FAILURE);
+                throw new CliError(
+                        "the controller is " + controller.state() + " after " + CONTROLLER_WAIT.toSeconds() + " s",
+                        "run again with --verbose",
+                        CliError.FAILURE);
             }
             new PolicyClient(access, codec, Topics.DEFAULT).setFirst(policy(), POLICY_WAIT);
         }

@@ -93,7 +93,11 @@ public final class EngineCommand implements Callable<Integer> {
         try {
             return Door.parse(address);
         } catch (IllegalArgumentException e) {
-            throw new CliError("--agents " + node + "=" + address + ": " + e.getMessage(), "for example: --agents a=127.0.0.1:7070", CliError.BAD_INPUT, e);
+            throw new CliError(
+                    "--agents " + node + "=" + address + ": " + e.getMessage(),
+                    "for example: --agents a=127.0.0.1:7070",
+                    CliError.BAD_INPUT,
+                    e);
         }
     }
 }
