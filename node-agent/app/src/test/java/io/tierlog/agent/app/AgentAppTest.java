@@ -287,7 +287,11 @@ class AgentAppTest {
         register(engine, session);
         assertTrue(engine.calls().submit(submit(session, "r1", 5)).hasWaiting());
         byte[] noAvro = {9, 9, 9, 9, 9, 9};
-        controller.send(topics.commands(), "another", noAvro);
+        String neighbour = IntStream.range(0, 100).mapToObj(i -> "b" + i)
+                .filter(node -> Partitions.of("node/" + node, 4) == Partitions.of("node/a", 4))
+                .findFirst()
+                .orElseThrow();
+        controller.send(topics.commands(), neighbour, noAvro);
         controller.send(topics.commands(), "a", noAvro);
         controller.command("a", new ResumeRequest(ScriptedController.envelope("a", 1), controller.header(), "r1", 1,
                 io.tierlog.schemas.RequestReason.BELOW_THRESHOLD));
