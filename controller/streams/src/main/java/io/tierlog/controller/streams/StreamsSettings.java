@@ -15,6 +15,8 @@ import org.apache.kafka.streams.StreamsConfig;
 final class StreamsSettings {
     private static final int DIRECT_LINGER_MS = 20;
     private static final int BATCH_BYTES = 128 * 1024;
+    private static final int BUFFERED_RECORDS = 500;
+    private static final int FETCH_BYTES = 8 << 20;
 
     private StreamsSettings() {}
 
@@ -49,6 +51,10 @@ final class StreamsSettings {
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), tuning.sessionTimeoutMs() / 4);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), Integer.MAX_VALUE);
+        // What waits on the heap per partition: an event can name a thousand blocks and then has some 100 kB.
+        all.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), BUFFERED_RECORDS);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.FETCH_MAX_BYTES_CONFIG), FETCH_BYTES);
         return all;
     }
 }
