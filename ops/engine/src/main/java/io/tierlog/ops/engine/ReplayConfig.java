@@ -41,8 +41,19 @@ public record ReplayConfig(
      * @param concurrency requests in flight at most, over all nodes
      * @param speed times the pace of the workload's own arrivals; empty: as fast as the concurrency allows
      * @param prefillMicrosPerToken modelled cost of computing a prompt token; counted in the time to first token, never slept
+     * @param decodeMicrosPerToken time a generated token takes; slept, so that requests hold their pages and stay in flight as long
      */
-    public record Pacing(int concurrency, OptionalDouble speed, long prefillMicrosPerToken) {
+    public record Pacing(int concurrency, OptionalDouble speed, long prefillMicrosPerToken, long decodeMicrosPerToken) {
+        /** Generation takes no time. */
+        public Pacing(int concurrency, OptionalDouble speed, long prefillMicrosPerToken) {
+            this(concurrency, speed, prefillMicrosPerToken, 0);
+        }
+
+        /** The same without time for generation. */
+        public Pacing withoutDecode() {
+            return new Pacing(concurrency, speed, prefillMicrosPerToken);
+        }
+
         /** 32 in flight, as fast as they go, 20 us a token. */
         public static Pacing defaults() {
             return new Pacing(32, OptionalDouble.empty(), 20);
@@ -123,6 +134,10 @@ public record ReplayConfig(
         double speed = pacing.speed.orElse(1);
         check(speed > 0 && Double.isFinite(speed), "--speed", "expected a positive number, found " + speed);
         check(pacing.prefillMicrosPerToken >= 0, "--prefill-us-per-token", "expected 0 or more, found " + pacing.prefillMicrosPerToken);
+        check(
+                pacing.decodeMicrosPerToken >= 0 && pacing.decodeMicrosPerToken <= 1_000_000,
+                "--decode-us-per-token",
+                "expected 0 to 1000000, found " + pacing.decodeMicrosPerToken);
         check(device.pages > 0, "--device", "expected at least one block, found " + device.pages);
         check(
                 device.blockBytes > 0 && device.blockBytes <= Long.MAX_VALUE / device.pages,

@@ -179,8 +179,12 @@ final class RequestRun {
         }
     }
 
-    /** Generation takes no time here; the blocks it makes whole are filled when their keys are known. */
-    private void decode(BlockTable blocks) {
+    /** Generation is modelled by its time; the blocks it makes whole are filled when their keys are known. */
+    private void decode(BlockTable blocks) throws InterruptedException {
+        long micros = request.shape().outputTokens() * engine.shared().config().pacing().decodeMicrosPerToken();
+        if (micros > 0) {
+            TimeUnit.MICROSECONDS.sleep(micros);
+        }
         int whole = request.shape().wholeBlocks();
         for (int i = 0; i < request.generatedKeys().size(); i++) {
             pool.fill(blocks, whole + i, oracle, request.generatedKeys().get(i));

@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.RouterKind;
 import io.tierlog.ops.engine.workload.ConversationParameters;
 import io.tierlog.ops.engine.workload.ConversationWorkload;
@@ -21,6 +22,8 @@ public final class DemoOptions {
     /** A recorded hour in five minutes. */
     private static final double TRACE_PACE = 12;
 
+    private static final int GENERATED_REQUESTS = 4_000;
+
     /** Shorter traces are replayed as fast as they go. */
     private static final long TRACE_TAKES_MS = 10_000;
 
@@ -30,7 +33,7 @@ public final class DemoOptions {
             description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
     @Nullable Path trace;
 
-    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 6000 generated ones).")
+    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 4000 generated ones).")
     @Nullable Integer requests;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the generated workload (default: ${DEFAULT-VALUE}).")
@@ -43,8 +46,11 @@ public final class DemoOptions {
                     + " makes an hour five minutes; 0 for the generated workload).")
     @Nullable Double speed;
 
-    @Option(names = "--concurrency", paramLabel = "N", description = "Requests in flight at most, over all nodes (default: ${DEFAULT-VALUE}).")
-    int concurrency = 32;
+    @Option(
+            names = "--concurrency",
+            paramLabel = "N",
+            description = "Requests in flight at most, over all nodes (default: 32, and 96 for a trace, which comes at its own pace).")
+    @Nullable Integer concurrency;
 
     @Option(
             names = "--route",
@@ -73,6 +79,12 @@ public final class DemoOptions {
                     + "counted in the time to first token, not slept (default: ${DEFAULT-VALUE}).")
     long prefillMicrosPerToken = 100;
 
+    @Option(
+            names = "--decode-us-per-token",
+            paramLabel = "US",
+            description = "Time to generate one token, in microseconds; slept, so requests stay in flight (default: ${DEFAULT-VALUE}).")
+    long decodeMicrosPerToken = 4_000;
+
     @Option(names = "--no-device-retention", description = "Engines keep nothing of ended requests: shows what the lower tiers alone give.")
     boolean noDeviceRetention;
 
@@ -88,7 +100,7 @@ public final class DemoOptions {
             if (trace != null) {
                 return TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests));
             }
-            ConversationParameters parameters = ConversationParameters.defaults().withSeed(seed);
+            ConversationParameters parameters = ConversationParameters.defaults().withSeed(seed).withRequests(GENERATED_REQUESTS);
             return ConversationWorkload.of(requests == null ? parameters : parameters.withRequests(requests));
         } catch (TraceError e) {
             throw new CliError(
@@ -99,8 +111,14 @@ public final class DemoOptions {
         }
     }
 
+    /** How fast, and how many at a time. */
+    ReplayConfig.Pacing pacing(long durationMs) {
+        int atATime = concurrency != null ? concurrency : trace == null ? 32 : 96;
+        return new ReplayConfig.Pacing(atATime, pace(durationMs), prefillMicrosPerToken, decodeMicrosPerToken);
+    }
+
     /** The pace: times the workload's own, or empty for as fast as the concurrency allows. */
-    OptionalDouble pace(long durationMs) {
+    private OptionalDouble pace(long durationMs) {
         if (speed != null) {
             if (!(speed >= 0)) {
                 throw new CliError("--speed must be 0 or more, not " + speed, "leave it out for the default pace", CliError.BAD_INPUT);
@@ -143,16 +161,19 @@ public final class DemoOptions {
         if (speed != null) {
             arguments.addAll(List.of("--speed", speed.toString()));
         }
+        if (concurrency != null) {
+            arguments.addAll(List.of("--concurrency", concurrency.toString()));
+        }
         if (noDeviceRetention) {
             arguments.add("--no-device-retention");
         }
         arguments.addAll(List.of(
                 "--seed", String.valueOf(seed),
-                "--concurrency", String.valueOf(concurrency),
                 "--route", route.name(),
                 "--bytes-per-block", blockBytes() + "B",
                 "--device", device.text(),
                 "--prefill-us-per-token", String.valueOf(prefillMicrosPerToken),
+                "--decode-us-per-token", String.valueOf(decodeMicrosPerToken),
                 "--model", model));
         return arguments;
     }

@@ -11,7 +11,6 @@ import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.schemas.Bytes;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.OptionalDouble;
 
 /** Makes the replay's configuration from the flags. Static and without state. */
 final class ReplayPlan {
@@ -33,8 +32,7 @@ final class ReplayPlan {
                 nodes,
                 new ReplayConfig.Device(memory, pages, options.blockBytes(), !options.noDeviceRetention),
                 new ReplayConfig.Identity(options.model, ByteString.copyFrom(digest.asByteBuffer())));
-        OptionalDouble speed = options.pace(profile.durationMs());
         return config.withRouter(options.route)
-                .withPacing(new ReplayConfig.Pacing(options.concurrency, speed, options.prefillMicrosPerToken));
+                .withPacing(options.pacing(profile.durationMs()));
     }
 }
