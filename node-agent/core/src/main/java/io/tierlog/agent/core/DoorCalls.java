@@ -252,9 +252,7 @@ final class DoorCalls {
     /** Why an operation's block cannot be read from the device any more; empty when it can. */
     Optional<OperationReason> whyNotOnDevice(LiveAttempt attempt, String namespace, PagedBlock block) {
         if (!attempt.hasSealed(block)) {
-            PagedBlock known = attempt.sealed().get(block.block().index());
-            boolean moved = known != null && known.page() == block.page();
-            return Optional.of(moved ? OperationReason.STALE_GENERATION : OperationReason.NOT_SERVING);
+            return Optional.of(OperationReason.NOT_SERVING);
         }
         Optional<Content> content = desk.device.content(block.page());
         Content wanted = new Content(namespace, block.block().key(), block.block().index(), block.generation());

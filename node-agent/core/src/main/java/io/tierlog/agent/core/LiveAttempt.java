@@ -60,6 +60,7 @@ final class LiveAttempt {
     private boolean logged;
     private boolean prefilled;
     private int storeFrom;
+    private int storeBlocks;
     private long probe;
     private Offer offer = NOTHING;
     private @Nullable String lease;
@@ -170,9 +171,13 @@ final class LiveAttempt {
         probe = unit;
     }
 
-    /** The tier a block was on when the request came. */
+    void storeBlocks(int present) {
+        storeBlocks = present;
+    }
+
+    /** The tier a block was on when the request came; HOST also for one that was nowhere then and serves there now. */
     Tier sourceOf(int index) {
-        return hostIndexes.contains(index) ? Tier.HOST : Tier.STORE;
+        return index >= storeFrom && index < storeFrom + storeBlocks && !hostIndexes.contains(index) ? Tier.STORE : Tier.HOST;
     }
 
     Offer offer() {
@@ -218,12 +223,9 @@ final class LiveAttempt {
         return sealed;
     }
 
-    /** Whether the attempt has sealed exactly this block in exactly this page. */
+    /** Whether the attempt has sealed this block in this page. */
     boolean hasSealed(PagedBlock block) {
         PagedBlock known = sealed.get(block.block().index());
-        return known != null
-                && known.page() == block.page()
-                && known.generation() == block.generation()
-                && known.block().key().equals(block.block().key());
+        return known != null && known.page() == block.page() && known.block().key().equals(block.block().key());
     }
 }

@@ -27,7 +27,7 @@ import java.util.SequencedMap;
 /**
  * The attempts of requests: what they find when they come, how long they wait, what they are offered, and that their pins go with them.
  *
- * <p>An offer is what is pinned at that moment. For the core's one thread.
+ * <p>An offer is what serves and is pinned at that moment. For the core's one thread.
  */
 final class Requests {
     /** Names an attempt within the node, as commands do. */
@@ -180,6 +180,7 @@ final class Requests {
             answer(attempt, 0, Offer.Reason.NOTHING_BELOW);
         } else {
             attempt.become(LiveAttempt.State.WAITING);
+            attempt.storeBlocks(present);
             desk.ports.engines().waiting(attempt.submitted().call());
             tellSubmitted(attempt, present, false);
         }
@@ -204,15 +205,18 @@ final class Requests {
         desk.ports.engines().ready(id.session(), id.request(), id.attempt(), offer(attempt, reason));
     }
 
+    /** The contiguous run that serves at this moment, all of it pinned: by its lease, or from here on for the attempt itself. */
     private Offer offer(LiveAttempt attempt, Offer.Reason reason) {
         List<Tier> sources = new ArrayList<>();
         int first = attempt.submitted().deviceBlocks();
         String lease = attempt.lease();
         for (int index = first; index < attempt.reusable(); index++) {
-            Optional<Page> page = onHost(attempt, index)
-                    .filter(found -> found.pinnedBy(attempt.hostPin()) || (lease != null && found.pinnedBy(lease)));
+            Optional<Page> page = onHost(attempt, index);
             if (page.isEmpty()) {
                 break;
+            }
+            if (lease == null || !page.get().pinnedBy(lease)) {
+                desk.pages.pin(attempt.hostPin(), page.get());
             }
             sources.add(attempt.sourceOf(index));
         }

@@ -80,6 +80,45 @@ class LogCasesTest {
     }
 
     @Test
+    void c2ABackupOfTheSameBlockInAnotherLifeOfItsPageFails() {
+        World small = World.running(31, 1);
+        Prompt one = Prompt.of(2, 1, 2);
+        Prompt other = Prompt.of(2, 91, 92);
+        String first = "";
+        for (Prompt each : List.of(one, other, one)) {
+            String request = "r" + small.heard.events.size();
+            small.compute(request, each, 0, 5);
+            String writeBack = small.writeBack(request, each, 0, 5);
+            small.endAll(Kind.SAVE);
+            small.releasePins(writeBack);
+            first = first.isEmpty() ? writeBack : first;
+        }
+        small.backUp(one, first); // page 0, but it is at generation 3 now
+        assertEquals(OperationReason.STALE_GENERATION, small.heard.event(BackUpFailed.class).reason());
+        assertEquals(0, small.ports.store.size());
+    }
+
+    @Test
+    void afterAFullBatchTheRestStaysForTheNextCommand() {
+        World large = World.running(1_010, 1_010);
+        Prompt longPrompt = Prompt.range(2, 1, 2_004);
+        int[] all = java.util.stream.IntStream.range(0, 1_002).toArray();
+        large.compute("r", longPrompt, 0, all);
+        large.writeBack("r", longPrompt, 0, java.util.Arrays.copyOf(all, 1_000));
+        large.endAll(Kind.SAVE);
+        assertEquals(1_000, large.heard.releasedPages("r").size());
+        large.advance(500);
+        // a page that was released is the engine's, whatever a command says
+        large.writeBack("r", longPrompt, 0, java.util.Arrays.copyOf(all, 1_000));
+        assertEquals(OperationReason.NOT_SERVING, large.heard.event(WriteBackFailed.class).reason());
+        large.writeBack("r", longPrompt, 1_000, 1_000);
+        assertTrue(large.heard.releasedPages("r").contains(1_001), "the last batch is not full");
+        large.endAll(Kind.SAVE);
+        assertEquals(1_002, large.heard.releasedPages("r").size());
+        assertEquals(9, large.free(), "1,010 - 1,001");
+    }
+
+    @Test
     void c2AWriteBackOfAPageWithAnotherGenerationFails() {
         world.submitted("r", prompt);
         world.prefilled("r");

@@ -242,6 +242,21 @@ class SchedulerCasesTest {
     }
 
     @Test
+    void b3bWhatServesByThenIsOfferedAndPinnedWithoutAFetch() {
+        World world = World.running(31, 31);
+        world.ports.put(eleven, 0, 5);
+        world.submitted("r", eleven);
+        world.ports.storeReachable = false;
+        onHost(world, eleven, 0, 2);
+        assertEquals(0, world.pins());
+        world.resume("r", RequestReason.BELOW_THRESHOLD);
+        assertEquals(2, ready(world).sources().size());
+        assertEquals(2, world.pins());
+        world.prefilled("r");
+        world.assertAtRest();
+    }
+
+    @Test
     void b4SharedPrefixesAreWrittenOnce() {
         World world = World.running(31, 31);
         Prompt one = Prompt.of(2, 1, 2, 3, 4, 5, 6, 7, 8);

@@ -156,10 +156,11 @@ public final class PageTable {
      * @throws IllegalStateException when none is free (see {@link #makeRoom}), or the block serves or is being filled already
      */
     public Page reserve(String namespace, Block block) {
-        Page page = free.poll();
-        if (page == null || index.serving(namespace, block.key()) != null) {
-            throw new IllegalStateException("No page to reserve for " + block + ": " + page);
+        Page page = free.peek();
+        if (page == null || index.serving(namespace, block.key()) != null || index.coming(namespace, block.key()) != null) {
+            throw new IllegalStateException("No page to reserve for " + block);
         }
+        free.remove();
         page.generation++;
         page.namespace = namespace;
         page.block = block;
