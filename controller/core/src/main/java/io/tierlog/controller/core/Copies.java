@@ -3,11 +3,13 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import org.jspecify.annotations.Nullable;
 
@@ -140,7 +142,10 @@ final class Copies {
         }
     }
 
-    /** A block that is not there is being written. Of several operations that write it, the last one answers for it. */
+    /**
+     * A block that is not there is being written. Of several fetches that write it, the last one answers for it; a write-back is never
+     * displaced, so that no second one is issued while it runs.
+     */
     void write(Block block, String operation) {
         Slot slot = open(block.key());
         if (slot.state == CopyState.ABSENT) {
@@ -151,10 +156,15 @@ final class Copies {
             slot.stored = false;
             slot.operation = operation;
             become(slot, CopyState.WRITING);
-        } else if (slot.state == CopyState.WRITING) {
+        } else if (slot.state == CopyState.WRITING && !isWriteBack(slot.operation)) {
             slot.operation = operation;
             slot.dirty = true;
         }
+    }
+
+    private boolean isWriteBack(@Nullable String operation) {
+        OperationRow row = operation == null ? null : tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, operation));
+        return row != null && row.kind() == OperationKind.WRITE_BACK;
     }
 
     /** A copy serves. One that is leaving goes on leaving, unless it came anew. */
@@ -253,6 +263,7 @@ final class Copies {
 
     private void become(Slot slot, CopyState state) {
         boolean wasChild = slot.isChild();
+        boolean served = slot.state == CopyState.SERVING;
         used += weight(state) - weight(slot.state);
         leaving += (state == CopyState.LEAVING ? 1 : 0) - (slot.state == CopyState.LEAVING ? 1 : 0);
         slot.state = state;
@@ -261,7 +272,8 @@ final class Copies {
             Slot parent = open(slot.parent);
             if (wasChild) {
                 parent.children--;
-                parent.touch = Math.max(parent.touch, slot.touch);
+                // What never served was never used.
+                parent.touch = served ? Math.max(parent.touch, slot.touch) : parent.touch;
                 if (parent.children < 0) {
                     throw new IllegalHistory("A block lost a child that it never had: " + slot.parent);
                 }

@@ -60,6 +60,7 @@ final class RandomHistory {
     private final List<Open> open = new ArrayList<>();
     private int lives;
     private int page;
+    private boolean dropsAtOnce;
 
     /** A command that its agent has not answered, or that it will answer once more with the same. */
     private record Open(Agent agent, Command command, @Nullable Event answered) {
@@ -73,6 +74,11 @@ final class RandomHistory {
         this.before = before;
         this.after = after;
         this.w = new World(tables, new Limits(1, 12, 100, 3, 5, 64, 4));
+    }
+
+    /** From here on agents answer a drop before anything else happens on their node. */
+    void answeringDropsAtOnce() {
+        dropsAtOnce = true;
     }
 
     World world() {
@@ -115,6 +121,18 @@ final class RandomHistory {
             }
         }
         after.run();
+        answerDrops();
+    }
+
+    private void answerDrops() {
+        for (int i = 0; dropsAtOnce && i < open.size(); i++) {
+            Open one = open.get(i);
+            if (one.command() instanceof DropBlocks drop && one.answered() == null) {
+                open.remove(i);
+                send(dropped(one.agent(), drop, random.nextInt(10)));
+                return;
+            }
+        }
     }
 
     private void step() {
@@ -167,6 +185,7 @@ final class RandomHistory {
             agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command)));
         }
         after.run();
+        answerDrops();
     }
 
     private void restart(Agent agent, boolean orderly) {

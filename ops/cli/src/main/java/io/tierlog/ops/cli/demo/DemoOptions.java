@@ -22,7 +22,7 @@ public final class DemoOptions {
     /** A recorded hour in five minutes. */
     private static final double TRACE_PACE = 12;
 
-    private static final int GENERATED_REQUESTS = 4_000;
+    private static final int GENERATED_REQUESTS = 2_500;
 
     /** Shorter traces are replayed as fast as they go. */
     private static final long TRACE_TAKES_MS = 10_000;
@@ -33,7 +33,7 @@ public final class DemoOptions {
             description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
     @Nullable Path trace;
 
-    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 4000 generated ones).")
+    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 2500 generated ones).")
     @Nullable Integer requests;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the generated workload (default: ${DEFAULT-VALUE}).")
