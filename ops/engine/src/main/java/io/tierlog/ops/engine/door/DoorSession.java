@@ -171,6 +171,10 @@ public final class DoorSession {
             }
             end(name + " failed: " + e.getStatus());
             throw new SessionLost(name + " failed: " + e.getStatus());
+        } catch (NullPointerException | IllegalStateException e) {
+            // What gRPC's transports throw at a call that begins while the other side is being taken down.
+            end(name + " failed: " + e);
+            throw new SessionLost(name + " failed: " + e);
         }
     }
 
