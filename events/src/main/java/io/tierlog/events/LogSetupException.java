@@ -19,8 +19,8 @@ public abstract sealed class LogSetupException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         BrokerUnreachable(KafkaAccess access, Throwable cause) {
-            super("no Kafka broker answered at " + access.bootstrapServers() + " within " + access.timeout().toMillis() + " ms: "
-                    + cause.getMessage() + "; check --bootstrap-servers, or start one with 'tierlog broker'");
+            super("no Kafka broker answered at " + access.bootstrapServers() + " within " + access.timeout().toMillis() + " ms"
+                    + (cause.getMessage() == null ? "" : ": " + cause.getMessage()) + "; check --bootstrap-servers, or start one with 'tierlog broker'");
             initCause(cause);
         }
     }

@@ -49,9 +49,9 @@ public record ReplayConfig(
             this(concurrency, speed, prefillMicrosPerToken, 0);
         }
 
-        /** The same without time for generation. */
-        public Pacing withoutDecode() {
-            return new Pacing(concurrency, speed, prefillMicrosPerToken);
+        /** The same as fast as the concurrency allows, with generation that takes no time. */
+        public Pacing asFastAsItGoes() {
+            return new Pacing(concurrency, OptionalDouble.empty(), prefillMicrosPerToken);
         }
 
         /** 32 in flight, as fast as they go, 20 us a token. */

@@ -62,7 +62,7 @@ final class ReplayRun {
                 config.workload(),
                 config.nodes().stream().map(node -> new EngineNode(node.name(), new Door.None())).toList(),
                 config.router(),
-                config.pacing().withoutDecode(),
+                config.pacing().asFastAsItGoes(),
                 config.device(),
                 config.identity(),
                 config.timeouts(),
