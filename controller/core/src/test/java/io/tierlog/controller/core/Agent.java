@@ -25,6 +25,7 @@ import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -62,8 +63,9 @@ final class Agent {
         incarnation = 0;
         Envelope envelope = envelope();
         incarnation = last;
-        return new AgentRegistering(envelope, node, processId, "1", List.of(new TierCapacity(Tier.HOST, host, 4_096)), List.of(layout), digest(),
-                nodesPerInstance, 1, Map.of(), digest());
+        List<TierCapacity> tiers = List.of(new TierCapacity(Tier.HOST, host, 4_096));
+        return new AgentRegistering(envelope, node, processId, "1", tiers, List.of(layout), digest(), nodesPerInstance, 1, Map.of(),
+                digest());
     }
 
     static Bytes digest() {
@@ -177,7 +179,7 @@ final class Agent {
     /** A key named for people: padded to eight bytes. */
     static Bytes key(String name) {
         byte[] bytes = new byte[8];
-        byte[] text = name.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        byte[] text = name.getBytes(StandardCharsets.UTF_8);
         System.arraycopy(text, 0, bytes, 0, Math.min(8, text.length));
         return Bytes.wrapUnshared(bytes);
     }

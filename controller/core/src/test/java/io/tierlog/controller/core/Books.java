@@ -14,11 +14,13 @@ import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Checks what the tables say twice: counts against rows, the order of leaving against the leaves. Slow and obvious. */
 final class Books {
@@ -65,7 +67,7 @@ final class Books {
     }
 
     private static Map<RowKey.Copy, Integer> children(Map<RowKey.Copy, PlacementRow> copies) {
-        Map<RowKey.Copy, Integer> children = new java.util.HashMap<>();
+        Map<RowKey.Copy, Integer> children = new HashMap<>();
         copies.forEach((key, row) -> {
             boolean child = row.state() == CopyState.WRITING || row.state() == CopyState.SERVING;
             if (child && Copies.isOrdered(key.tier()) && !row.parent().isEmpty()) {
@@ -94,7 +96,7 @@ final class Books {
         blocks.forEach(block -> holds.merge(block.key(), 1, Integer::sum));
     }
 
-    private static java.util.stream.Stream<OperationRow> unfinished(HeapTables tables, String aggregate, NodeRow node) {
+    private static Stream<OperationRow> unfinished(HeapTables tables, String aggregate, NodeRow node) {
         return tables.rows(Rows.OPERATIONS).entrySet().stream()
                 .filter(e -> e.getKey().aggregate().equals(aggregate))
                 .map(Map.Entry::getValue)

@@ -2,8 +2,10 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.WireRecord;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -49,12 +51,12 @@ final class HeapBytes implements OrderedBytes {
 
             @Override
             public byte[] key() {
-                return java.util.Objects.requireNonNull(entry).getKey().toArray();
+                return Objects.requireNonNull(entry).getKey().toArray();
             }
 
             @Override
             public byte[] value() {
-                return java.util.Objects.requireNonNull(entry).getValue();
+                return Objects.requireNonNull(entry).getValue();
             }
 
             @Override
@@ -71,7 +73,7 @@ final class HeapBytes implements OrderedBytes {
         return dump;
     }
 
-    private static <K extends RowKey<K>, V extends io.tierlog.schemas.WireRecord> void dump(HeapTables tables, Table<K, V> table,
+    private static <K extends RowKey<K>, V extends WireRecord> void dump(HeapTables tables, Table<K, V> table,
             Map<Bytes, Bytes> dump) {
         tables.rows(table).forEach((key, row) -> dump.put(Bytes.wrapUnshared(table.encodeKey(new KeyWriter(), key)),
                 Bytes.wrapUnshared(table.encodeRow(row))));

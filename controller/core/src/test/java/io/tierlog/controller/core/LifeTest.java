@@ -7,13 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
@@ -125,8 +128,8 @@ class LifeTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"HYBRID,1,LAYOUT_UNSUPPORTED", "STATE_SPACE,1,LAYOUT_UNSUPPORTED", "UNKNOWN,1,LAYOUT_UNSUPPORTED", "MLA,2,LAYOUT_UNSUPPORTED",
-            "MLA,0,LAYOUT_INVALID"})
+    @CsvSource({"HYBRID,1,LAYOUT_UNSUPPORTED", "STATE_SPACE,1,LAYOUT_UNSUPPORTED", "UNKNOWN,1,LAYOUT_UNSUPPORTED",
+            "MLA,2,LAYOUT_UNSUPPORTED", "MLA,0,LAYOUT_INVALID"})
     void layoutsThatCannotBeServedAreRefused(LayoutKind kind, int nodesPerInstance, RefusalReason reason) {
         Agent a = new Agent("a", "a-1", 10);
         assertRefused(reason, w.input(a.registering(new Layout("l", kind, 4, 2, 4_096, 1, "bf16"), nodesPerInstance)));
@@ -172,7 +175,8 @@ class LifeTest {
 
         assertRefused(RefusalReason.STALE_INCARNATION, w.input(a.sealed("r", 1, Agent.paged(p, 0, 5, 0))));
         FenceAgent fence = w.command(FenceAgent.class);
-        assertEquals(List.of(1L, 0L, 0L), List.of(fence.envelope().incarnation(), fence.currentIncarnation(), fence.header().commandSequence()));
+        assertEquals(List.of(1L, 0L, 0L),
+                List.of(fence.envelope().incarnation(), fence.currentIncarnation(), fence.header().commandSequence()));
         assertEquals("InputRefused", w.factNames());
     }
 
@@ -187,7 +191,7 @@ class LifeTest {
         }
         long commands = w.node(a).commandSequence();
         Agent b = new Agent("a", "a-2", 100);
-        w.policy(new io.tierlog.schemas.Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 100, 1_000, 5_000, 1, true));
+        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 100, 1_000, 5_000, 1, true));
         w.register(b);
 
         assertEquals("NodeEnded AgentAccepted RequestTransitioned OperationEnded LeaseEnded BlocksRemoved BlocksRemoved SweepAdvanced",
@@ -210,7 +214,8 @@ class LifeTest {
         Agent a = small.register("a", 100);
         small.warm(a, "warm", p, 0);
         Tables frozen = small.tables;
-        Core.evolve(frozen, new NodeEnded(Draft.of(frozen, small.limits, small.log.getLast()).envelope("node/a", 1), 1, RemovalReason.NODE_LOST));
+        Envelope about = Draft.of(frozen, small.limits, small.log.getLast()).envelope("node/a", 1);
+        Core.evolve(frozen, new NodeEnded(about, 1, RemovalReason.NODE_LOST));
         AgentAccepted accepted = small.facts.stream().filter(AgentAccepted.class::isInstance).map(AgentAccepted.class::cast).findFirst()
                 .orElseThrow();
         Core.evolve(frozen, new AgentAccepted(accepted.envelope(), "a", "a-2", 2, accepted.tiers(), accepted.layoutDigest(),
@@ -257,7 +262,7 @@ class LifeTest {
             }
         }
         assertEquals(10, steps);
-        assertEquals(10_000, big.facts.stream().filter(BlocksRemoved.class::isInstance).mapToInt(f -> ((BlocksRemoved) f).blocks().size()).sum());
+        assertEquals(10_000, big.facts.stream().mapToInt(f -> f instanceof BlocksRemoved removed ? removed.blocks().size() : 0).sum());
         big.tick();
         assertNull(big.node(a).sweep());
     }
@@ -266,7 +271,7 @@ class LifeTest {
         List<PagedBlock> pages = new ArrayList<>();
         for (int i = 0; i < 1_000; i++) {
             Bytes key = Agent.key(batch * 1_000L + i);
-            pages.add(new PagedBlock(new io.tierlog.schemas.Block(0, key, Bytes.EMPTY), i, 1, 0));
+            pages.add(new PagedBlock(new Block(0, key, Bytes.EMPTY), i, 1, 0));
         }
         return pages;
     }

@@ -16,6 +16,7 @@ import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The core against a slow and obvious model of it, on random histories. A failure names the seed. */
 class ModelTest {
     private static final int STEPS = 2_500;
+    private static final String AGAIN =
+            "mvn -pl controller/core -am test -Dtest=ModelTest -Dsurefire.failIfNoSpecifiedTests=false -Dtierlog.seed=";
 
     private RecencyModel recency = new RecencyModel(false);
     private @Nullable RandomHistory history;
@@ -51,12 +54,11 @@ class ModelTest {
         try {
             h.run(STEPS);
         } catch (AssertionError | RuntimeException e) {
-            throw new AssertionError("after " + h.world().log.size() + " inputs of seed " + seed
-                    + " (again: mvn -pl controller/core -am test -Dtest=ModelTest -Dsurefire.failIfNoSpecifiedTests=false -Dtierlog.seed=" + seed
-                    + "): " + e.getMessage(), e);
+            throw new AssertionError("after " + h.world().log.size() + " inputs of seed " + seed + " (again: " + AGAIN + seed + "): "
+                    + e.getMessage(), e);
         }
-        assertTrue(recency.drops > 20, () -> "drops in seed " + seed + ": " + recency.drops);
-        assertTrue(fetches > 20, () -> "fetches in seed " + seed + ": " + fetches);
+        assertTrue(recency.drops > 5, () -> "drops in seed " + seed + ": " + recency.drops);
+        assertTrue(fetches > 5, () -> "fetches in seed " + seed + ": " + fetches);
     }
 
     private void before(World w, Event event) {
@@ -65,7 +67,7 @@ class ModelTest {
     }
 
     private void after() {
-        RandomHistory h = java.util.Objects.requireNonNull(history);
+        RandomHistory h = Objects.requireNonNull(history);
         World w = h.world();
         for (; checkedFacts < w.facts.size(); checkedFacts++) {
             recency.evolve(w.facts.get(checkedFacts));
@@ -81,7 +83,7 @@ class ModelTest {
 
     /** What should be fetched, block by block, as one would explain it. */
     private static List<Block> fetch(World w, RequestSubmitted e) {
-        int threshold = java.util.Objects.requireNonNull(w.tables.get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).policy()
+        int threshold = Objects.requireNonNull(w.tables.get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).policy()
                 .prefetchThresholdBlocks();
         List<Block> fetch = new ArrayList<>();
         for (int i = e.deviceBlocks(); i < Math.min(e.keys().size(), (e.promptTokens() - 1) / 2); i++) {
@@ -99,13 +101,13 @@ class ModelTest {
 
     private static boolean serves(World w, String aggregate, Bytes key) {
         PlacementRow row = w.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(Agent.NAMESPACE), Tier.HOST, key));
-        var node = java.util.Objects.requireNonNull(w.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
+        var node = Objects.requireNonNull(w.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
         return row != null && Evolve.isCurrent(node, Tier.HOST, row) && row.state() == CopyState.SERVING;
     }
 
     /** Between inputs no tier stands at its high mark without relief, nor below its low mark in relief. */
     private static void levels(RandomHistory h) {
-        var policy = java.util.Objects.requireNonNull(h.tables().get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).policy();
+        var policy = Objects.requireNonNull(h.tables().get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).policy();
         String subject = h.world().log.getLast() instanceof Input.Recorded r ? r.event().envelope().aggregate() : "";
         h.tables().rows(Rows.NODES).forEach((key, node) -> {
             for (TierRow tier : node.tiers()) {

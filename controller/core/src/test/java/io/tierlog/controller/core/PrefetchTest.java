@@ -11,12 +11,15 @@ import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.decision.BlocksPlaced;
@@ -34,6 +37,7 @@ import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.state.CopyState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -62,11 +66,12 @@ class PrefetchTest {
     }
 
     private CommandRefused refused(OperationReason reason) {
-        return new CommandRefused(a.envelope(), command.header().command(), command.header().commandSequence(), command.operation(), reason, "");
+        CommandHeader header = command.header();
+        return new CommandRefused(a.envelope(), header.command(), header.commandSequence(), command.operation(), reason, "");
     }
 
     private RequestState state() {
-        return java.util.Objects.requireNonNull(w.request(a, "r")).state();
+        return Objects.requireNonNull(w.request(a, "r")).state();
     }
 
     private List<LeaseEndReason> leaseEnds() {
@@ -122,7 +127,7 @@ class PrefetchTest {
     /** B11 cancelled while it runs: 26 of 31 stay free until it ends, then 31. */
     @Test
     void theRequestIsCancelledWhileItRuns() {
-        w.input(new OperationStarted(a.envelope(), command.operation(), io.tierlog.schemas.OperationKind.PREFETCH, Agent.NAMESPACE, List.of()));
+        w.input(new OperationStarted(a.envelope(), command.operation(), OperationKind.PREFETCH, Agent.NAMESPACE, List.of()));
         w.input(a.cancelled("r", 1));
         assertEquals("RequestTransitioned LeaseEnded", w.factNames());
         assertEquals(5, w.host(a).usedBlocks());
@@ -166,8 +171,9 @@ class PrefetchTest {
 
         w.input(refused(OperationReason.MOVED_ON));
 
-        assertEquals(List.of(OperationState.FAILED, OperationReason.MOVED_ON, 0, 5), List.of(w.fact(OperationEnded.class).state(),
-                w.fact(OperationEnded.class).reason(), w.fact(OperationEnded.class).doneBlocks(), w.fact(OperationEnded.class).failedBlocks()));
+        OperationEnded ended = w.fact(OperationEnded.class);
+        assertEquals(List.of(OperationState.FAILED, OperationReason.MOVED_ON, 0, 5),
+                List.of(ended.state(), ended.reason(), ended.doneBlocks(), ended.failedBlocks()));
         assertEquals(List.of(LeaseEndReason.FETCH_FAILED), leaseEnds());
         assertEquals(0, w.host(a).usedBlocks());
     }
@@ -185,7 +191,7 @@ class PrefetchTest {
     @Test
     void aLoadEndsTheLease() {
         w.input(done(5, command.lease()));
-        assertEquals(1, java.util.Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(4))).holds());
+        assertEquals(1, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(4))).holds());
 
         w.input(new LoadBackDone(a.envelope(), "a/load/1/1", "r", 1, Agent.NAMESPACE, Agent.arrived(Agent.blocks(p, 0, 5), 40), 20_480, 5));
 
@@ -193,7 +199,7 @@ class PrefetchTest {
         assertTrue(w.fact(OrphanAdopted.class).agentsOwn());
         assertEquals(List.of(LeaseEndReason.LOADED), leaseEnds());
         assertEquals(CopyState.SERVING, w.state(a, Tier.DEVICE, p.get(4)));
-        assertEquals(0, java.util.Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(4))).holds());
+        assertEquals(0, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(4))).holds());
     }
 
     @Test
@@ -241,7 +247,8 @@ class PrefetchTest {
     @Test
     void anUnknownCompletionIsAdopted() {
         List<Bytes> q = Agent.path("q", 2);
-        w.input(new PrefetchDone(a.envelope(), "node/a@7.0", "node/a@7.1", Agent.NAMESPACE, Agent.arrived(Agent.blocks(q, 0, 2), 9), 8_192, 1));
+        List<BlockResult> arrived = Agent.arrived(Agent.blocks(q, 0, 2), 9);
+        w.input(new PrefetchDone(a.envelope(), "node/a@7.0", "node/a@7.1", Agent.NAMESPACE, arrived, 8_192, 1));
 
         assertEquals("BlocksPlaced OrphanAdopted", w.factNames());
         assertEquals(false, w.fact(OrphanAdopted.class).agentsOwn());
@@ -260,7 +267,7 @@ class PrefetchTest {
         assertEquals("BlocksPlaced InputRefused", w.factNames());
         assertEquals(3, w.host(a).usedBlocks());
 
-        w.input(a.evicted(Tier.HOST, io.tierlog.schemas.RemovalReason.PRESSURE, Agent.paged(p, 0, 3, 0)));
+        w.input(a.evicted(Tier.HOST, RemovalReason.PRESSURE, Agent.paged(p, 0, 3, 0)));
         w.input(done(3, null));
         assertEquals("InputRefused", w.factNames(), "told again, it would bring back what has gone");
         assertEquals(0, w.host(a).usedBlocks());
@@ -290,6 +297,6 @@ class PrefetchTest {
         assertEquals(5, w.fact(OperationEnded.class).doneBlocks());
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
         assertNotNull(w.copy(a, Tier.HOST, p.get(0)));
-        assertNull(java.util.Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(0))).operation());
+        assertNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(0))).operation());
     }
 }

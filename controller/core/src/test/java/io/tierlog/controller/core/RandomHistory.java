@@ -15,6 +15,7 @@ import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.WriteBackBlocks;
@@ -30,6 +31,7 @@ import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import io.tierlog.schemas.state.CopyState;
@@ -43,8 +45,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A history drawn from a seed: two nodes whose requests walk a small tree of prompts, whose agents answer commands well, badly, twice or not
- * at all, evict on their own (as agents do: leaves that nobody holds), stop, and come back. What happens is decided by the seed alone.
+ * A history drawn from a seed: two nodes whose requests walk a small tree of prompts, whose agents answer commands well, badly, twice or
+ * not at all, evict on their own (as agents do: leaves that nobody holds), stop, and come back. What happens is decided by the seed alone.
  */
 final class RandomHistory {
     private static final int CAPACITY = 10;
@@ -179,7 +181,7 @@ final class RandomHistory {
     }
 
     private void tick() {
-        before.accept(w, new io.tierlog.schemas.event.Tick(agents.getFirst().envelope(), 0));
+        before.accept(w, new Tick(agents.getFirst().envelope(), 0));
         Decided decided = w.tick(random.nextInt(2_000) + 1);
         for (Command command : decided.commands()) {
             agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command)));
@@ -297,10 +299,7 @@ final class RandomHistory {
         return switch (command) {
             case PrefetchBlocks c -> prefetched(agent, c, mood);
             case WriteBackBlocks c -> writtenBack(agent, c, mood);
-            case BackUpBlocks c -> mood < 8
-                    ? new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, Agent.arrived(Operations.blocks(c.blocks()), 0), 0, 0)
-                    : new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
-                            Agent.failed(Operations.blocks(c.blocks()), OperationReason.IO));
+            case BackUpBlocks c -> backedUp(agent, c, mood);
             case DropBlocks c -> dropped(agent, c, mood);
             // Most of the time the operation's own end is on its way.
             case CancelOperation c -> mood == 0 && c.kind() != OperationKind.DROP
@@ -308,6 +307,18 @@ final class RandomHistory {
                     : null;
             default -> null;
         };
+    }
+
+    private static Event backedUp(Agent agent, BackUpBlocks c, int mood) {
+        List<Block> blocks = Operations.blocks(c.blocks());
+        return mood < 8
+                ? new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, Agent.arrived(blocks, 0), 0, 0)
+                : new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
+                        Agent.failed(blocks, OperationReason.IO));
+    }
+
+    private static Event refused(Agent agent, CommandHeader header, String operation, OperationReason reason) {
+        return new CommandRefused(agent.envelope(), header.command(), header.commandSequence(), operation, reason, "");
     }
 
     private List<BlockResult> some(List<Block> blocks) {
@@ -320,11 +331,10 @@ final class RandomHistory {
 
     private Event prefetched(Agent agent, PrefetchBlocks c, int mood) {
         return switch (mood) {
-            case 0 -> new PrefetchFailed(
-                    agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(c.blocks(), OperationReason.IO));
-            case 1 -> new CommandRefused(
-                    agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
-            case 2 -> new CommandRefused(agent.envelope(), c.header().command(), 1, c.operation(), OperationReason.COMMAND_CONFLICT, "");
+            case 0 -> new PrefetchFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
+                    Agent.failed(c.blocks(), OperationReason.IO));
+            case 1 -> refused(agent, c.header(), c.operation(), OperationReason.NO_ROOM);
+            case 2 -> refused(agent, c.header(), c.operation(), OperationReason.COMMAND_CONFLICT);
             case 3 -> new PrefetchDone(agent.envelope(), c.operation(), null, Agent.NAMESPACE, some(c.blocks()), 0, 0);
             default -> new PrefetchDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, some(c.blocks()), 0, 0);
         };
@@ -333,10 +343,9 @@ final class RandomHistory {
     private Event writtenBack(Agent agent, WriteBackBlocks c, int mood) {
         List<Block> blocks = Operations.blocks(c.blocks());
         return switch (mood) {
-            case 0 -> new WriteBackFailed(
-                    agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(blocks, OperationReason.IO));
-            case 1 -> new CommandRefused(
-                    agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
+            case 0 -> new WriteBackFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
+                    Agent.failed(blocks, OperationReason.IO));
+            case 1 -> refused(agent, c.header(), c.operation(), OperationReason.NO_ROOM);
             default -> new WriteBackDone(agent.envelope(), c.operation(), Agent.NAMESPACE, some(blocks), 0, 0);
         };
     }

@@ -19,12 +19,14 @@ import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * Recency as one would explain it: every copy on the host has the time of its last use, a use of a block is a use of every block above it,
@@ -173,10 +175,10 @@ final class RecencyModel {
 
     private String describe(Map<Bytes, Copy> copies, String aggregate) {
         return copies.values().stream().sorted(Comparator.comparing(c -> c.block.key()))
-                .map(c -> "\n" + new String(c.block.key().unshared(), java.nio.charset.StandardCharsets.UTF_8).trim() + " used " + c.touch
+                .map(c -> "\n" + new String(c.block.key().unshared(), StandardCharsets.UTF_8).trim() + " used " + c.touch
                         + (c.serving ? " serving" : "") + (c.leaving ? " leaving" : "") + (c.stored ? " stored" : "")
                         + (isHeld(aggregate, c) ? " held" : ""))
-                .collect(java.util.stream.Collectors.joining());
+                .collect(Collectors.joining());
     }
 
     private boolean isHeld(String aggregate, Copy copy) {

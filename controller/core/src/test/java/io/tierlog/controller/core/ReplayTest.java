@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.FenceAgent;
@@ -96,6 +97,22 @@ class ReplayTest {
             assertEquals(1, again.facts().size(), () -> "seed " + seed + ", " + again.facts());
             assertTrue(again.commands().stream().allMatch(FenceAgent.class::isInstance), () -> "seed " + seed + ", " + again.commands());
         }
+    }
+
+    /** A hit of a path of 60 blocks writes a few rows: node, request, its timer, the deepest copy, its old and new place in the order. */
+    @Test
+    void aHitWritesAFewRowsHoweverLongThePath() {
+        HeapBytes store = new HeapBytes();
+        World w = new World(new BytesTables(store), Limits.DEFAULTS);
+        Agent a = w.register("a", 1_000);
+        List<Bytes> path = Agent.path("p", 60);
+        w.warm(a, "warm", path, 0);
+        store.puts = 0;
+        store.deletes = 0;
+
+        w.input(a.submit("hit", path).answered().event());
+
+        assertEquals(List.of(5, 1), List.of(store.puts, store.deletes));
     }
 
     /** The histories are worth the time: every kind of fact that agents can cause occurs in them. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
@@ -82,19 +83,11 @@ class SubmissionTest {
     /** B3b: at submission the store had 0..5 and the host nothing; then blocks 0, 1 came to the host. */
     @Test
     void aMatchThatHasGrownFetchesTheRest() {
-        RequestSubmittedLater later = new RequestSubmittedLater(a);
         w.warm(a, "warm", p.subList(0, 2), 0);
 
-        w.input(later.event(a, p));
+        w.input(a.submit("r", p).store(0, 6).event());
 
         assertEquals(Agent.blocks(p, 2, 6), w.command(PrefetchBlocks.class).blocks());
-    }
-
-    /** A submission made before something else that overtakes it in the log. */
-    private record RequestSubmittedLater(Agent agent) {
-        io.tierlog.schemas.event.RequestSubmitted event(Agent a, List<Bytes> p) {
-            return a.submit("r", p).store(0, 6).event();
-        }
     }
 
     /** B10, threshold 4: 4 are not more than 4. */
@@ -167,7 +160,7 @@ class SubmissionTest {
     @Test
     void aFetchIsCutAtTheBlocksOfOneDecision() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(4));
-        small.policy(new io.tierlog.schemas.Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 4, 1_000, 5_000, 3, true));
+        small.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 4, 1_000, 5_000, 3, true));
         Agent b = small.register("a", 100);
 
         small.input(b.submit("r", p).store(0, 6).event());
@@ -196,8 +189,8 @@ class SubmissionTest {
         assertRefused(RefusalReason.OVER_LIMIT, w.input(a.submit("r", List.of(Bytes.wrapUnshared(new byte[7]))).event()));
     }
 
-    private static io.tierlog.schemas.Policy with(int threshold) {
-        return new io.tierlog.schemas.Policy(threshold, World.POLICY.writePolicy(), 0.9, 0.8, 100, 1_000, 5_000, 3, true);
+    private static Policy with(int threshold) {
+        return new Policy(threshold, World.POLICY.writePolicy(), 0.9, 0.8, 100, 1_000, 5_000, 3, true);
     }
 
     private void assertTransition(RequestState from, RequestState to, RequestReason reason) {

@@ -6,9 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.NamespaceRow;
+import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What both implementations of the tables promise. */
 class TablesContractTest {
+    private static final OperationRow OPERATION = new OperationRow(1, OperationKind.DROP, OperationState.ISSUED, Tier.HOST, Tier.UNKNOWN,
+            null, 0, null, "n", Bytes.EMPTY, 0, List.of(), 0, 0, 0, true);
+
     static Stream<Named<Supplier<Tables>>> tables() {
         return Stream.of(Named.of("heap", HeapTables::new), Named.of("bytes", () -> new BytesTables(new HeapBytes())));
     }
@@ -70,7 +77,7 @@ class TablesContractTest {
         Tables t = make.get();
         for (String aggregate : List.of("node/a", "node/a\u0000", "node/a\u0001", "node/ab", "node/", "node/b")) {
             t.put(Rows.REQUESTS, key(aggregate, "x"), row(1));
-            t.put(Rows.OPERATIONS, key(aggregate, "o"), OperationRows.SAMPLE);
+            t.put(Rows.OPERATIONS, key(aggregate, "o"), OPERATION);
             t.put(Rows.MEMBERS, key(aggregate, "m"), new EntryRow(true));
         }
         t.put(Rows.REQUESTS, key("node/a", ""), row(2));
@@ -100,8 +107,8 @@ class TablesContractTest {
     @ParameterizedTest
     @MethodSource("tables")
     void keysHaveOneOrder(Supplier<Tables> make) {
-        List<String> texts = List.of("", "\u0000", "\u0000\u0000", "\u0001", "\u0001\u0000", "\u0002", "a", "a\u0000", "aa", "\u00e4", "\uffee",
-                "\ud83d\ude00", "\ud83d\ude00x");
+        List<String> texts = List.of("", "\u0000", "\u0000\u0000", "\u0001", "\u0001\u0000", "\u0002", "a", "a\u0000", "aa", "\u00e4",
+                "\uffee", "\ud83d\ude00", "\ud83d\ude00x");
         Tables t = make.get();
         for (String text : texts.reversed()) {
             t.put(Rows.REQUESTS, key("node/a", text), row(1));
@@ -131,7 +138,7 @@ class TablesContractTest {
         check(Rows.LEASES, () -> new RowKey.Text(text(random), text(random)));
     }
 
-    private static <K extends RowKey<K>, V extends io.tierlog.schemas.WireRecord> void check(Table<K, V> table, Supplier<K> draw) {
+    private static <K extends RowKey<K>, V extends WireRecord> void check(Table<K, V> table, Supplier<K> draw) {
         TreeMap<Bytes, K> byBytes = new TreeMap<>();
         for (int i = 0; i < 2_000; i++) {
             K key = draw.get();
@@ -186,12 +193,4 @@ class TablesContractTest {
         assertEquals(1, store.puts);
     }
 
-    /** A row for the table of operations. */
-    static final class OperationRows {
-        static final io.tierlog.schemas.state.OperationRow SAMPLE = new io.tierlog.schemas.state.OperationRow(1,
-                io.tierlog.schemas.OperationKind.DROP, io.tierlog.schemas.OperationState.ISSUED, Tier.HOST, Tier.UNKNOWN, null, 0, null, "n",
-                Bytes.EMPTY, 0, List.of(), 0, 0, 0, true);
-
-        private OperationRows() {}
-    }
 }

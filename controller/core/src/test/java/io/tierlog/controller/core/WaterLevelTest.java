@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
@@ -24,11 +25,13 @@ import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
+import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.state.CopyState;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -44,7 +47,7 @@ class WaterLevelTest {
     }
 
     private static List<String> names(List<Block> blocks) {
-        return blocks.stream().map(b -> new String(b.key().unshared(), java.nio.charset.StandardCharsets.UTF_8).trim()).toList();
+        return blocks.stream().map(b -> new String(b.key().unshared(), StandardCharsets.UTF_8).trim()).toList();
     }
 
     private static List<String> names(DropBlocks command) {
@@ -252,10 +255,10 @@ class WaterLevelTest {
         w.input(a.sealed("r", 1, Agent.paged(q, 0, 3, 101)));
         w.input(a.finished("r", 1));
         WriteBackBlocks write = w.command(WriteBackBlocks.class);
-        w.input(new WriteBackDone(a.envelope(), write.operation(), Agent.NAMESPACE, Agent.arrived(Operations.blocks(write.blocks()), 0), 0, 0));
+        List<BlockResult> arrived = Agent.arrived(Operations.blocks(write.blocks()), 0);
+        w.input(new WriteBackDone(a.envelope(), write.operation(), Agent.NAMESPACE, arrived, 0, 0));
         BackUpBlocks backUp = w.command(BackUpBlocks.class);
-        w.input(new io.tierlog.schemas.event.BackUpDone(a.envelope(), backUp.operation(), Agent.NAMESPACE,
-                Agent.arrived(Operations.blocks(backUp.blocks()), 0), 0, 0));
+        w.input(new BackUpDone(a.envelope(), backUp.operation(), Agent.NAMESPACE, arrived, 0, 0));
 
         assertEquals(List.of("q2", "q1", "p0", "q0"), order(4));
     }

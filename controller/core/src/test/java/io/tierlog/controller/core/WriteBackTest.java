@@ -12,6 +12,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
@@ -23,9 +24,11 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import io.tierlog.schemas.state.CopyState;
@@ -75,7 +78,7 @@ class WriteBackTest {
         w.input(done(first, 0));
         assertEquals(2, w.host(a).usedBlocks());
         assertEquals(2, w.input(a.submit("r2b", p).answered().event()).facts().stream()
-                .mapToInt(f -> f instanceof io.tierlog.schemas.decision.RequestAdmitted r ? r.hostBlocks() : 0).sum());
+                .mapToInt(f -> f instanceof RequestAdmitted r ? r.hostBlocks() : 0).sum());
 
         List<Bytes> longer = Agent.path("p", 3);
         run("r3", longer, 2);
@@ -220,7 +223,8 @@ class WriteBackTest {
                     assertRefused(RefusalReason.REQUEST_ENDED, decided);
                 } else {
                     assertEquals(Outcome.APPLIED, decided.outcome());
-                    assertEquals(finish ? RequestState.FINISHED : RequestState.CANCELLED, Objects.requireNonNull(w.request(a, request)).state());
+                    RequestState end = finish ? RequestState.FINISHED : RequestState.CANCELLED;
+                    assertEquals(end, Objects.requireNonNull(w.request(a, request)).state());
                 }
             }
         }
@@ -296,7 +300,7 @@ class WriteBackTest {
     @Test
     void preemptionIsLikeFinishing() {
         run("r1", p, 0);
-        w.input(new io.tierlog.schemas.event.RequestFinished(a.envelope(), "r1", 1, io.tierlog.schemas.RequestReason.PREEMPTED, 0));
+        w.input(new RequestFinished(a.envelope(), "r1", 1, RequestReason.PREEMPTED, 0));
         assertEquals(2, w.command(WriteBackBlocks.class).blocks().size());
         w.input(a.submit("r1", p).attempt(2).answered().event());
         assertEquals(Outcome.APPLIED, w.last.outcome());
