@@ -20,7 +20,8 @@ public abstract sealed class LogSetupException extends RuntimeException {
 
         BrokerUnreachable(KafkaAccess access, Throwable cause) {
             super("no Kafka broker answered at " + access.bootstrapServers() + " within " + access.timeout().toMillis() + " ms"
-                    + (cause.getMessage() == null ? "" : ": " + cause.getMessage()) + "; check --bootstrap-servers, or start one with 'tierlog broker'");
+                    + (cause.getMessage() == null ? "" : ": " + cause.getMessage())
+                    + "; check --bootstrap-servers, or start one with 'tierlog broker'");
             initCause(cause);
         }
     }
