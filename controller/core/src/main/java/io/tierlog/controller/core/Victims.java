@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class Victims {
     private final NodeDraft n;
     private final Tier tier;
+    private final List<Batch> batches = new ArrayList<>();
+    private final Map<Bytes, Batch> latest = new LinkedHashMap<>();
     private final Map<RowKey.Copy, Parent> parents = new LinkedHashMap<>();
     private final PriorityQueue<Leaf> freed = new PriorityQueue<>((a, b) -> a.place().order(b.place()));
 
@@ -34,8 +36,6 @@ final class Victims {
      * @param blocks the blocks with pages and generations
      */
     record Batch(String namespace, boolean stored, List<PagedBlock> blocks) {}
-
-    private record Kind(Bytes namespace, boolean stored) {}
 
     /** A block that may go, at its place in the order. */
     private record Leaf(RowKey.Order place, PlacementRow row) {}
@@ -64,7 +64,6 @@ final class Victims {
     }
 
     private List<Batch> pick(int most, int mostBatches) {
-        Map<Kind, Batch> batches = new LinkedHashMap<>();
         long incarnation = n.row().incarnation();
         try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER, RowKey.Order.first(n.aggregate, tier, incarnation),
                 RowKey.Order.first(n.aggregate, tier, incarnation + 1))) {
@@ -76,12 +75,11 @@ final class Victims {
                 if (leaf == null) {
                     break;
                 }
-                Kind kind = new Kind(leaf.place().namespace(), leaf.row().stored());
-                if (!batches.containsKey(kind) && batches.size() == mostBatches) {
+                Batch batch = batch(leaf, mostBatches);
+                if (batch == null) {
                     break;
                 }
-                batches.computeIfAbsent(kind, k -> new Batch(n.d.namespace(n.aggregate, k.namespace()), k.stored(), new ArrayList<>()))
-                        .blocks().add(paged(leaf));
+                batch.blocks().add(paged(leaf));
                 if (fromScan) {
                     next = scan.next() ? scan.key() : null;
                 } else {
@@ -90,7 +88,23 @@ final class Victims {
                 release(leaf);
             }
         }
-        return List.copyOf(batches.values());
+        return batches;
+    }
+
+    /** The batch that the leaf may join; null when it would take one batch too many. It never joins one before that of a block below it. */
+    private @Nullable Batch batch(Leaf leaf, int mostBatches) {
+        Batch last = latest.get(leaf.place().namespace());
+        if (last != null && last.stored() == leaf.row().stored()) {
+            return last;
+        }
+        if (batches.size() == mostBatches) {
+            return null;
+        }
+        Bytes namespace = leaf.place().namespace();
+        Batch batch = new Batch(n.d.namespace(n.aggregate, namespace), leaf.row().stored(), new ArrayList<>());
+        batches.add(batch);
+        latest.put(namespace, batch);
+        return batch;
     }
 
     private Leaf leaf(RowKey.Order order) {

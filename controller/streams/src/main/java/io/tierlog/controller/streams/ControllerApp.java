@@ -128,7 +128,7 @@ public final class ControllerApp implements AutoCloseable {
         }
         Codec codec = codec();
         PlainProducer producer = closing(new PlainProducer(config.kafka()));
-        producer.prepare(List.of(config.topics().events(), config.topics().commands()));
+        producer.prepare(List.of(config.topics().events(), config.topics().commands()), config.kafka().timeout());
         Intake intake = new Intake(
                 codec.reader(Event.class),
                 new Intake.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs()),

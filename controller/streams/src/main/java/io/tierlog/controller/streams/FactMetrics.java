@@ -122,7 +122,8 @@ final class FactMetrics {
             case NodeSeen fact -> fact.usage().forEach(usage -> room(fact.envelope().aggregate(), usage));
             case NodeEnded fact -> forget(fact.envelope().aggregate());
             case TimeAdvanced fact -> logTime.labelValues(partition(fact)).set(fact.logTimeMs() / 1_000.0);
-            case PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
+            case PartitionOpened _, InputTaken _, SweepAdvanced _,
+                    AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
                 // Counted by type.
             }

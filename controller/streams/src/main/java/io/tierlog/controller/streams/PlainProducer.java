@@ -12,6 +12,7 @@ import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
@@ -46,9 +47,31 @@ final class PlainProducer implements AutoCloseable {
         this.producer = producer;
     }
 
-    /** Asks for the metadata of topics now, so that the first record does not wait for it. */
-    void prepare(List<String> topics) {
-        topics.forEach(producer::partitionsFor);
+    /**
+     * Asks for the metadata of topics now, so that the first record does not wait for it.
+     *
+     * @throws TimeoutException when that takes longer than {@code patience}
+     */
+    void prepare(List<String> topics, Duration patience) {
+        long deadlineNs = System.nanoTime() + patience.toNanos();
+        for (String topic : topics) {
+            boolean known = false;
+            while (!known) {
+                known = isKnown(topic, deadlineNs);
+            }
+        }
+    }
+
+    /** Waits for at most {@value #MAX_BLOCK_MS} ms. */
+    private boolean isKnown(String topic, long deadlineNs) {
+        try {
+            return !producer.partitionsFor(topic).isEmpty();
+        } catch (TimeoutException e) {
+            if (System.nanoTime() > deadlineNs) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     /** Sends; one of the two is told how it went, on the thread of the producer or at once. */

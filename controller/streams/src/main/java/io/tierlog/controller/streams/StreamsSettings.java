@@ -13,6 +13,11 @@ import org.apache.kafka.streams.StreamsConfig;
  * after a restart without waiting for its session to end; and waiting for the registry must not cost the membership.
  */
 final class StreamsSettings {
+    private static final int DIRECT_LINGER_MS = 20;
+    private static final int BATCH_BYTES = 128 * 1024;
+    private static final int BUFFERED_RECORDS = 500;
+    private static final int FETCH_BYTES = 8 << 20;
+
     private StreamsSettings() {}
 
     static Properties of(ControllerConfig config, String instanceId) {
@@ -30,17 +35,27 @@ final class StreamsSettings {
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, tuning.recordCacheBytes());
         all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
         all.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
+        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, QuietFail.class);
         // By its name, since the constant is deprecated already: it will be the only way.
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksDbSettings.class);
         all.put(RocksDbSettings.BYTES, String.valueOf(tuning.rocksDbBytes()));
-        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
+        // Nobody sees a decision before its commit, which sends whatever waits; so unless commands ride along, fewer and larger requests win.
+        boolean direct = config.commands() == CommandDelivery.DIRECT;
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), direct ? DIRECT_LINGER_MS : 0);
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);
+        // More than one, and the first request of a transaction that comes too early makes the broker log errors for the ones behind it.
+        all.put(StreamsConfig.producerPrefix(ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION), 1);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), tuning.transactionTimeoutMs());
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), instanceId);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG), tuning.sessionTimeoutMs());
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), tuning.sessionTimeoutMs() / 4);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
         all.put(StreamsConfig.consumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), Integer.MAX_VALUE);
+        // What waits on the heap per partition: an event can name a thousand blocks and then has some 100 kB.
+        all.put(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG, BUFFERED_RECORDS);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), BUFFERED_RECORDS);
+        all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.FETCH_MAX_BYTES_CONFIG), FETCH_BYTES);
         return all;
     }
 }

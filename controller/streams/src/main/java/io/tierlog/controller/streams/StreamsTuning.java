@@ -21,8 +21,8 @@ public record StreamsTuning(
         long recordCacheBytes,
         long rocksDbBytes,
         int threads) {
-    /** Commit every 200 ms, 10 s for transactions and sessions, no standby, 16 MiB of record cache, 128 MiB for RocksDB, one thread. */
-    public static final StreamsTuning DEFAULTS = new StreamsTuning(200, 10_000, 10_000, 0, 16L << 20, 128L << 20, 1);
+    /** Commit every 500 ms, 10 s for transactions and sessions, no standby, 16 MiB of record cache, 128 MiB for RocksDB, one thread. */
+    public static final StreamsTuning DEFAULTS = new StreamsTuning(500, 10_000, 10_000, 0, 16L << 20, 128L << 20, 1);
 
     /** Refuses settings that bound nothing or cannot work together. */
     public StreamsTuning {

@@ -11,6 +11,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -61,6 +62,10 @@ final class ControllerProcess implements AutoCloseable {
             process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
             BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
             String line = out.readLine();
+            while (line != null && !line.startsWith("HTTP ")) {
+                // What a JVM itself has to say.
+                line = out.readLine();
+            }
             if (line == null) {
                 throw new AssertionError("the child ended with " + process.waitFor() + " before it was running");
             }
@@ -94,6 +99,11 @@ final class ControllerProcess implements AutoCloseable {
     void kill() throws InterruptedException {
         process.destroyForcibly();
         process.waitFor();
+    }
+
+    /** Processor time used so far, in seconds. */
+    double processorSeconds() {
+        return process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis() / 1e3;
     }
 
     /** Peak resident memory in MiB, 0 where the system does not say. */

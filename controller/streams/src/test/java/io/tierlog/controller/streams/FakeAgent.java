@@ -57,7 +57,7 @@ import java.util.stream.IntStream;
 final class FakeAgent {
     static final String NAMESPACE = "model/a rev/1";
     static final int BLOCK_TOKENS = 16;
-    static final long HOST_BLOCKS = 100_000;
+    static final long HOST_BLOCKS = 4_000_000;
     private static final Bytes DIGEST = Bytes.wrapUnshared(new byte[32]);
 
     final String node;

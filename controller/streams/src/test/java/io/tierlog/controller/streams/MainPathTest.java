@@ -32,6 +32,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -157,15 +158,18 @@ class MainPathTest {
                     FakeAgent.Prompt prompt = new FakeAgent.Prompt(i, blocks);
                     log.appendLater(agent.writeBackDone("elsewhere/" + i, IntStream.range(0, blocks).mapToObj(prompt::block).toList()));
                 }
+                log.append(agent.attached());
                 TestLog.await("2,000 operations adopted", Duration.ofMinutes(5), () -> {
                     assertTrue(controller.isAlive(), "the controller died");
+                    // Silent agents are given up after some ticks.
+                    log.append(agent.heartbeat());
+                    LockSupport.parkNanos(Duration.ofMillis(200).toNanos());
                     return controller.metric("tierlog_facts_total{type=\"OrphanAdopted\"}") >= events;
                 });
                 long seconds = Duration.ofNanos(System.nanoTime() - startNs).toSeconds();
                 System.err.println("2,000,000 placements in " + seconds + " s, peak resident memory " + controller.peakResidentMiB() + " MiB");
 
                 // Alive and answering: a prompt from the middle is on the host, 1,000 blocks long and 1,000 reusable.
-                log.append(agent.attached());
                 log.append(agent.submitted("r", new FakeAgent.Prompt(events / 2, blocks), 0));
                 TestLog.await("the answer", () -> !decisions.of(RequestAdmitted.class).isEmpty());
                 assertEquals(blocks, decisions.of(RequestAdmitted.class).getFirst().hostBlocks());

@@ -28,6 +28,23 @@ final class Scenario {
     private final Deque<Event> next = new ArrayDeque<>();
     private long tickSequence;
 
+    /** Requests that go well, many of them, for measuring: each fetches 5 blocks, writes 3 back and backs them up. */
+    static Scenario manyRequests(int requests) {
+        Scenario s = new Scenario();
+        s.tick(1_000);
+        FakeAgent a = s.join(new FakeAgent("a", "p1"));
+        for (int i = 0; i < requests; i++) {
+            FakeAgent.Prompt prompt = new FakeAgent.Prompt(i, 8);
+            s.say(a, a.submitted("r" + i, prompt, 5));
+            a.prefilledSealedFinished("r" + i, prompt, 5).forEach(event -> s.say(a, event));
+            if (i % 100 == 0) {
+                s.tick(2_000 + i * 10L);
+            }
+        }
+        return s;
+    }
+
+    /** The day. */
     static Scenario play() {
         Scenario s = new Scenario();
         s.tick(1_000);

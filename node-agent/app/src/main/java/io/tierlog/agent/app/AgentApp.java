@@ -49,8 +49,8 @@ import org.slf4j.LoggerFactory;
 /**
  * One agent: everything around an {@link AgentCore}, started and stopped as one. Several may live in one process.
  *
- * <p>{@link #start} returns when engines can connect; registration goes on behind, and until it has ended requests are answered from what is
- * here. Safe for use by several threads. The price: a host pool, seven to a dozen threads, and a few Kafka clients per agent.
+ * <p>{@link #start} returns when engines can connect; registration goes on behind, and until it has ended requests are answered from what
+ * is here. Safe for use by several threads. The price: a host pool, seven to a dozen threads, and a few Kafka clients per agent.
  */
 public final class AgentApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentApp.class);
@@ -211,8 +211,8 @@ public final class AgentApp implements AutoCloseable {
     }
 
     /**
-     * Stops: new work is refused, transfers end (within the time-out), the log hears goodbye, engines too, and everything is closed. Closing
-     * twice is nothing.
+     * Stops: new work is refused, transfers end (within the time-out), the log hears goodbye, engines too, and everything is closed.
+     * Closing twice is nothing.
      */
     @Override
     public void close() {

@@ -19,8 +19,8 @@ import java.util.regex.Pattern;
  *   NAME|KIND|LAYERS|BLOCK_TOKENS|SEGMENT_BYTES|SEGMENTS|DTYPE
  * </pre>
  *
- * <p>with numbers in decimal. The layout digest, which an engine sends in RegisterBuffers, is the SHA-256 of that text in UTF-8. The default
- * layout of blocks of 16 KiB and 512 tokens is {@code kv|ATTENTION|1|512|16384|1|u8} and a line feed: one opaque segment.
+ * <p>with numbers in decimal. The layout digest, which an engine sends in RegisterBuffers, is the SHA-256 of that text in UTF-8. The
+ * default layout of blocks of 16 KiB and 512 tokens is {@code kv|ATTENTION|1|512|16384|1|u8} and a line feed: one opaque segment.
  */
 public final class Layouts {
     /** Tokens in a block when nothing else is said. */
@@ -56,7 +56,8 @@ public final class Layouts {
     public static long blockBytes(List<Layout> layouts) {
         long bytes = 0;
         for (Layout layout : layouts) {
-            bytes = Math.addExact(bytes, Math.multiplyExact(layout.segmentBytes(), Math.multiplyExact((long) layout.layers(), layout.segments())));
+            long segments = Math.multiplyExact((long) layout.layers(), layout.segments());
+            bytes = Math.addExact(bytes, Math.multiplyExact(layout.segmentBytes(), segments));
         }
         return bytes;
     }

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Reads layouts from a JSON file: an array of objects, each with name, kind, layers, blockTokens, segmentBytes, segments and dtype. Static and
- * without state.
+ * Reads layouts from a JSON file: an array of objects, each with name, kind, layers, blockTokens, segmentBytes, segments and dtype.
+ * Static and without state.
  *
  * <pre>
  *   [{"name": "kv", "kind": "ATTENTION", "layers": 36, "blockTokens": 16, "segmentBytes": 32768, "segments": 2, "dtype": "bf16"}]

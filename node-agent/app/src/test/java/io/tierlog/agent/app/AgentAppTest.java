@@ -67,6 +67,7 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -88,8 +89,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A whole agent on a real broker, with a test that plays controller and engine. Blocks of 4,096 bytes and 2 tokens; each test has a log of its
- * own on the one broker.
+ * A whole agent on a real broker, with a test that plays controller and engine. Blocks of 4,096 bytes and 2 tokens; each test has a log
+ * of its own on the one broker.
  */
 class AgentAppTest {
     private static final int BLOCK = 4_096;
@@ -160,7 +161,8 @@ class AgentAppTest {
         assertEquals(Offer.Source.SOURCE_STORE, offer.getSources(0));
         PrefetchDone fetched = controller.await(PrefetchDone.class);
         assertEquals("lease1", fetched.lease());
-        assertEquals(IntStream.range(0, 4).map(AgentAppTest::crc).boxed().toList(), fetched.blocks().stream().map(BlockResult::crc32c).toList());
+        List<Integer> checksums = fetched.blocks().stream().map(BlockResult::crc32c).toList();
+        assertEquals(IntStream.range(0, 4).map(AgentAppTest::crc).boxed().toList(), checksums);
 
         // Loaded into pages 4 to 7.
         assertEquals(4, engine.calls().load(load(session, "r1", 4, 4)).getLoaded());
@@ -252,7 +254,8 @@ class AgentAppTest {
     @Test
     void aLayoutThatCannotBeServedEndsTheAgentAtOnce() throws Exception {
         Path file = Files.writeString(directory.resolve("layouts.json"), """
-                [{"name": "mamba", "kind": "STATE_SPACE", "layers": 2, "blockTokens": 2, "segmentBytes": 1024, "segments": 2, "dtype": "bf16"}]
+                [{"name": "mamba", "kind": "STATE_SPACE", "layers": 2, "blockTokens": 2,
+                  "segmentBytes": 1024, "segments": 2, "dtype": "bf16"}]
                 """);
         ScriptedController controller = controller();
         AgentApp agent = start(config().memory(8, LayoutsFile.read(file)).build());
@@ -284,7 +287,11 @@ class AgentAppTest {
         register(engine, session);
         assertTrue(engine.calls().submit(submit(session, "r1", 5)).hasWaiting());
         byte[] noAvro = {9, 9, 9, 9, 9, 9};
-        controller.send(topics.commands(), "another", noAvro);
+        String neighbour = IntStream.range(0, 100).mapToObj(i -> "b" + i)
+                .filter(node -> Partitions.of("node/" + node, 4) == Partitions.of("node/a", 4))
+                .findFirst()
+                .orElseThrow();
+        controller.send(topics.commands(), neighbour, noAvro);
         controller.send(topics.commands(), "a", noAvro);
         controller.command("a", new ResumeRequest(ScriptedController.envelope("a", 1), controller.header(), "r1", 1,
                 io.tierlog.schemas.RequestReason.BELOW_THRESHOLD));
@@ -294,8 +301,8 @@ class AgentAppTest {
         try (LogReader<Command> letters = new LogReader<>(access, new Codec(Schemas.bundled()),
                 new LogReader.Source<>(topics.deadLetters(), Command.class, LogReader.Isolation.ALL))) {
             Eventually.await("a dead letter", () -> {
-                letters.poll(Duration.ofMillis(50), entry ->
-                        reasons.add(new String(entry.headers().lastHeader("tierlog.reason").value(), java.nio.charset.StandardCharsets.UTF_8)));
+                letters.poll(Duration.ofMillis(50), entry -> reasons.add(
+                        new String(entry.headers().lastHeader("tierlog.reason").value(), StandardCharsets.UTF_8)));
                 return !reasons.isEmpty();
             });
         }
@@ -311,7 +318,9 @@ class AgentAppTest {
                 () -> AgentApp.start(AgentConfig.of("a", gone, directory.resolve("store")))).getMessage());
         assertTrue(broker.contains("127.0.0.1:" + nobody), broker);
         RegistryConfig registry = new RegistryConfig(
-                List.of(URI.create("http://127.0.0.1:" + nobody)), Credentials.NONE, new RegistryLimits(200, 200, 500, 2, 1, 50, 1 << 20, 10, 0));
+                List.of(URI.create("http://127.0.0.1:" + nobody)),
+                Credentials.NONE,
+                new RegistryLimits(200, 200, 500, 2, 1, 50, 1 << 20, 10, 0));
         String noRegistry = String.valueOf(assertThrows(
                 RegistryUnavailableException.class, () -> AgentApp.start(config().registry(registry).build())).getMessage());
         assertTrue(noRegistry.contains(String.valueOf(nobody)), noRegistry);
@@ -417,7 +426,12 @@ class AgentAppTest {
     }
 
     private static BlockPage page(int index, int page) {
-        return BlockPage.newBuilder().setIndex(index).setKey(TestEngine.bytes(ScriptedController.key(index))).setPage(page).setGeneration(1).build();
+        return BlockPage.newBuilder()
+                .setIndex(index)
+                .setKey(TestEngine.bytes(ScriptedController.key(index)))
+                .setPage(page)
+                .setGeneration(1)
+                .build();
     }
 
     private static Block block(int index) {

@@ -70,7 +70,8 @@ final class ScriptedController implements AutoCloseable {
                 }
             }
             if (System.nanoTime() - end > 0) {
-                throw new AssertionError("no " + type.getSimpleName() + " that fits, only " + events.stream().map(Event::getClass).toList());
+                List<?> there = events.stream().map(Event::getClass).toList();
+                throw new AssertionError("no " + type.getSimpleName() + " that fits, only " + there);
             }
             read(Duration.ofMillis(50));
         }

@@ -91,11 +91,6 @@ public final class TestEngine implements AutoCloseable {
         session.cancel(null);
     }
 
-    /** Breaks the connection. */
-    public void vanish() {
-        channel.shutdownNow();
-    }
-
     public static ByteString bytes(Bytes key) {
         return ByteString.copyFrom(key.unshared());
     }

@@ -6,7 +6,7 @@ import io.tierlog.agent.core.AgentInput.EvictedBlock;
 import io.tierlog.agent.core.AgentInput.Sealed;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.schemas.Bytes;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -61,7 +61,7 @@ final class DoorCheck {
         if (blocks.isEmpty() || blocks.size() > mostBlocks) {
             return Optional.of("1 to " + mostBlocks + " blocks are expected, not " + blocks.size());
         }
-        Set<Integer> pages = new HashSet<>();
+        Set<Integer> pages = new LinkedHashSet<>();
         int expected = blocks.getFirst().index();
         for (DeviceBlock block : blocks) {
             if (block.index() != expected || expected < 0) {

@@ -20,15 +20,12 @@ final class LoadBack extends Session {
     private final Requests requests;
     private final LiveAttempt attempt;
     private final long call;
-    private final boolean whole;
 
-    /** {@code whole} is false when the engine asked for more blocks than are still here. */
-    LoadBack(Desk desk, Requests requests, LiveAttempt attempt, long call, boolean whole, List<Item> items) {
+    LoadBack(Desk desk, Requests requests, LiveAttempt attempt, long call, List<Item> items) {
         super(desk, desk.nextLoad(), "", attempt.namespace(), items, State.RUNNING);
         this.requests = requests;
         this.attempt = attempt;
         this.call = call;
-        this.whole = whole;
     }
 
     @Override
@@ -61,10 +58,7 @@ final class LoadBack extends Session {
 
     @Override
     void unknown(Item item, Quarantine.Case held) {
-        item.failed(OperationReason.DEVICE_FAULT);
-        held.keepSource(item.requirePage());
-        held.keepDevice(item.devicePage, attempt.owner());
-        failPending(OperationReason.PREFIX_GONE);
+        throw new IllegalStateException("A load is under way until its outcome is known: " + item.block);
     }
 
     @Override
@@ -80,7 +74,7 @@ final class LoadBack extends Session {
     @Override
     void end() {
         int run = isUseless() ? 0 : doneRun();
-        String why = run < items.size() ? firstFailure().toString() : whole ? "" : OperationReason.NOT_SERVING.toString();
+        String why = run == items.size() ? "" : firstFailure().toString();
         for (Item item : items.subList(run, items.size())) {
             if (item.done()) {
                 item.failed(isUseless() ? OperationReason.CANCELLED : OperationReason.PREFIX_GONE);
@@ -117,12 +111,14 @@ final class LoadBack extends Session {
         }
     }
 
-    /** The host pages it reads from, pinned under its name before anything moves. */
-    void pinSources() {
+    /** Every page that the engine named, and the host pages to read from, are pinned under its name before anything moves. */
+    void pinBothEnds() {
         for (Item item : items) {
-            Page page = item.requirePage();
-            desk.pages.pin(operation, page);
             desk.device.pin(operation, attempt.owner(), item.devicePage);
+            Page page = item.page();
+            if (page != null) {
+                desk.pages.pin(operation, page);
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
-import java.util.ArrayList;
+import io.tierlog.schemas.OperationReason;
 import java.util.List;
 import java.util.Optional;
 
@@ -63,23 +63,21 @@ final class Loads {
             endOffer(attempt);
             return;
         }
-        List<Item> items = new ArrayList<>(in.blocks().size());
-        for (DeviceBlock block : in.blocks()) {
-            Optional<Page> page = desk.pages.serving(attempt.namespace(), block.key());
-            if (page.isEmpty()) {
-                break; // its lease has ended since: what is before it can still be loaded
+        List<Item> items = in.blocks().stream()
+                .map(block -> new Item(named(attempt, block), block.page(), block.generation()))
+                .toList();
+        boolean here = true;
+        for (Item item : items) {
+            Optional<Page> page = desk.pages.serving(attempt.namespace(), item.block.key());
+            here = here && page.isPresent();
+            if (here) {
+                item.on(page.orElseThrow());
+            } else {
+                item.failed(OperationReason.NOT_SERVING); // its lease has ended since: what is before it can still be loaded
             }
-            Item item = new Item(named(attempt, block), block.page(), block.generation());
-            item.on(page.get());
-            items.add(item);
         }
-        if (items.isEmpty()) {
-            engines.refuse(in.call(), Refusal.NOT_OFFERED, "the offered blocks are not on the host any more", false);
-            endOffer(attempt);
-            return;
-        }
-        LoadBack load = new LoadBack(desk, requests, attempt, in.call(), in.blocks().size() == items.size(), items);
-        load.pinSources();
+        LoadBack load = new LoadBack(desk, requests, attempt, in.call(), items);
+        load.pinBothEnds();
         attempt.load(load);
         operations.add(load);
     }

@@ -10,12 +10,14 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 final class Operations {
     private record Unit(Session session, List<Item> items) {}
 
+    /** A load of which some blocks may still be moving. */
+    private record Doubtful(Unit unit, List<UnitResult> results) {}
+
     private record Join(Session session, Item item) {}
 
     private static final UnitResult NOT_TOLD = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
@@ -39,8 +44,9 @@ final class Operations {
     private final SequencedMap<String, Session> sessions = new LinkedHashMap<>();
     private final Map<OperationKind, Deque<Session>> lanes = new EnumMap<>(OperationKind.class);
     private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
-    private final Map<Long, Unit> units = new HashMap<>();
-    private final Map<Page, List<Join>> joins = new HashMap<>();
+    private final Map<Long, Unit> units = new LinkedHashMap<>();
+    private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
+    private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
     private final Deque<Session> toSettle = new ArrayDeque<>();
     private boolean settling;
 
@@ -73,7 +79,7 @@ final class Operations {
 
     /** True while a unit moves bytes from or to device pages. */
     boolean deviceBusy() {
-        return underWay(OperationKind.LOAD_BACK) + underWay(OperationKind.WRITE_BACK) > 0;
+        return underWay(OperationKind.LOAD_BACK) + underWay(OperationKind.WRITE_BACK) + doubtful.size() > 0;
     }
 
     /** True when another operation waits for one of these pages. */
@@ -235,23 +241,46 @@ final class Operations {
             return;
         }
         units.remove(unit);
-        Session session = ended.session;
-        underWay.merge(session.kind(), -1, Integer::sum);
-        boolean known = true;
-        for (int i = 0; i < ended.items.size(); i++) {
-            UnitResult result = i < results.size() ? results.get(i) : NOT_TOLD;
-            if (result.status() == BlockStatus.UNKNOWN) {
-                known = false;
-                session.unknown(ended.items.get(i), quarantine.open(unit, session.kind()));
-            } else {
-                session.landed(ended.items.get(i), result);
-            }
-        }
+        underWay.merge(ended.session.kind(), -1, Integer::sum);
+        boolean known = IntStream.range(0, ended.items.size()).noneMatch(i -> result(results, i).status() == BlockStatus.UNKNOWN);
         if (known) {
-            quarantine.liftBefore(unit, session.kind());
+            quarantine.liftBefore(unit, ended.session.kind());
+            endDoubtful(unit, ended.session.kind());
+            endUnit(unit, ended, results);
+        } else if (ended.session.kind() == OperationKind.LOAD_BACK) {
+            // The engine writes to these pages once it has its answer, so there is none before they are known idle.
+            doubtful.put(unit, new Doubtful(ended, results));
+        } else {
+            endUnit(unit, ended, results);
+        }
+    }
+
+    private void endUnit(long unit, Unit ended, List<UnitResult> results) {
+        Session session = ended.session;
+        for (int i = 0; i < ended.items.size(); i++) {
+            UnitResult result = result(results, i);
+            if (result.status() != BlockStatus.UNKNOWN) {
+                session.landed(ended.items.get(i), result);
+            } else if (session.kind() == OperationKind.LOAD_BACK) {
+                session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
+            } else {
+                session.unknown(ended.items.get(i), quarantine.open(unit, session.kind()));
+            }
         }
         session.unitIdle();
         settle(session);
+    }
+
+    private static UnitResult result(List<UnitResult> results, int i) {
+        return i < results.size() ? results.get(i) : NOT_TOLD;
+    }
+
+    /** A later unit of the stream is idle, so those before it are: what is still unknown of them has failed. */
+    private void endDoubtful(long unit, OperationKind kind) {
+        while (kind == OperationKind.LOAD_BACK && !doubtful.isEmpty() && doubtful.firstKey() < unit) {
+            Map.Entry<Long, Doubtful> first = doubtful.pollFirstEntry();
+            endUnit(first.getKey(), first.getValue().unit(), first.getValue().results());
+        }
     }
 
     private void late(long unit, List<UnitResult> results, boolean ofDevice) {
@@ -260,6 +289,10 @@ final class Operations {
         boolean known = !results.isEmpty() && results.stream().noneMatch(result -> result.status() == BlockStatus.UNKNOWN);
         if (kind != null && known && ofDevice == usesDevice(kind)) {
             quarantine.lift(unit);
+        }
+        Doubtful load = known && ofDevice ? doubtful.remove(unit) : null;
+        if (load != null) {
+            endUnit(unit, load.unit(), results);
         }
     }
 

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pages of units that ended without saying how: bytes may still move. They come back when the unit is reported again with known results, or,
- * for device copies, when a later unit of the same direction has ended, since one direction is one stream.
+ * for saves, when a later save has ended, since one direction is one stream. (A load of unknown outcome counts as under way: see
+ * {@link Operations}.)
  *
  * <p>Bounded by the pages there are. For the core's one thread.
  */
@@ -44,7 +45,7 @@ final class Quarantine {
             desk.pages.pin(pin(), page);
         }
 
-        /** A device page at either end; nothing when its pool is gone. */
+        /** A device page that may still be read; nothing when its pool is gone. */
         void keepDevice(int page, PageOwner owner) {
             if (page < desk.device.capacity()) {
                 desk.device.pin(pin(), owner, page);
@@ -87,7 +88,7 @@ final class Quarantine {
 
     /** A unit of that kind is idle, so all that were queued before it in the same stream are. */
     void liftBefore(long unit, OperationKind kind) {
-        if (!cases.isEmpty() && (kind == OperationKind.LOAD_BACK || kind == OperationKind.WRITE_BACK)) {
+        if (!cases.isEmpty() && kind == OperationKind.WRITE_BACK) {
             List<Long> earlier = cases.values().stream().filter(one -> one.kind == kind && one.unit < unit).map(one -> one.unit).toList();
             earlier.forEach(this::lift);
         }

@@ -17,7 +17,7 @@ import io.tierlog.schemas.event.RequestCancelled;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,9 +37,9 @@ final class Requests {
     private final Operations operations;
     private final Engines engines;
     private final SequencedMap<Key, LiveAttempt> attempts = new LinkedHashMap<>();
-    private final Map<String, LiveAttempt> newest = new HashMap<>();
-    private final Map<Long, LiveAttempt> probes = new HashMap<>();
-    private final Map<String, LiveAttempt> finished = new HashMap<>();
+    private final Map<String, LiveAttempt> newest = new LinkedHashMap<>();
+    private final Map<Long, LiveAttempt> probes = new LinkedHashMap<>();
+    private final Map<String, LiveAttempt> finished = new LinkedHashMap<>();
     private final Deadlines<Key> waits = new Deadlines<>();
 
     Requests(Desk desk, Operations operations, Engines engines) {

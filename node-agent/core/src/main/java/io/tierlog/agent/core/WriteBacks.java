@@ -121,13 +121,13 @@ final class WriteBacks {
 
     /** Room may have come free: those in line try in turn. */
     void retry() {
-        while (!line.isEmpty() && roomSeen != desk.pages.roomChanges()) {
-            roomSeen = desk.pages.roomChanges();
-            if (begin(line.getFirst())) {
-                ends.clear(line.removeFirst());
-                roomSeen = -1; // the next one has not looked yet
-            }
+        if (roomSeen == desk.pages.roomChanges()) {
+            return;
         }
+        while (!line.isEmpty() && begin(line.getFirst())) {
+            ends.clear(line.removeFirst());
+        }
+        roomSeen = desk.pages.roomChanges(); // read afterwards: trying pins and unpins, which is no new room
     }
 
     /** Those in line whose time is up are refused. */

@@ -205,18 +205,33 @@ class LoadCasesTest {
     }
 
     @Test
-    void aLoadOfUnknownOutcomeKeepsItsPagesUntilTheStreamIsIdle() {
+    void a4ALoadOfUnknownOutcomeCountsAsUnderWay() {
         sixOnHost();
         world.submit("r", prompt, 0);
-        world.load("r", prompt, 0, 10, 11);
+        long load = world.load("r", prompt, 0, 10, 11);
         FakePorts.Unit unit = world.ports.only(Kind.LOAD);
         world.end(Kind.LOAD, 1, OperationReason.UNKNOWN);
         world.cancel("r");
-        assertEquals(List.of(), world.heard.releasedPages("r").stream().filter(page -> page == 11).toList());
-        assertEquals(1, world.pins(), "the source of block 1 may still be read");
+        assertEquals(List.of(), world.heard.releasedPages("r"));
+        assertEquals(2, world.pins(), "the load's");
         // the unit is reported again: idle
         world.on(FakePorts.input(unit, List.of(FakePorts.arrived(0), FakePorts.failed(OperationReason.DEVICE_FAULT))));
-        assertTrue(world.heard.releasedPages("r").contains(11));
+        assertEquals(0, world.heard.reply(load, Heard.Loaded.class).blocks());
+        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        world.assertAtRest();
+    }
+
+    @Test
+    void a4ALaterLoadOfTheStreamSettlesOneOfUnknownOutcome() {
+        sixOnHost();
+        world.submit("r1", prompt, 0);
+        world.submit("r2", prompt, 0);
+        long first = world.load("r1", prompt, 0, 10, 11);
+        long second = world.load("r2", prompt, 0, 12, 13);
+        world.end(Kind.LOAD, 1, OperationReason.UNKNOWN);
+        world.end(Kind.LOAD, 2);
+        assertEquals(new Heard.Loaded(1, "DEVICE_FAULT"), world.heard.reply(first, Heard.Loaded.class));
+        assertEquals(new Heard.Loaded(2, ""), world.heard.reply(second, Heard.Loaded.class));
         world.assertAtRest();
     }
 

@@ -31,6 +31,7 @@ import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Fetches, write-backs and backups against each other. Blocks of 2 tokens; H is the number of host pages. */
 class SchedulerCasesTest {
@@ -159,6 +160,25 @@ class SchedulerCasesTest {
         assertEquals(List.of(2, 3), world.heard.releasedPages("r2"));
         world.endAll(Kind.WRITE);
         world.assertAtRest();
+    }
+
+    @Test
+    @Timeout(10)
+    void oneInLineWithABlockThatServesAlreadyLooksOnceForRoom() {
+        World world = World.running(31, 3);
+        Prompt one = Prompt.of(2, 1, 2, 3, 4);
+        Prompt longer = Prompt.of(2, 1, 2, 3, 4, 5, 6, 7, 8);
+        Prompt other = Prompt.of(2, 91, 92);
+        world.compute("r1", one, 0, 0, 1);
+        world.releasePins(writeBackNow(world, one, "r1"));
+        world.compute("r3", other, 0, 9);
+        String third = world.writeBack("r3", other, 0, 9);
+        world.endAll(Kind.SAVE);
+        world.compute("r2", longer, 0, 2, 3, 4);
+        world.writeBack("r2", longer, 0, 2, 3, 4); // 0 and 1 serve; 2 has no room while r3's page is pinned
+        assertEquals(List.of(), world.ports.of(Kind.SAVE));
+        world.releasePins(third);
+        assertEquals(1, world.ports.only(Kind.SAVE).size());
     }
 
     @Test

@@ -69,13 +69,19 @@ final class AgentCommand implements Callable<Integer> {
     @Option(names = "--layouts", paramLabel = "FILE", description = "The KV layouts, as JSON; they give the size of a block.")
     @Nullable Path layouts;
 
-    @Option(names = "--nodes-per-instance", paramLabel = "N", description = "Nodes that one engine instance spans; only 1 can be served (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--nodes-per-instance",
+            paramLabel = "N",
+            description = "Nodes that one engine instance spans; only 1 can be served (default: ${DEFAULT-VALUE}).")
     int nodesPerInstance = 1;
 
     @Option(names = "--ranks", paramLabel = "N", description = "Tensor-parallel ranks on this node (default: ${DEFAULT-VALUE}).")
     int ranks = 1;
 
-    @Option(names = "--port", paramLabel = "PORT", description = "Port of the engine door on loopback, 0 for any free one (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            description = "Port of the engine door on loopback, 0 for any free one (default: ${DEFAULT-VALUE}).")
     int port = 7070;
 
     @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
@@ -87,7 +93,10 @@ final class AgentCommand implements Callable<Integer> {
     @Option(names = "--read-committed", description = "Read commands only after the controller's transaction has committed; slower.")
     boolean readCommitted;
 
-    @Option(names = "--registration-timeout", paramLabel = "SECONDS", description = "How long to ask while another process speaks for the node (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--registration-timeout",
+            paramLabel = "SECONDS",
+            description = "How long to ask while another process speaks for the node (default: ${DEFAULT-VALUE}).")
     int registrationSeconds = 15;
 
     @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")

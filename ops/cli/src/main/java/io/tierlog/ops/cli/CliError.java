@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
+import org.jspecify.annotations.Nullable;
+
 /** What a command says when it cannot go on: printed as {@code error:} and {@code hint:}, without a stack trace. */
 public final class CliError extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -20,15 +22,15 @@ public final class CliError extends RuntimeException {
      * @param hint what to do next
      * @param exitCode {@link #FAILURE} or {@link #BAD_INPUT}
      */
-    public CliError(String message, String hint, int exitCode) {
+    public CliError(@Nullable String message, String hint, int exitCode) {
         super(message);
-        this.message = message;
+        this.message = message == null ? "no reason was given" : message;
         this.hint = hint;
         this.exitCode = exitCode;
     }
 
     /** The same with the exception behind it, which {@code --verbose} prints. */
-    public CliError(String message, String hint, int exitCode, Throwable cause) {
+    public CliError(@Nullable String message, String hint, int exitCode, Throwable cause) {
         this(message, hint, exitCode);
         initCause(cause);
     }

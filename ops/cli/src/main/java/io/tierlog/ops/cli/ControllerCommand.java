@@ -39,19 +39,28 @@ final class ControllerCommand implements Callable<Integer> {
     @Mixin
     ClusterOptions cluster;
 
-    @Option(names = "--state-dir", paramLabel = "DIR", description = "Where the state is kept, on a disk that survives restarts (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--state-dir",
+            paramLabel = "DIR",
+            description = "Where the state is kept, on a disk that survives restarts (default: ${DEFAULT-VALUE}).")
     Path stateDir = Path.of(System.getProperty("user.home"), ".tierlog", "controller");
 
     @Option(names = "--application-id", paramLabel = "NAME", description = "Instances with the same name share the work (default: ${DEFAULT-VALUE}).")
     String applicationId = "tierlog-controller";
 
-    @Option(names = "--instance-id", paramLabel = "NAME", description = "Name of this instance, kept over restarts (default: one kept in the state directory).")
+    @Option(
+            names = "--instance-id",
+            paramLabel = "NAME",
+            description = "Name of this instance, kept over restarts (default: one kept in the state directory).")
     @Nullable String instanceId;
 
     @Option(names = "--http-host", paramLabel = "HOST", description = "Address for /metrics and /health (default: ${DEFAULT-VALUE}).")
     String httpHost = "127.0.0.1";
 
-    @Option(names = "--http-port", paramLabel = "PORT", description = "Port for /metrics and /health, 0 for any free one (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--http-port",
+            paramLabel = "PORT",
+            description = "Port for /metrics and /health, 0 for any free one (default: ${DEFAULT-VALUE}).")
     int httpPort = 8080;
 
     @Option(names = "--commit-interval-ms", paramLabel = "MS", description = "Time between two transactions (default: ${DEFAULT-VALUE}).")
@@ -84,7 +93,10 @@ final class ControllerCommand implements Callable<Integer> {
         ControllerConfig config = ClusterOptions.checked(this::config);
         try (ControllerApp app = start(config)) {
             if (!app.awaitRunning(RUNNING)) {
-                throw new CliError("the controller is " + app.state() + " after " + RUNNING.toSeconds() + " s", "run again with --verbose", CliError.FAILURE);
+                throw new CliError(
+                        "the controller is " + app.state() + " after " + RUNNING.toSeconds() + " s",
+                        "run again with --verbose",
+                        CliError.FAILURE);
             }
             PrintWriter out = spec.commandLine().getOut();
             out.println(ready(app));
@@ -103,7 +115,7 @@ final class ControllerCommand implements Callable<Integer> {
                 .with()
                 .topics(cluster.topics())
                 .applicationId(applicationId)
-                .http(new ControllerConfig.HttpAddress(httpHost, httpPort))
+                .http(httpHost, httpPort)
                 .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(commitIntervalMs).withStandbyReplicas(standbyReplicas))
                 .commands(commands)
                 .tickMs(tickMs)

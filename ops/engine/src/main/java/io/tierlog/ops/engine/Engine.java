@@ -26,7 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The engine of one node: its device pool, its door, and the requests it runs, each in a virtual thread of its own. The dispatcher bounds how many run.
+ * The engine of one node: its device pool, its door, and the requests it runs, each in a virtual thread of its own. The dispatcher bounds
+ * how many run.
  *
  * <p>Without a session it goes on with its device cache alone. When a session is lost, the pool moves to a new file before another session begins.
  */

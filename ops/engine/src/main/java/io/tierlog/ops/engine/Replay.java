@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs one workload over the engines of some nodes.
  *
- * <p>The calling thread dispatches: requests go out in order of arrival, each to the node its router names, when its predecessor has ended, its time has
+ * <p>The calling thread dispatches: requests go out in order of arrival, each to the node its router names, when its predecessor has
+ * ended, its time has
  * come and fewer than {@code concurrency} are in flight. Everything else happens in virtual threads, which are all gone when {@link #run} returns or
  * throws. An interrupt ends the run early, with everything closed.
  */

@@ -26,7 +26,8 @@ import java.util.concurrent.TimeUnit;
  *     - publish, Prefilled, Sealed - decode - Sealed - Finish - give the pages back
  * </pre>
  *
- * <p>Used by one virtual thread. Each step with the agent may be refused or find the session gone; the request then goes on without it, and at its end
+ * <p>Used by one virtual thread. Each step with the agent may be refused or find the session gone; the request then goes on without it,
+ * and at its end
  * tells a new session, as a new attempt, what it has made.
  */
 final class RequestRun {
@@ -161,7 +162,8 @@ final class RequestRun {
             engine.wrongContent(
                     request,
                     key,
-                    "block " + i + " from " + origins[i] + ", page " + blocks.page(i) + ", generation " + blocks.generation(i) + ", first wrong byte at "
+                    "block " + i + " from " + origins[i] + ", page " + blocks.page(i)
+                            + ", generation " + blocks.generation(i) + ", first wrong byte at "
                             + offset.getAsLong());
             origins[i] = Origin.COMPUTED;
             wrong[i] = true;

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
 /**
  * What one request says to the agent, and what it does when the agent refuses or is gone. Used by the request's thread.
  *
- * <p>A refused call has done nothing, so the request goes on in its session. A lost session ends the attempt; {@link #finish} begins another when there
+ * <p>A refused call has done nothing, so the request goes on in its session. A lost session ends the attempt; {@link #finish} begins
+ * another when there
  * is a new session by then.
  */
 final class Tiers {

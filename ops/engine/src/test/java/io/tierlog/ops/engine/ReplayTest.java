@@ -95,7 +95,8 @@ class ReplayTest {
                         + misses(report, MissCause.PARTIAL_BLOCK)
                         + misses(report, MissCause.NOT_REUSE_ELIGIBLE)
                         + misses(report, MissCause.NOTHING_BELOW));
-        assertEquals(profile.idealHits() - profile.reusableHits(), misses(report, MissCause.PARTIAL_BLOCK) + misses(report, MissCause.NOT_REUSE_ELIGIBLE));
+        assertEquals(profile.idealHits() - profile.reusableHits(),
+                misses(report, MissCause.PARTIAL_BLOCK) + misses(report, MissCause.NOT_REUSE_ELIGIBLE));
         assertTrue(report.hits().total() > 0.9 * profile.reusableHits(), report.toJson()::toPrettyString);
         assertEquals(report.hits().host() * BLOCK_BYTES, report.loadedBytes());
         assertEquals(0, report.nodes().getFirst().pool().held());

@@ -12,6 +12,7 @@ import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.command.Command;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.CloseOptions;
@@ -27,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * Commands to this node: the one partition they are in, from its end as it was when this was made, other nodes' left out.
  *
  * <p>By default they are read before the controller's transaction commits; a command that comes from an aborted one costs work, never
- * correctness. A record that cannot be read goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One thread of
- * its own. The price: no consumer group, so a partition's other commands are read and thrown away.
+ * correctness. A record that cannot be read goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One
+ * thread of its own. The price: no consumer group, so a partition's other commands are read and thrown away.
  */
 public final class CommandSource implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CommandSource.class);
@@ -47,6 +48,7 @@ public final class CommandSource implements AutoCloseable {
     private final DeadLetters deadLetters;
     private final Inbox inbox;
     private final Consumer<Throwable> fatal;
+    private final AtomicBoolean reading = new AtomicBoolean(true);
     private final LongAdder unreadable = new LongAdder();
     private final Thread thread;
     private volatile boolean closed;
@@ -88,7 +90,11 @@ public final class CommandSource implements AutoCloseable {
         }
         // The wakeup ends a poll, the interrupt a wait for room or for the registry.
         consumer.wakeup();
-        thread.interrupt();
+        synchronized (reading) {
+            if (reading.get()) {
+                thread.interrupt();
+            }
+        }
         try {
             thread.join();
         } catch (InterruptedException e) {
@@ -113,8 +119,11 @@ public final class CommandSource implements AutoCloseable {
                 fatal.accept(new IllegalStateException("commands cannot be read from " + partition + ": " + e.getMessage(), e));
             }
         } finally {
-            // A consumer does not close under an interrupt, and this one has done its work.
-            boolean _ = Thread.interrupted();
+            // A consumer does not close under an interrupt: from here on none comes, and one that came has done its work.
+            synchronized (reading) {
+                reading.set(false);
+                boolean _ = Thread.interrupted();
+            }
             consumer.close(CloseOptions.timeout(END));
         }
     }

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What could not be read, put aside for people as it came, with the error in its headers. Safe for use by several threads. A letter that cannot
- * be delivered is logged: the record is still where it was read.
+ * What could not be read, put aside for people as it came, with the error in its headers. Safe for use by several threads. A letter that
+ * cannot be delivered is logged: the record is still where it was read.
  */
 public final class DeadLetters implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);

@@ -27,8 +27,9 @@ import org.slf4j.LoggerFactory;
 /**
  * How a process comes to speak for its node: it asks by AgentRegistering, and the controller answers by a committed decision.
  *
- * <p>Blocks its caller, for as long as no controller answers; it asks once and waits, since a second question would be a second life. Refused
- * as a duplicate it asks again every second until the registration time-out, for the other process may be dying; every other refusal is final.
+ * <p>Blocks its caller, for as long as no controller answers; it asks once and waits, since a second question would be a second life.
+ * Refused as a duplicate it asks again every second until the registration time-out, for the other process may be dying; every other
+ * refusal is final.
  */
 public final class Registrar {
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
@@ -115,7 +116,8 @@ public final class Registrar {
         };
     }
 
-    private static Optional<Decision> read(RecordReader<Decision> reader, ConsumerRecord<byte[], byte[]> record) throws InterruptedException {
+    private static Optional<Decision> read(RecordReader<Decision> reader, ConsumerRecord<byte[], byte[]> record)
+            throws InterruptedException {
         while (true) {
             try {
                 return switch (reader.read(record.value())) {

@@ -68,7 +68,10 @@ final class CopyStream implements AutoCloseable {
         return closed;
     }
 
-    /** Queues a unit, which takes over the caller's hold of the file, or answers it at once with QUEUE_FULL when there is no room, CANCELLED when the stream has ended. */
+    /**
+     * Queues a unit, which takes over the caller's hold of the file, or answers it at once: with QUEUE_FULL when there is no room, with
+     * CANCELLED when the stream has ended.
+     */
     void queue(long id, @Nullable DeviceFile device, List<PageCopy> copies) {
         Unit unit = new Unit(id, device, List.copyOf(copies));
         OperationReason refusal;

@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A unit is cut into pieces that several workers take, and ends once, when its last piece has. Probes and reads have workers of their
  * own: a request waits for those and shall not stand behind backups. Calls come from the core's thread, completions from the workers' (or
- * from the caller's when there is no room); their consumer must not block. The price: {@code readers + writers} threads that may hang with a
- * hanging file system, and units of one kind may end in another order than they began.
+ * from the caller's when there is no room); their consumer must not block. The price: {@code readers + writers} threads that may hang
+ * with a hanging file system, and units of one kind may end in another order than they began.
  */
 public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(StoreWorkers.class);

@@ -128,7 +128,8 @@ class EmulatedDeviceTest extends DeviceContractTest {
 
     @Test
     void aFileThatCannotServeIsRefusedInWords() {
-        String tooSmall = String.valueOf(assertThrows(DeviceFileException.class, () -> DeviceFile.open(file.toString(), PAGES + 1, BLOCK)).getMessage());
+        String tooSmall = String.valueOf(
+                assertThrows(DeviceFileException.class, () -> DeviceFile.open(file.toString(), PAGES + 1, BLOCK)).getMessage());
         assertTrue(tooSmall.contains("has 4000 bytes") && tooSmall.contains("need 5000"), tooSmall);
         for (String path : Arrays.asList("relative", directory.toString(), Path.of("/no/such/file").toString(), "/bad\0path", "")) {
             assertThrows(DeviceFileException.class, () -> DeviceFile.open(path, PAGES, BLOCK), path);
@@ -137,7 +138,8 @@ class EmulatedDeviceTest extends DeviceContractTest {
 
     @Test
     void aHostPoolThatCannotBeIsRefusedInWords() {
-        String message = String.valueOf(assertThrows(HostMemoryException.class, () -> HostPool.allocate(Integer.MAX_VALUE, 1 << 30)).getMessage());
+        String message = String.valueOf(
+                assertThrows(HostMemoryException.class, () -> HostPool.allocate(Integer.MAX_VALUE, 1 << 30)).getMessage());
         assertTrue(message.contains("give the node fewer host blocks"), message);
     }
 }

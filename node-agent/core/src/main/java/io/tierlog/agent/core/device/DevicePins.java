@@ -5,7 +5,7 @@ import io.tierlog.agent.core.time.Deadlines;
 import io.tierlog.schemas.Bytes;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -36,8 +36,8 @@ public final class DevicePins {
         @Nullable Content content;
     }
 
-    private final Map<Integer, DevicePage> pages = new HashMap<>();
-    private final Map<String, SequencedSet<Integer>> names = new HashMap<>();
+    private final Map<Integer, DevicePage> pages = new LinkedHashMap<>();
+    private final Map<String, SequencedSet<Integer>> names = new LinkedHashMap<>();
     private final Deadlines<String> ends = new Deadlines<>();
     private int capacity;
     private long count;

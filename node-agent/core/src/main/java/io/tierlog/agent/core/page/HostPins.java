@@ -3,7 +3,7 @@ package io.tierlog.agent.core.page;
 
 import io.tierlog.agent.core.time.Deadlines;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +17,7 @@ import java.util.SequencedSet;
  * <p>Keeps the names only; what a pin means for a page is {@link PageTable}'s. For one thread.
  */
 final class HostPins {
-    private final Map<String, SequencedSet<Page>> pages = new HashMap<>();
+    private final Map<String, SequencedSet<Page>> pages = new LinkedHashMap<>();
     private final Deadlines<String> ends = new Deadlines<>();
     private long count;
 

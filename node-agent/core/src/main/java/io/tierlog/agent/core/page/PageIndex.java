@@ -2,7 +2,7 @@
 package io.tierlog.agent.core.page;
 
 import io.tierlog.schemas.Bytes;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class PageIndex {
     private static final class Space {
-        final Map<Bytes, Page> serving = new HashMap<>();
-        final Map<Bytes, Page> coming = new HashMap<>();
-        final Map<Bytes, Integer> children = new HashMap<>();
+        final Map<Bytes, Page> serving = new LinkedHashMap<>();
+        final Map<Bytes, Page> coming = new LinkedHashMap<>();
+        final Map<Bytes, Integer> children = new LinkedHashMap<>();
 
         boolean isEmpty() {
             return serving.isEmpty() && coming.isEmpty() && children.isEmpty();
         }
     }
 
-    private final Map<String, Space> spaces = new HashMap<>();
+    private final Map<String, Space> spaces = new LinkedHashMap<>();
 
     @Nullable Page serving(String namespace, Bytes key) {
         Space space = spaces.get(namespace);

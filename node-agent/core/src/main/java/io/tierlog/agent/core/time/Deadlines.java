@@ -2,7 +2,7 @@
 package io.tierlog.agent.core.time;
 
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -19,7 +19,7 @@ public final class Deadlines<K> {
     private record Slot(long atMs, long order) {}
 
     private final TreeMap<Slot, K> byTime = new TreeMap<>(Comparator.comparingLong(Slot::atMs).thenComparingLong(Slot::order));
-    private final Map<K, Slot> slots = new HashMap<>();
+    private final Map<K, Slot> slots = new LinkedHashMap<>();
     private long orders;
 
     /** From here on {@code key} ends at {@code atMs}, whatever was set before. */

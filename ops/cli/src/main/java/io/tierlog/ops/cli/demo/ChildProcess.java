@@ -156,9 +156,8 @@ final class ChildProcess implements AutoCloseable {
     private void forget() {
         try {
             Runtime.getRuntime().removeShutdownHook(killer);
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException ignored) {
             // The process ends already, and the hook has run or will.
-            Thread.yield();
         }
     }
 }

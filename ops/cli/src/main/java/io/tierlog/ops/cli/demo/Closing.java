@@ -55,9 +55,8 @@ final class Closing implements AutoCloseable {
     private void forgetHook() {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException ignored) {
             // The process is ending: the hook runs, finds this closed and returns.
-            Thread.yield();
         }
     }
 }

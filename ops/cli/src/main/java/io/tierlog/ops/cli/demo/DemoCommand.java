@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.engine.workload.Workload;
@@ -45,13 +46,19 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions of the log (default: ${DEFAULT-VALUE}).")
     int partitions = 4;
 
-    @Option(names = "--prefetch-threshold", paramLabel = "N", description = "Fetch only when more than N blocks would be fetched (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--prefetch-threshold",
+            paramLabel = "N",
+            description = "Fetch only when more than N blocks would be fetched (default: ${DEFAULT-VALUE}).")
     int prefetchThreshold = 1;
 
     @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
     int prefetchWaitMs = 200;
 
-    @Option(names = "--write-policy", paramLabel = "POLICY", description = "WRITE_BACK (at the end of a request), WRITE_THROUGH or WRITE_THROUGH_SELECTIVE (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--write-policy",
+            paramLabel = "POLICY",
+            description = "WRITE_BACK (at the end of a request), WRITE_THROUGH or WRITE_THROUGH_SELECTIVE (default: ${DEFAULT-VALUE}).")
     WritePolicy writePolicy = WritePolicy.WRITE_BACK;
 
     @Option(names = "--host-high", paramLabel = "SHARE", description = "Host water level at which relief starts (default: ${DEFAULT-VALUE}).")
@@ -60,8 +67,17 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--host-low", paramLabel = "SHARE", description = "Host water level at which relief stops (default: ${DEFAULT-VALUE}).")
     double hostLow = 0.85;
 
-    @Option(names = "--commands", paramLabel = "HOW", description = "How commands leave the controller: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--commands",
+            paramLabel = "HOW",
+            description = "How commands leave the controller: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     CommandDelivery commands = CommandDelivery.DIRECT;
+
+    @Option(
+            names = "--commit-interval-ms",
+            paramLabel = "MS",
+            description = "Time between two transactions of the controller (default: ${DEFAULT-VALUE}).")
+    int commitIntervalMs = StreamsTuning.DEFAULTS.commitIntervalMs();
 
     @Option(names = "--no-tiers", description = "Device caches alone: no broker, no controller, no agents.")
     boolean noTiers;

@@ -11,28 +11,45 @@ import io.tierlog.ops.engine.workload.Workload;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** What is replayed, and on what: the flags that {@code demo} and {@code engine} share. */
 public final class DemoOptions {
-    @Option(names = "--trace", paramLabel = "FILE", description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
+    /** A recorded hour in five minutes. */
+    private static final double TRACE_PACE = 12;
+
+    /** Shorter traces are replayed as fast as they go. */
+    private static final long TRACE_TAKES_MS = 10_000;
+
+    @Option(
+            names = "--trace",
+            paramLabel = "FILE",
+            description = "Replay this trace (Mooncake JSONL). Default: a generated workload of multi-turn conversations.")
     @Nullable Path trace;
 
-    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 4000 generated ones).")
+    @Option(names = "--requests", paramLabel = "N", description = "Requests to replay (default: all of the trace, or 6000 generated ones).")
     @Nullable Integer requests;
 
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the generated workload (default: ${DEFAULT-VALUE}).")
     long seed = ConversationParameters.defaults().seed();
 
-    @Option(names = "--speed", paramLabel = "X", description = "Replay at X times the workload's own pace (default: as fast as --concurrency allows).")
+    @Option(
+            names = "--speed",
+            paramLabel = "X",
+            description = "Replay at X times the workload's own pace, 0 for as fast as --concurrency allows (default: 12 for a trace, which"
+                    + " makes an hour five minutes; 0 for the generated workload).")
     @Nullable Double speed;
 
     @Option(names = "--concurrency", paramLabel = "N", description = "Requests in flight at most, over all nodes (default: ${DEFAULT-VALUE}).")
     int concurrency = 32;
 
-    @Option(names = "--route", paramLabel = "HOW", description = "${COMPLETION-CANDIDATES}: how requests are spread over nodes (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--route",
+            paramLabel = "HOW",
+            description = "${COMPLETION-CANDIDATES}: how requests are spread over nodes (default: ${DEFAULT-VALUE}).")
     RouterKind route = RouterKind.AFFINITY;
 
     @Option(
@@ -52,8 +69,9 @@ public final class DemoOptions {
     @Option(
             names = "--prefill-us-per-token",
             paramLabel = "US",
-            description = "Modelled cost of computing one prompt token, in microseconds; counted in the time to first token, not slept (default: ${DEFAULT-VALUE}).")
-    long prefillMicrosPerToken = 20;
+            description = "Modelled cost of computing one prompt token, in microseconds; "
+                    + "counted in the time to first token, not slept (default: ${DEFAULT-VALUE}).")
+    long prefillMicrosPerToken = 100;
 
     @Option(names = "--no-device-retention", description = "Engines keep nothing of ended requests: shows what the lower tiers alone give.")
     boolean noDeviceRetention;
@@ -71,17 +89,35 @@ public final class DemoOptions {
                 return TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests));
             }
             ConversationParameters parameters = ConversationParameters.defaults().withSeed(seed);
-            return new ConversationWorkload(requests == null ? parameters : parameters.withRequests(requests));
+            return ConversationWorkload.of(requests == null ? parameters : parameters.withRequests(requests));
         } catch (TraceError e) {
-            throw new CliError(e.getMessage(), "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids", CliError.BAD_INPUT, e);
+            throw new CliError(
+                    e.getMessage(),
+                    "--trace wants one JSON object per line: timestamp, input_length, output_length, hash_ids",
+                    CliError.BAD_INPUT,
+                    e);
         }
+    }
+
+    /** The pace: times the workload's own, or empty for as fast as the concurrency allows. */
+    OptionalDouble pace(long durationMs) {
+        if (speed != null) {
+            if (!(speed >= 0)) {
+                throw new CliError("--speed must be 0 or more, not " + speed, "leave it out for the default pace", CliError.BAD_INPUT);
+            }
+            return speed == 0 ? OptionalDouble.empty() : OptionalDouble.of(speed);
+        }
+        return trace == null || durationMs <= TRACE_TAKES_MS ? OptionalDouble.empty() : OptionalDouble.of(TRACE_PACE);
     }
 
     /** Size of a block in bytes. */
     long blockBytes() {
         long bytes = bytesPerBlock instanceof Size.OfBytes(long given) ? given : 0;
         if (bytes < 512 || bytes > 64 << 20 || bytes % 512 != 0) {
-            throw new CliError("--bytes-per-block must be a multiple of 512 bytes from 512 to 64MiB", "for example: --bytes-per-block 16KiB", CliError.BAD_INPUT);
+            throw new CliError(
+                    "--bytes-per-block must be a multiple of 512 bytes from 512 to 64MiB",
+                    "for example: --bytes-per-block 16KiB",
+                    CliError.BAD_INPUT);
         }
         return bytes;
     }

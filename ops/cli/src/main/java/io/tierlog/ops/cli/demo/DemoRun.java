@@ -6,6 +6,7 @@ import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Schemas;
@@ -58,7 +59,7 @@ final class DemoRun implements AutoCloseable {
 
     /** Runs everything in this process. */
     DemoReport here() throws InterruptedException {
-        ReplayRun replay = new ReplayRun(System.err, System.console() != null && System.console().isTerminal());
+        ReplayRun replay = ReplayRun.onStandardError();
         if (flags.noTiers) {
             return replay.run(plan(nodesWithout()), Optional.empty(), false);
         }
@@ -69,7 +70,10 @@ final class DemoRun implements AutoCloseable {
         if (!flags.noController) {
             ControllerApp controller = closing.own(ControllerApp.start(controllerConfig(access)));
             if (!controller.awaitRunning(CONTROLLER_WAIT)) {
-                throw new CliError("the controller is " + controller.state() + " after " + CONTROLLER_WAIT.toSeconds() + " s", "run again with --verbose", CliError.FAILURE);
+                throw new CliError(
+                        "the controller is " + controller.state() + " after " + CONTROLLER_WAIT.toSeconds() + " s",
+                        "run again with --verbose",
+                        CliError.FAILURE);
             }
             new PolicyClient(access, codec, Topics.DEFAULT).setFirst(policy(), POLICY_WAIT);
         }
@@ -115,7 +119,11 @@ final class DemoRun implements AutoCloseable {
     }
 
     private ControllerConfig controllerConfig(KafkaAccess access) {
-        return ControllerConfig.of(access, data.resolve("controller")).with().commands(flags.commands).build();
+        return ControllerConfig.of(access, data.resolve("controller"))
+                .with()
+                .commands(flags.commands)
+                .streams(StreamsTuning.DEFAULTS.withCommitIntervalMs(flags.commitIntervalMs))
+                .build();
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) {

@@ -71,7 +71,7 @@ public final class EngineCommand implements Callable<Integer> {
             if (watchLog) {
                 tally = Optional.of(ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics())));
             }
-            ReplayRun replay = new ReplayRun(System.err, System.console() != null && System.console().isTerminal());
+            ReplayRun replay = ReplayRun.onStandardError();
             return print(replay.run(config, tally, compare), format, spec.commandLine().getOut());
         } finally {
             tally.ifPresent(LogTally::close);
@@ -93,7 +93,11 @@ public final class EngineCommand implements Callable<Integer> {
         try {
             return Door.parse(address);
         } catch (IllegalArgumentException e) {
-            throw new CliError("--agents " + node + "=" + address + ": " + e.getMessage(), "for example: --agents a=127.0.0.1:7070", CliError.BAD_INPUT, e);
+            throw new CliError(
+                    "--agents " + node + "=" + address + ": " + e.getMessage(),
+                    "for example: --agents a=127.0.0.1:7070",
+                    CliError.BAD_INPUT,
+                    e);
         }
     }
 }

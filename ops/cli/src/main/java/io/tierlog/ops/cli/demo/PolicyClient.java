@@ -63,7 +63,8 @@ final class PolicyClient {
             }
             if (waiting.adoptedBy.size() < partitions) {
                 throw new CliError(
-                        "the policy is in force in " + waiting.adoptedBy.size() + " of " + partitions + " partitions after " + limit.toSeconds() + " s",
+                        "the policy is in force in " + waiting.adoptedBy.size() + " of " + partitions
+                                + " partitions after " + limit.toSeconds() + " s",
                         "is the controller running? Look at its output",
                         CliError.FAILURE);
             }

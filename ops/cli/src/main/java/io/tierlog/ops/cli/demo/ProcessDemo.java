@@ -90,6 +90,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--state-dir", data.resolve("controller").toString(),
                 "--http-port", "0",
                 "--commands", flags.commands.name(),
+                "--commit-interval-ms", String.valueOf(flags.commitIntervalMs),
                 "--format", "json");
     }
 
@@ -139,7 +140,8 @@ final class ProcessDemo implements AutoCloseable {
             victim.kill();
             children.remove(victim);
             kills++;
-            System.err.println(String.format(Locale.ROOT, "controller pid %d killed after %.1f s (%d)", victim.pid(), life.toMillis() / 1000.0, kills));
+            System.err.println(String.format(
+                    Locale.ROOT, "controller pid %d killed after %.1f s (%d)", victim.pid(), life.toMillis() / 1000.0, kills));
             start("controller", controller(servers));
         }
         if (flags.controllerKills > 0) {

@@ -33,7 +33,7 @@ final class ReplayPlan {
                 nodes,
                 new ReplayConfig.Device(memory, pages, options.blockBytes(), !options.noDeviceRetention),
                 new ReplayConfig.Identity(options.model, ByteString.copyFrom(digest.asByteBuffer())));
-        OptionalDouble speed = options.speed == null ? OptionalDouble.empty() : OptionalDouble.of(options.speed);
+        OptionalDouble speed = options.pace(profile.durationMs());
         return config.withRouter(options.route)
                 .withPacing(new ReplayConfig.Pacing(options.concurrency, speed, options.prefillMicrosPerToken));
     }

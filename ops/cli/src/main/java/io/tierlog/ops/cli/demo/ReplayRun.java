@@ -13,8 +13,10 @@ import io.tierlog.ops.engine.StoredAt;
 import io.tierlog.ops.engine.door.Door;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.schemas.Bytes;
+import java.io.Console;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.HdrHistogram.Histogram;
@@ -28,6 +30,12 @@ final class ReplayRun {
 
     private final PrintStream progress;
     private final boolean terminal;
+
+    /** Prints progress to standard error. */
+    static ReplayRun onStandardError() {
+        Console console = System.console();
+        return new ReplayRun(System.err, Objects.nonNull(console) && console.isTerminal());
+    }
 
     /** Prints progress to {@code progress}, as a line that moves when that is a terminal. */
     ReplayRun(PrintStream progress, boolean terminal) {

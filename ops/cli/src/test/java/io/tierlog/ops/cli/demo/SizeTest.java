@@ -23,7 +23,7 @@ class SizeTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "x", "5 percent", "-1%", "0%", "0blocks", "2GB", "1e9", "%", "99999%"})
     void refusesWhatIsNoSize(String text) {
-        String message = assertThrows(IllegalArgumentException.class, () -> Size.parse(text)).getMessage();
+        String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> Size.parse(text)).getMessage());
         assertTrue(message.contains("'" + text + "'"), message);
     }
 

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 record Rule(String name, String reason, Predicate<SourceFile> scope, Function<SourceFile, List<Integer>> broken) {
     private static final Pattern CORE = Pattern.compile("(controller|node-agent)/core/src/main/.*\\.java");
     private static final Pattern MADE_BY_HAND = Pattern.compile(".*\\.(java|avdl|proto|sh|js|css|html)|\\.ci/run|ops/tierlog");
-    private static final int MAX_COLUMNS = 140;
+    private static final int MAX_COLUMNS = 150;
     private static final int MAX_LINES = 600;
 
     // Put together from halves, so that this file does not break its own rules.

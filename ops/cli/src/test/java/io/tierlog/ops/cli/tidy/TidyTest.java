@@ -64,7 +64,7 @@ class TidyTest {
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (Exception e) { }"),
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (final Throwable _) { /* never mind */ }"),
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (A | java.lang.Exception e) {}"),
-                Arguments.of("long line", APP, "/" + "/".repeat(140)),
+                Arguments.of("long line", APP, "/" + "/".repeat(150)),
                 Arguments.of("long line", "ops/tierlog", "#" + " a".repeat(70)));
     }
 
@@ -86,7 +86,7 @@ class TidyTest {
                 Arguments.of("README.md", "a".repeat(500)),
                 Arguments.of(APP, "Thread.sleep(100);"),
                 Arguments.of(TEST, "try { a(); } catch (Exception e) { fail(e); }"),
-                Arguments.of(APP, "/".repeat(140)));
+                Arguments.of(APP, "/".repeat(150)));
     }
 
     @Test

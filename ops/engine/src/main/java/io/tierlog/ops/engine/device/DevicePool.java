@@ -25,7 +25,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * late reader finds in the old file what it was told is there, a late writer changes nothing that anyone reads. Price paid: one copy of the used
  * pages for every lost session, and the memory for both while it lasts.
  *
- * <p>Any thread may call any method. Requests get pages in the order of their tickets. The bytes of a page belong to the one that fills it until it is
+ * <p>Any thread may call any method. Requests get pages in the order of their tickets. The bytes of a page belong to the one that fills it
+ * until it is
  * published, and do not change afterwards.
  */
 public final class DevicePool implements AutoCloseable {

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WritePolicy;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A history drawn from a seed: two nodes whose requests walk a small tree of prompts, whose agents answer commands well, badly, twice or not
+ * at all, evict on their own (as agents do: leaves that nobody holds), stop, and come back. What happens is decided by the seed alone.
+ */
+final class RandomHistory {
+    private static final int CAPACITY = 10;
+
+    private final Random random;
+    private final World w;
+    private final HeapTables tables = new HeapTables();
+    private final BiConsumer<World, Event> before;
+    private final Runnable after;
+    private final List<Agent> agents = new ArrayList<>();
+    private final Map<String, List<String>> requests = new TreeMap<>();
+    private int requestCount;
+    private final List<Open> open = new ArrayList<>();
+    private int lives;
+    private int page;
+
+    /** A command that its agent has not answered, or that it will answer once more with the same. */
+    private record Open(Agent agent, Command command, @Nullable Event answered) {
+        Open(Agent agent, Command command) {
+            this(agent, command, null);
+        }
+    }
+
+    RandomHistory(long seed, BiConsumer<World, Event> before, Runnable after) {
+        this.random = new Random(seed);
+        this.before = before;
+        this.after = after;
+        this.w = new World(tables, new Limits(1, 12, 100, 3, 5, 64, 4));
+    }
+
+    World world() {
+        return w;
+    }
+
+    HeapTables tables() {
+        return tables;
+    }
+
+    RandomHistory run(int steps) {
+        w.policy(policy());
+        for (String node : List.of("a", "b")) {
+            agents.add(new Agent(node, node + "-" + lives++, CAPACITY));
+            send(agents.getLast().registering());
+            agents.getLast().incarnation = w.node(agents.getLast()).incarnation();
+        }
+        for (int i = 0; i < steps; i++) {
+            step();
+        }
+        return this;
+    }
+
+    private Policy policy() {
+        WritePolicy write = List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
+                WritePolicy.WRITE_THROUGH_SELECTIVE).get(random.nextInt(4));
+        double high = (6 + random.nextInt(5)) / 10.0;
+        return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, 1 + random.nextInt(8), 3_000, 4_000,
+                random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0);
+    }
+
+    private void send(Event event) {
+        before.accept(w, event);
+        Decided decided = w.input(event);
+        for (Command command : decided.commands()) {
+            for (Agent agent : agents) {
+                if (agent.aggregate().equals(command.envelope().aggregate()) && agent.incarnation == command.envelope().incarnation()) {
+                    open.add(new Open(agent, command));
+                }
+            }
+        }
+        after.run();
+    }
+
+    private void step() {
+        Agent agent = agents.get(random.nextInt(agents.size()));
+        if (!w.node(agent).alive() && random.nextInt(4) == 0) {
+            restart(agent, false);
+            return;
+        }
+        switch (random.nextInt(24)) {
+            case 0, 1, 2, 3 -> submit(agent);
+            case 4, 5, 15 -> send(agent.sealed(request(agent), 1, paged(path())));
+            case 6 -> send(agent.prefilled(request(agent), 1 + random.nextInt(2)));
+            case 7, 8 -> send(agent.finished(request(agent), 1));
+            case 9 -> maybe(agent.cancelled(request(agent), 1 + random.nextInt(2)));
+            case 10 -> send(agent.waitExpired(request(agent), 1));
+            case 11 -> evict(agent, Tier.HOST);
+            case 12 -> evict(agent, Tier.DEVICE);
+            case 13 -> tick();
+            case 14 -> send(agent.heartbeat());
+            case 16 -> rare(agent);
+            default -> answer();
+        }
+    }
+
+    /** Half of the time. */
+    private void maybe(Event event) {
+        if (random.nextBoolean()) {
+            send(event);
+        }
+    }
+
+    private void rare(Agent agent) {
+        switch (random.nextInt(16)) {
+            case 0 -> restart(agent, false);
+            case 1 -> restart(agent, true);
+            case 2 -> w.policy(policy());
+            case 3 -> send(new EngineAttached(agent.envelope(), "e", 10, Agent.digest(), Map.of()));
+            case 4 -> send(new EngineDetached(agent.envelope(), "e", false));
+            case 5 -> unknown(agent);
+            case 6 -> send(new LoadBackDone(agent.envelope(), "l" + page, request(agent), 1, Agent.NAMESPACE,
+                    Agent.arrived(Operations.blocks(paged(path())), page), 0, 0));
+            default -> tick();
+        }
+    }
+
+    private void tick() {
+        before.accept(w, new io.tierlog.schemas.event.Tick(agents.getFirst().envelope(), 0));
+        Decided decided = w.tick(random.nextInt(2_000) + 1);
+        for (Command command : decided.commands()) {
+            agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command)));
+        }
+        after.run();
+    }
+
+    private void restart(Agent agent, boolean orderly) {
+        if (orderly) {
+            send(agent.stopping());
+        }
+        Agent next = new Agent(agent.node, agent.node + "-" + lives++, CAPACITY);
+        for (int i = 0; i < 6 && next.incarnation <= agent.incarnation; i++) {
+            send(next.registering());
+            next.incarnation = w.node(next).processId().equals(next.processId) ? w.node(next).incarnation() : 0;
+            if (next.incarnation == 0) {
+                tick();
+            }
+        }
+        if (next.incarnation > agent.incarnation) {
+            agents.set(agents.indexOf(agent), next);
+            open.removeIf(o -> o.agent() == agent);
+        }
+    }
+
+    /** One of the last requests of the node. */
+    private String request(Agent agent) {
+        List<String> known = requests(agent);
+        return known.isEmpty() || random.nextInt(20) == 0 ? "nobody" : known.get(Math.max(0, known.size() - 1 - random.nextInt(3)));
+    }
+
+    private List<String> requests(Agent agent) {
+        return requests.computeIfAbsent(agent.node, node -> new ArrayList<>());
+    }
+
+    /** A path in a tree: at each level one of two blocks, mostly the first. */
+    private List<Bytes> path() {
+        StringBuilder name = new StringBuilder();
+        List<Bytes> path = new ArrayList<>();
+        for (int i = 1 + random.nextInt(6); i > 0; i--) {
+            name.append(random.nextInt(4) == 0 ? 'r' : 'l');
+            path.add(Agent.key(name.toString()));
+        }
+        return path;
+    }
+
+    private List<PagedBlock> paged(List<Bytes> path) {
+        List<PagedBlock> blocks = Agent.paged(path, random.nextInt(path.size()), path.size(), page);
+        page += blocks.size();
+        return blocks;
+    }
+
+    private void submit(Agent agent) {
+        List<Bytes> path = path();
+        if (random.nextInt(6) > 0 || requests(agent).isEmpty()) {
+            requests(agent).add("r" + requestCount++);
+        }
+        Agent.Submission submission = agent.submit(requests(agent).getLast(), path).attempt(1 + random.nextInt(5) / 4)
+                .device(random.nextInt(3) == 0 ? random.nextInt(path.size()) : 0)
+                .store(random.nextInt(2), random.nextInt(path.size() + 1));
+        if (random.nextInt(4) == 0) {
+            submission.answered();
+        }
+        if (random.nextInt(10) == 0) {
+            submission.notEligible();
+        }
+        send(submission.event());
+    }
+
+    private void evict(Agent agent, Tier tier) {
+        List<PagedBlock> candidates = new ArrayList<>();
+        tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
+            boolean current = key.aggregate().equals(agent.aggregate()) && Evolve.isCurrent(w.node(agent), tier, row);
+            if (current && key.tier() == tier && row.state() == CopyState.SERVING && (tier == Tier.DEVICE || Copies.isLeaf(row))) {
+                candidates.add(paged(key.block(), row));
+            }
+        });
+        candidates.sort((a, b) -> a.block().key().compareTo(b.block().key()));
+        if (!candidates.isEmpty()) {
+            PagedBlock one = candidates.get(random.nextInt(candidates.size()));
+            long generation = random.nextInt(4) == 0 ? one.generation() - 1 : one.generation();
+            send(agent.evicted(tier, RemovalReason.PRESSURE, List.of(new PagedBlock(one.block(), one.page(), generation, 0))));
+        }
+    }
+
+    private static PagedBlock paged(Bytes key, PlacementRow row) {
+        return new PagedBlock(new Block(row.index(), key, row.parent()), row.page(), row.generation(), row.crc32c());
+    }
+
+    private void unknown(Agent agent) {
+        List<BlockResult> results = Agent.arrived(Operations.blocks(paged(path())), page++);
+        send(new PrefetchDone(agent.envelope(), "node/x@" + page + ".0", null, Agent.NAMESPACE, results, 0, 0));
+    }
+
+    /** Answers one of the open commands; now and then it stays open, to be answered again. */
+    private void answer() {
+        if (open.isEmpty()) {
+            return;
+        }
+        Open one = open.remove(random.nextInt(open.size()));
+        Agent agent = one.agent();
+        Event before = one.answered();
+        Event event = before == null ? answer(agent, one.command()) : before.withEnvelope(agent.envelope());
+        if (event != null) {
+            if (random.nextInt(8) == 0) {
+                open.add(new Open(agent, one.command(), event));
+            }
+            send(event);
+        }
+    }
+
+    private @Nullable Event answer(Agent agent, Command command) {
+        int mood = random.nextInt(10);
+        return switch (command) {
+            case PrefetchBlocks c -> prefetched(agent, c, mood);
+            case WriteBackBlocks c -> writtenBack(agent, c, mood);
+            case BackUpBlocks c -> mood < 8
+                    ? new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, Agent.arrived(Operations.blocks(c.blocks()), 0), 0, 0)
+                    : new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
+                            Agent.failed(Operations.blocks(c.blocks()), OperationReason.IO));
+            case DropBlocks c -> dropped(agent, c, mood);
+            // Most of the time the operation's own end is on its way.
+            case CancelOperation c -> mood == 0 && c.kind() != OperationKind.DROP
+                    ? new OperationCancelled(agent.envelope(), c.operation(), OperationReason.NEVER_STARTED, "", List.of())
+                    : null;
+            default -> null;
+        };
+    }
+
+    private List<BlockResult> some(List<Block> blocks) {
+        int arrived = random.nextInt(3) == 0 ? random.nextInt(blocks.size()) + 1 : blocks.size();
+        List<BlockResult> results = new ArrayList<>(Agent.arrived(blocks.subList(0, arrived), page));
+        results.addAll(Agent.failed(blocks.subList(arrived, blocks.size()), OperationReason.IO));
+        page += blocks.size();
+        return results;
+    }
+
+    private Event prefetched(Agent agent, PrefetchBlocks c, int mood) {
+        return switch (mood) {
+            case 0 -> new PrefetchFailed(
+                    agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(c.blocks(), OperationReason.IO));
+            case 1 -> new CommandRefused(
+                    agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
+            case 2 -> new CommandRefused(agent.envelope(), c.header().command(), 1, c.operation(), OperationReason.COMMAND_CONFLICT, "");
+            case 3 -> new PrefetchDone(agent.envelope(), c.operation(), null, Agent.NAMESPACE, some(c.blocks()), 0, 0);
+            default -> new PrefetchDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, some(c.blocks()), 0, 0);
+        };
+    }
+
+    private Event writtenBack(Agent agent, WriteBackBlocks c, int mood) {
+        List<Block> blocks = Operations.blocks(c.blocks());
+        return switch (mood) {
+            case 0 -> new WriteBackFailed(
+                    agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(blocks, OperationReason.IO));
+            case 1 -> new CommandRefused(
+                    agent.envelope(), c.header().command(), c.header().commandSequence(), c.operation(), OperationReason.NO_ROOM, "");
+            default -> new WriteBackDone(agent.envelope(), c.operation(), Agent.NAMESPACE, some(blocks), 0, 0);
+        };
+    }
+
+    /** From the deep end: so many go, and the rest is pinned. */
+    private Event dropped(Agent agent, DropBlocks c, int mood) {
+        if (mood == 0) {
+            return new DropFailed(agent.envelope(), c.operation(), Tier.HOST, OperationReason.PINNED, Agent.NAMESPACE,
+                    Agent.failed(Operations.blocks(c.blocks()), OperationReason.PINNED));
+        }
+        int gone = mood == 1 ? 1 : c.blocks().size();
+        List<BlockResult> results = new ArrayList<>(Agent.gone(c.blocks().subList(0, gone)));
+        for (PagedBlock b : c.blocks().subList(gone, c.blocks().size())) {
+            results.add(new BlockResult(b.block(), BlockStatus.FAILED, OperationReason.PINNED, b.page(), b.generation(), 0));
+        }
+        return new DropDone(agent.envelope(), c.operation(), Tier.HOST, Agent.NAMESPACE, results);
+    }
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.WireType;
+import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.decision.Decision;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** State is the fold of the decisions, however they are cut into batches, wherever it is kept, and whoever decides again. */
+class ReplayTest {
+    private static final int STEPS = 600;
+
+    private static RandomHistory history(long seed) {
+        return new RandomHistory(seed, (w, e) -> {}, () -> {}).run(STEPS);
+    }
+
+    /** What is left of a fact after it was a record of the log. */
+    private static Decision throughTheLog(Decision fact) {
+        return (Decision) roundTrip(WireType.of(fact), fact);
+    }
+
+    @SuppressWarnings("unchecked") // the type is that of the value
+    private static <T extends WireRecord> WireRecord roundTrip(WireType<T> type, WireRecord value) {
+        return type.decode(type.encode((T) value));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void theFoldOfTheFactsIsTheState(long seed) {
+        RandomHistory history = history(seed);
+        HeapTables folded = new HeapTables();
+        history.world().facts.forEach(fact -> Core.evolve(folded, throughTheLog(fact)));
+
+        assertEquals(HeapBytes.dump(history.tables()), HeapBytes.dump(folded), "seed " + seed);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7, 50, 100_000})
+    void everySplitOfTheFactsGivesTheSameTables(int batch) {
+        RandomHistory history = history(5);
+        HeapBytes store = new HeapBytes();
+        BytesTables tables = new BytesTables(store);
+        List<Decision> facts = history.world().facts;
+        for (int i = 0; i < facts.size(); i++) {
+            Evolve.apply(tables, facts.get(i));
+            if (i % batch == batch - 1) {
+                tables.flush();
+            }
+        }
+        tables.flush();
+
+        assertEquals(HeapBytes.dump(history.tables()), store.dump());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {6, 7, 8})
+    void aStoreOfBytesComesToTheSameDecisions(long seed) {
+        RandomHistory history = history(seed);
+        HeapBytes store = new HeapBytes();
+        BytesTables tables = new BytesTables(store);
+        Core core = new Core(history.world().limits);
+        List<Decision> facts = new ArrayList<>();
+        for (Input input : history.world().log) {
+            facts.addAll(core.step(tables, input).facts());
+        }
+
+        assertEquals(history.world().facts, facts, "seed " + seed);
+        assertEquals(HeapBytes.dump(history.tables()), store.dump(), "seed " + seed);
+    }
+
+    /** Every event twice: the second one is refused, moves nothing and commands nothing but to fence a process. */
+    @ParameterizedTest
+    @ValueSource(longs = {9, 10})
+    void aSecondDeliveryIsRefused(long seed) {
+        RandomHistory history = history(seed);
+        HeapTables tables = new HeapTables();
+        Core core = new Core(history.world().limits);
+        for (Input input : history.world().log) {
+            Input.Recorded first = (Input.Recorded) input;
+            core.step(tables, new Input.Recorded(0, first.offset() * 2, first.event()));
+            Decided again = core.decide(tables, new Input.Recorded(0, first.offset() * 2 + 1, first.event()));
+            assertInstanceOf(Outcome.Refused.class, again.outcome(), () -> "seed " + seed + ", " + first.event());
+            assertEquals(1, again.facts().size(), () -> "seed " + seed + ", " + again.facts());
+            assertTrue(again.commands().stream().allMatch(FenceAgent.class::isInstance), () -> "seed " + seed + ", " + again.commands());
+        }
+    }
+
+    /** The histories are worth the time: every kind of fact that agents can cause occurs in them. */
+    @Test
+    void historiesAreVaried() {
+        Set<String> seen = new HashSet<>();
+        for (long seed = 1; seed <= 10; seed++) {
+            history(seed).world().facts.forEach(fact -> seen.add(fact.getClass().getSimpleName()));
+        }
+        Set<String> missing = WireType.ofFamily(Decision.class).stream().map(type -> type.javaType().getSimpleName())
+                .filter(name -> !seen.contains(name)).collect(Collectors.toSet());
+
+        assertEquals(Set.of("InputSkipped", "PolicyVersioned", "PolicyRefused"), missing);
+    }
+
+    @Test
+    void anIllegalHistoryIsFatalAndSaysWhere() {
+        RandomHistory history = history(11);
+        List<Decision> facts = history.world().facts;
+        HeapTables tables = new HeapTables();
+        IllegalHistory thrown = assertThrows(IllegalHistory.class, () -> {
+            for (int i = 0; i < facts.size(); i++) {
+                if (!(facts.get(i) instanceof io.tierlog.schemas.decision.RequestAdmitted)) {
+                    Core.evolve(tables, facts.get(i));
+                }
+            }
+        });
+        assertTrue(String.valueOf(thrown.getMessage()).contains("@"), thrown.getMessage());
+    }
+}

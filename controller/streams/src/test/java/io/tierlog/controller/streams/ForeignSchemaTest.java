@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.events.Codec;
+import io.tierlog.events.LogReader;
+import io.tierlog.events.LogReader.Isolation;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.wire.WireFormat;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.SkipReason;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.event.Tick;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.apache.avro.Schema;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Records whose schema this process does not know by itself: the registry is waited for, a later version's type stops the instance. */
+class ForeignSchemaTest {
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private Path directory;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private ScriptedRegistry registry;
+
+    @BeforeEach
+    void start() throws Exception {
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+        registry = new ScriptedRegistry();
+    }
+
+    @AfterEach
+    void stop() {
+        registry.close();
+        broker.close();
+    }
+
+    @Test
+    void aRegistryThatDoesNotAnswerIsWaitedForAndNothingIsSkipped() throws Exception {
+        // The same type in another form, under an id that the controller has to ask for.
+        int id = registry.holds(new Schema.Parser().parse(Tick.SCHEMA.toString().replace("Wall clock of the sender", "Clock of the sender")));
+        try (TestLog log = new TestLog(broker, 1);
+                RegistryClient client = new RegistryClient(RegistryConfig.of(registry.url()));
+                ControllerApp app = ControllerApp.start(config(log).build());
+                LogReader<Decision> reader = reader(log, client)) {
+            assertTrue(app.awaitRunning(TestLog.PATIENCE));
+            Decisions decisions = new Decisions(reader);
+            registry.setUp(false);
+            log.append(0, Partitions.key("clock/0"), WireFormat.frame(id, Codec.avro(Script.tick(0, 1, 5_000))));
+            TestLog.await("the wait", () -> app.state().equals("WAITING_FOR_REGISTRY"));
+            assertEquals(List.of(), decisions.all());
+            registry.setUp(true);
+            TestLog.await("the tick", () -> decisions.of(TimeAdvanced.class).size() == 1);
+            assertEquals(List.of(), decisions.of(InputSkipped.class));
+            TestLog.await("running again", () -> app.state().equals("RUNNING"));
+        }
+    }
+
+    @Test
+    void aTypeOfALaterVersionStopsTheInstanceUntilAnOperatorDecides() throws Exception {
+        int id = registry.holds(new Schema.Parser().parse("""
+                {"type": "record", "name": "BlocksDreamt", "namespace": "io.tierlog.schemas.event",
+                 "fields": [{"name": "n", "type": "int"}]}"""));
+        try (TestLog log = new TestLog(broker, 1);
+                RegistryClient client = new RegistryClient(RegistryConfig.of(registry.url()));
+                LogReader<Decision> reader = reader(log, client)) {
+            Decisions decisions = new Decisions(reader);
+            long offset = log.append(0, Partitions.key("clock/0"), WireFormat.frame(id, new byte[] {2}));
+            try (ControllerApp app = ControllerApp.start(config(log).build())) {
+                Throwable failure = app.ended().get(60, TimeUnit.SECONDS).orElseThrow();
+                assertInstanceOf(ControllerException.InputFailed.class, failure);
+                String said = String.valueOf(failure.getMessage());
+                assertTrue(said.contains("io.tierlog.schemas.event.BlocksDreamt"), said);
+                assertTrue(said.contains("--skip-input 0:" + offset), said);
+                TestLog.await("stopped", () -> app.state().equals("STOPPED"));
+            }
+            assertEquals(List.of(), decisions.all());
+            ControllerConfig skipping = config(log).skipInputs(Set.of(new InputPosition(0, offset))).build();
+            try (ControllerApp app = ControllerApp.start(skipping)) {
+                TestLog.await("the skip", () -> !decisions.of(InputSkipped.class).isEmpty());
+                assertEquals(SkipReason.OPERATOR, decisions.of(InputSkipped.class).getFirst().reason());
+                assertTrue(app.awaitRunning(TestLog.PATIENCE));
+            }
+        }
+    }
+
+    private ControllerConfig.Builder config(TestLog log) {
+        // No ticks of its own: they would be decisions too.
+        return log.controller(directory.resolve("state")).registry(RegistryConfig.of(registry.url())).tickMs(60_000);
+    }
+
+    private static LogReader<Decision> reader(TestLog log, RegistryClient client) {
+        return new LogReader<>(
+                log.access, new Codec(client), new LogReader.Source<>(log.topics.decisions(), Decision.class, Isolation.COMMITTED));
+    }
+}

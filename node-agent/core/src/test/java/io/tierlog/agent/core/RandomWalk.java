@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.FakePorts.Unit;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.command.ReleaseRequest;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
+
+/** One walk: a controller that reads the events and sends commands, rightly and wrongly, and ports whose units end in any legal way. */
+final class RandomWalk {
+    private static final int KEPT = 64;
+
+    final World world;
+    private final Random random;
+    private final WalkingEngine engine;
+    private final List<Command> sent = new ArrayList<>();
+    private final List<AgentInput> completions = new ArrayList<>();
+    private final List<Unit> doubtful = new ArrayList<>();
+    private final Map<String, RequestSubmitted> submitted = new HashMap<>();
+    private final Map<String, List<BlocksSealed>> sealed = new HashMap<>();
+    private final Map<String, List<Integer>> destinations = new HashMap<>();
+    private final Map<String, Event> ends = new HashMap<>();
+    private final List<BlockResult> placed = new ArrayList<>();
+    private final int hostPages;
+    private int eventsRead;
+    private boolean resting;
+
+    RandomWalk(long seed) {
+        random = new Random(seed);
+        AgentLimits limits = AgentLimits.defaults()
+                .with(new AgentLimits.Units(1 + random.nextInt(3), 2, 2, 2, 2))
+                .with(new AgentLimits.Bounds(64, 5, 10, 64, 100_000));
+        hostPages = 6 + random.nextInt(20);
+        world = new World(WalkingEngine.pages(), hostPages, limits);
+        engine = new WalkingEngine(world, random);
+    }
+
+    void run(int steps) {
+        engine.connect();
+        world.register();
+        for (int i = 0; i < steps; i++) {
+            step();
+            checkEvents();
+        }
+        comeToRest();
+    }
+
+    private void step() {
+        int choice = random.nextInt(100);
+        if (choice < 15) {
+            engine.submit();
+        } else if (choice < 45) {
+            engine.step();
+        } else if (choice < 70) {
+            endUnit();
+        } else if (choice < 82) {
+            world.advance(random.nextInt(20));
+        } else if (choice < 90) {
+            disturbCommands();
+        } else if (choice < 94 && !completions.isEmpty()) {
+            world.on(completions.get(random.nextInt(completions.size()))); // late or repeated
+        } else if (choice < 96) {
+            settleDoubtful();
+        } else if (choice < 97) {
+            world.advance(random.nextInt(4_000));
+        } else {
+            rare();
+        }
+    }
+
+    private void rare() {
+        switch (random.nextInt(8)) {
+            case 0 -> engine.vanish();
+            case 1 -> world.ports.storeReachable = !world.ports.storeReachable;
+            case 2 -> rot();
+            case 3 -> world.heard.congested = random.nextInt(3) == 0;
+            default -> engine.connect();
+        }
+        if (random.nextInt(3) > 0) {
+            engine.connect();
+        }
+    }
+
+    private void rot() {
+        int page = random.nextInt(hostPages);
+        boolean busy = world.ports.units.stream().anyMatch(unit -> unit.kind() == Kind.LOAD || unit.kind() == Kind.WRITE);
+        if (!busy) {
+            world.ports.host[page][3] ^= 1;
+        }
+    }
+
+    // --- ports
+
+    /** Ends a unit: of the device the oldest of its direction, of the store any. */
+    private void endUnit() {
+        if (world.ports.units.isEmpty()) {
+            return;
+        }
+        Unit chosen = world.ports.units.get(random.nextInt(world.ports.units.size()));
+        Unit unit = chosen.kind() == Kind.LOAD || chosen.kind() == Kind.SAVE ? world.ports.of(chosen.kind()).getFirst() : chosen;
+        if (unit.kind() == Kind.PROBE) {
+            deliver(world.ports.endProbe(unit));
+            return;
+        }
+        int how = random.nextInt(12);
+        int arrive = how < 9 ? unit.size() : random.nextInt(unit.size() + 1);
+        OperationReason why = how == 11 ? OperationReason.UNKNOWN : OperationReason.IO;
+        if (how == 11 && arrive < unit.size()) {
+            doubtful.add(unit);
+        }
+        deliver(world.ports.end(unit, arrive, why));
+    }
+
+    private void deliver(AgentInput completion) {
+        world.on(completion);
+        completions.add(completion);
+        if (completions.size() > KEPT) {
+            completions.removeFirst();
+        }
+    }
+
+    private void settleDoubtful() {
+        if (!doubtful.isEmpty()) {
+            Unit unit = doubtful.removeFirst();
+            world.on(FakePorts.input(
+                    unit, IntStream.range(0, unit.size()).mapToObj(i -> FakePorts.failed(OperationReason.DEVICE_FAULT)).toList()));
+        }
+    }
+
+    // --- the controller
+
+    private void checkEvents() {
+        for (; eventsRead < world.heard.events.size(); eventsRead++) {
+            Event event = world.heard.events.get(eventsRead);
+            if (event instanceof OperationStarted started) {
+                destinations.put(started.operation(), started.pages().stream().map(PagedBlock::page).toList());
+            }
+            operationEnded(event).ifPresent(operation -> checkEnd(operation, event));
+            if (!resting && random.nextInt(10) > 0) {
+                answer(event);
+            }
+        }
+    }
+
+    /** One terminal event for an operation; a repeat says the same. */
+    private void checkEnd(String operation, Event event) {
+        Event before = ends.putIfAbsent(operation, event);
+        if (before != null) {
+            assertEquals(content(before), content(event), () -> "two ends of " + operation);
+        }
+    }
+
+    private static String content(Event event) {
+        return event.toString().replace(event.envelope().toString(), "");
+    }
+
+    private static Optional<String> operationEnded(Event event) {
+        return switch (event) {
+            case WriteBackDone e -> Optional.of(e.operation());
+            case WriteBackFailed e -> Optional.of(e.operation());
+            case PrefetchDone e -> Optional.of(e.operation());
+            case PrefetchFailed e -> Optional.of(e.operation());
+            case BackUpDone e -> Optional.of(e.operation());
+            case BackUpFailed e -> Optional.of(e.operation());
+            case DropDone e -> Optional.of(e.operation());
+            case DropFailed e -> Optional.of(e.operation());
+            case OperationCancelled e -> Optional.of(e.operation());
+            case CommandRefused e -> e.reason() == OperationReason.STALE_COMMAND ? Optional.empty() : Optional.ofNullable(e.operation());
+            default -> Optional.empty();
+        };
+    }
+
+    private void answer(Event event) {
+        switch (event) {
+            case RequestSubmitted e -> onSubmitted(e);
+            case BlocksSealed e -> {
+                sealed.computeIfAbsent(e.request() + "/" + e.attempt(), any -> new ArrayList<>()).add(e);
+                if (random.nextInt(4) == 0) {
+                    send(writeBack(e.request(), e.attempt(), List.of(e)));
+                }
+            }
+            case RequestFinished e -> onFinished(e);
+            case WriteBackDone e -> onWrittenBack(e);
+            default -> { }
+        }
+    }
+
+    private void onSubmitted(RequestSubmitted e) {
+        submitted.put(e.request() + "/" + e.attempt(), e);
+        if (e.answered()) {
+            return;
+        }
+        int from = random.nextInt(5) == 0 ? e.deviceBlocks() : e.storeFrom();
+        Prompt prompt = new Prompt("m", e.blockTokens(), e.promptTokens(), e.keys());
+        if (random.nextInt(6) == 0) {
+            world.resume(e.request(), RequestReason.BELOW_THRESHOLD);
+        } else {
+            String operation = world.operation();
+            var header = world.header();
+            send(new PrefetchBlocks(
+                    world.envelope(), header, operation, "lease-" + operation, 1 + random.nextInt(3_000), e.request(), e.attempt(), "m",
+                    prompt.root(), prompt.blocks(from, e.storeFrom() + e.storeBlocks()), Tier.STORE, List.of()));
+        }
+    }
+
+    private void onFinished(RequestFinished e) {
+        List<BlocksSealed> blocks = sealed.getOrDefault(e.request() + "/" + e.attempt(), List.of());
+        if (blocks.isEmpty() || random.nextInt(6) == 0) {
+            var header = world.header();
+            send(new ReleaseRequest(world.envelope(), header, e.request(), e.attempt()));
+        } else if (random.nextInt(10) > 0) {
+            send(writeBack(e.request(), e.attempt(), blocks));
+        }
+    }
+
+    private WriteBackBlocks writeBack(String request, int attempt, List<BlocksSealed> blocks) {
+        String operation = world.operation();
+        var header = world.header();
+        return new WriteBackBlocks(
+                world.envelope(), header, operation, request, attempt, "m", blocks.getFirst().root(),
+                blocks.stream().flatMap(e -> e.blocks().stream()).toList(), 1 + random.nextInt(5_000));
+    }
+
+    private void onWrittenBack(WriteBackDone e) {
+        List<BlockResult> there = e.blocks().stream().filter(result -> result.page() >= 0).toList();
+        placed.addAll(there);
+        var header = world.header();
+        if (random.nextInt(4) == 0) {
+            send(new ReleasePins(world.envelope(), header, e.operation()));
+        } else if (random.nextInt(10) > 0) {
+            send(new BackUpBlocks(
+                    world.envelope(), header, world.operation(), e.operation(), "m", e.blocks().getFirst().block().key(),
+                    there.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList()));
+        }
+    }
+
+    private void send(Command command) {
+        sent.add(command);
+        if (sent.size() > KEPT) {
+            sent.removeFirst();
+        }
+        if (random.nextInt(12) > 0) { // else it is lost, and may come later
+            world.command(command);
+        }
+    }
+
+    private void disturbCommands() {
+        int choice = random.nextInt(10);
+        if (choice < 5 && !sent.isEmpty()) {
+            world.command(sent.get(random.nextInt(sent.size()))); // late or repeated
+        } else if (choice < 7) {
+            OperationKind kind = OperationKind.PREFETCH;
+            int newest = Math.max(1, (int) (sent.size() * 0.2));
+            world.cancelOperation("op" + (1 + random.nextInt(newest + eventsRead / 4 + 1)), kind);
+        } else if (choice == 7 && !sent.isEmpty()) {
+            Envelope wrong = new Envelope("node/a", "controller/0", 9, 1, 0, 0, null, null);
+            world.command(new ReleasePins(wrong, world.header(), "op1"));
+        } else if (!placed.isEmpty()) {
+            List<BlockResult> some = List.of(placed.get(random.nextInt(placed.size())));
+            send(drop(some));
+        }
+        if (random.nextInt(20) == 0 && !sent.isEmpty() && sent.getLast() instanceof ReleasePins last) {
+            world.command(new ReleasePins(last.envelope(), last.header(), "something else")); // conflict
+        }
+    }
+
+    private Command drop(List<BlockResult> some) {
+        return new io.tierlog.schemas.command.DropBlocks(
+                world.envelope(), world.header(), world.operation(), Tier.HOST, "m",
+                some.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList(), Tier.STORE);
+    }
+
+    // --- rest
+
+    private void comeToRest() {
+        resting = true;
+        world.heard.congested = false;
+        engine.connect();
+        engine.endAll();
+        for (int round = 0; round < 20; round++) {
+            while (!doubtful.isEmpty()) {
+                settleDoubtful();
+            }
+            world.settle();
+            world.advance(5_000);
+        }
+        checkEvents();
+        world.settle();
+        world.advance(120_000);
+        engine.assertAllReleased();
+        world.assertAtRest();
+        long serving = world.serving();
+        assertEquals(hostPages, world.free() + serving, () -> "pages at rest: " + world.core.status().usage());
+        for (String operation : destinations.keySet()) {
+            assertTrue(ends.containsKey(operation), () -> operation + " began and never ended");
+        }
+        assertEquals(0, world.core.status().liveRequests(), "requests");
+    }
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.AgentInput.DeviceBlock;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.RequestReason;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/** The engine of a random walk: it keeps its side of the door's contract, and writes to a page as soon as it may. */
+final class WalkingEngine {
+    private static final int TOKENS = 2;
+    private static final int PAGES = 24;
+
+    /** One attempt as the engine sees it. */
+    private static final class Run {
+        final Attempt id;
+        final Prompt prompt;
+        final long call;
+        /** Pages of the blocks, by index. */
+        final Map<Integer, Integer> pages = new LinkedHashMap<>();
+        long load;
+        int toLoad;
+        int have;
+        boolean answered;
+        boolean prefilled;
+
+        Run(Attempt id, Prompt prompt, long call) {
+            this.id = id;
+            this.prompt = prompt;
+            this.call = call;
+        }
+    }
+
+    private final World world;
+    private final Random random;
+    private final Deque<Integer> free = new ArrayDeque<>();
+    private final long[] generations = new long[PAGES];
+    private final SequencedMap<Attempt, Run> runs = new LinkedHashMap<>();
+    /** Pages of ended attempts that the agent has not released. */
+    private final Map<String, List<Integer>> held = new HashMap<>();
+    private String session = "";
+    private int sessions;
+    private boolean pool;
+    private int requests;
+    private int noticesRead;
+
+    WalkingEngine(World world, Random random) {
+        this.world = world;
+        this.random = random;
+    }
+
+    static int pages() {
+        return PAGES;
+    }
+
+    void connect() {
+        if (session.isEmpty()) {
+            session = "s" + ++sessions;
+            world.on(new AgentInput.SessionOpened(world.call(), session, "engine"));
+        }
+        if (!pool) {
+            long call = world.call();
+            world.on(new AgentInput.BuffersRegistered(call, session, PAGES, FakePorts.BLOCK_BYTES, World.DIGEST, Map.of()));
+            pool = world.heard.replies.get(call) instanceof Heard.Done;
+            if (pool) {
+                free.clear();
+                for (int page = 0; page < PAGES; page++) {
+                    free.add(page);
+                }
+            }
+        }
+    }
+
+    void vanish() {
+        world.on(new AgentInput.SessionClosed(session, random.nextBoolean()));
+        session = "";
+        pool = false;
+        runs.clear();
+        held.clear();
+    }
+
+    void submit() {
+        if (!pool || runs.size() >= 8) {
+            return;
+        }
+        Prompt prompt = randomPrompt();
+        boolean again = !runs.isEmpty() && random.nextInt(10) == 0;
+        String request = again ? runs.firstEntry().getKey().request() : "r" + ++requests;
+        int attempt = again ? runs.firstEntry().getKey().attempt() + 1 : 1;
+        if (again && runs.firstEntry().getValue().load > 0) {
+            loaded(runs.firstEntry().getValue());
+        }
+        Attempt id = new Attempt(session, request, attempt);
+        long call = world.submit(id, prompt, 0, random.nextInt(10) > 0);
+        if (!(world.heard.replies.get(call) instanceof Heard.Refused)) {
+            if (again) {
+                end(runs.pollFirstEntry().getValue()); // the agent has ended the attempt before
+            }
+            runs.put(id, new Run(id, prompt, call));
+        }
+    }
+
+    private Prompt randomPrompt() {
+        int[] tokens = new int[1 + random.nextInt(13)];
+        for (int i = 0; i < tokens.length; i++) {
+            tokens[i] = i % (2 * TOKENS) == 0 ? random.nextInt(2) : 7;
+        }
+        return Prompt.of(TOKENS, tokens);
+    }
+
+    /** Takes a run one step on, whatever step is next. */
+    void step() {
+        readNotices();
+        if (runs.isEmpty()) {
+            return;
+        }
+        Run run = new ArrayList<>(runs.values()).get(random.nextInt(runs.size()));
+        if (random.nextInt(25) == 0) {
+            giveUp(run);
+        } else if (!run.answered) {
+            Heard.Reply reply = world.heard.replies.get(run.call);
+            if (reply instanceof Heard.Offered offered) {
+                use(run, offered.offer());
+            }
+        } else if (run.load > 0) {
+            loaded(run);
+        } else if (!run.prefilled) {
+            compute(run);
+        } else {
+            finish(run);
+        }
+    }
+
+    private void readNotices() {
+        List<Heard.Notice> all = world.heard.notices;
+        for (; noticesRead < all.size(); noticesRead++) {
+            switch (all.get(noticesRead)) {
+                case Heard.Ready ready -> {
+                    Run run = runs.get(new Attempt(session, ready.request(), ready.attempt()));
+                    if (run != null) {
+                        assertFalse(run.answered, () -> "answered twice: " + ready);
+                        use(run, ready.offer());
+                    }
+                }
+                case Heard.Released released -> release(released);
+            }
+        }
+    }
+
+    private void release(Heard.Released released) {
+        List<Integer> pages = held.get(released.request() + "/" + released.attempt());
+        if (pages != null) {
+            for (Integer page : released.pages()) {
+                if (pages.remove(page)) {
+                    free.add(page);
+                }
+            }
+        }
+    }
+
+    private void use(Run run, Offer offer) {
+        run.answered = true;
+        int blocks = Math.min(offer.sources().size(), free.size());
+        if (blocks == 0 || random.nextInt(8) == 0) {
+            return;
+        }
+        List<DeviceBlock> load = new ArrayList<>();
+        for (int i = 0; i < blocks; i++) {
+            load.add(take(run, i));
+        }
+        run.load = world.call();
+        run.toLoad = blocks;
+        world.on(new AgentInput.LoadAsked(run.load, run.id, run.prompt.namespace(), load));
+        if (world.heard.replies.get(run.load) instanceof Heard.Refused refused) {
+            // its lease may have ended in the meantime, or the agent may be busy; anything else is a fault of this engine or of the core
+            assertTrue(refused.refusal() != io.tierlog.agent.core.port.EngineReplies.Refusal.BAD_ARGUMENT, refused::detail);
+            run.load = 0;
+        }
+    }
+
+    private DeviceBlock take(Run run, int index) {
+        Integer page = run.pages.get(index);
+        if (page == null) {
+            page = free.remove();
+            generations[page]++;
+            run.pages.put(index, page);
+        }
+        assertFalse(world.ports.deviceBusy(page), "a page that was given back is still moved to or from: " + page);
+        return new DeviceBlock(index, run.prompt.keys().get(index), page, generations[page]);
+    }
+
+    private void loaded(Run run) {
+        if (world.heard.replies.get(run.load) instanceof Heard.Loaded loaded) {
+            for (int i = 0; i < loaded.blocks(); i++) {
+                int page = run.pages.getOrDefault(i, -1);
+                assertArrayEquals(
+                        FakePorts.content("m", run.prompt.keys().get(i)), world.ports.device[page], () -> "wrong content for " + run.prompt);
+            }
+            run.have = loaded.blocks();
+            run.load = 0;
+        }
+    }
+
+    private void compute(Run run) {
+        int whole = run.prompt.keys().size();
+        List<DeviceBlock> sealed = new ArrayList<>();
+        int index = run.have;
+        for (; index < whole && (run.pages.containsKey(index) || !free.isEmpty()); index++) {
+            DeviceBlock block = take(run, index);
+            world.ports.device[block.page()] = FakePorts.content("m", block.key());
+            sealed.add(block);
+        }
+        run.prefilled = true;
+        world.on(new AgentInput.Prefilled(world.call(), run.id, 0, run.have, whole - run.have));
+        if (!sealed.isEmpty()) {
+            Bytes parent = run.have == 0 ? Bytes.EMPTY : run.prompt.keys().get(run.have - 1);
+            long call = world.call();
+            world.on(new AgentInput.Sealed(call, run.id, "m", run.prompt.root(), parent, sealed));
+            world.heard.reply(call, Heard.Done.class);
+        }
+    }
+
+    private void finish(Run run) {
+        runs.remove(run.id);
+        int kind = random.nextInt(10);
+        RequestReason reason = kind == 0 ? RequestReason.KV_BUDGET : kind == 1 ? RequestReason.PREEMPTED : RequestReason.COMPLETED;
+        hold(run, run.load > 0 ? 0 : run.have);
+        world.on(new AgentInput.Finished(world.call(), run.id, reason, 1));
+    }
+
+    private void giveUp(Run run) {
+        runs.remove(run.id);
+        if (run.load > 0) {
+            loaded(run);
+        }
+        end(run);
+        world.on(new AgentInput.Cancelled(world.call(), run.id));
+        if (random.nextInt(4) == 0) {
+            world.on(new AgentInput.Cancelled(world.call(), run.id)); // again: nothing
+        }
+    }
+
+    /** The pages that a load or a save may touch stay until they are released; the others are free. */
+    private void end(Run run) {
+        boolean touched = run.load > 0 || run.prefilled;
+        hold(run, touched ? (run.load > 0 ? 0 : run.have) : Integer.MAX_VALUE);
+    }
+
+    private void hold(Run run, int from) {
+        List<Integer> kept = new ArrayList<>();
+        run.pages.forEach((index, page) -> {
+            boolean loading = run.load > 0 && index < run.toLoad;
+            boolean sealed = run.prefilled && index >= from;
+            if (loading || sealed) {
+                kept.add(page);
+            } else {
+                free.add(page);
+            }
+        });
+        held.put(run.id.request() + "/" + run.id.attempt(), kept);
+    }
+
+    @Nullable Prompt promptOf(String request, int attempt) {
+        Run run = runs.get(new Attempt(session, request, attempt));
+        return run == null ? null : run.prompt;
+    }
+
+    /** Ends every run; what is held comes back when the agent says so. */
+    void endAll() {
+        readNotices();
+        for (Run run : List.copyOf(runs.values())) {
+            giveUp(run);
+        }
+    }
+
+    void assertAllReleased() {
+        readNotices();
+        assertTrue(held.values().stream().allMatch(List::isEmpty), () -> "never released: " + held);
+    }
+}
