@@ -20,6 +20,7 @@ import java.util.function.Consumer;
 public final class ControlBench {
     private static final long ANSWER_MS = 15_000;
     private static final int WARM_UP_MS = 1_000;
+    private static final int WARM_UP_COMMITS = 3;
 
     private final Environment environment;
     private final Consumer<String> progress;
@@ -115,7 +116,9 @@ public final class ControlBench {
 
     private LatencyResult latency(Lane lane) throws InterruptedException {
         ControlBenchConfig.Load load = environment.config().load();
-        int warmUp = Math.max(1, load.rate() * WARM_UP_MS / 1_000);
+        // The first commits after a start look for their coordinators, which takes a hundred times as long as a commit.
+        int warmUpMs = Math.max(WARM_UP_MS, WARM_UP_COMMITS * environment.config().tuning().commitIntervalMs());
+        int warmUp = Math.max(1, load.rate() * warmUpMs / 1_000);
         int count = warmUp + load.rate() * load.seconds();
         long period = TimeUnit.SECONDS.toNanos(1) / load.rate();
         Arrivals arrivals = new Arrivals(new Arrivals.Stretch(take(count), warmUp, count, period));

@@ -2,6 +2,7 @@
 package io.tierlog.ops.bench.control;
 
 import io.tierlog.controller.streams.CommandDelivery;
+import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.ops.bench.BenchException;
 import java.util.List;
 import java.util.Optional;
@@ -22,7 +23,7 @@ public record ControlBenchConfig(
             Optional.empty(),
             new Load(200, 5, 3, 60_000),
             new Shape(24, 4, 4),
-            new Tuning(200, 16L << 20),
+            new Tuning(StreamsTuning.DEFAULTS.commitIntervalMs(), StreamsTuning.DEFAULTS.recordCacheBytes()),
             List.of(CommandDelivery.DIRECT, CommandDelivery.TRANSACTIONAL));
 
     /** Refuses a list without any way, or with one twice. */
