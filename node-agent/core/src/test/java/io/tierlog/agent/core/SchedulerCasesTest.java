@@ -51,7 +51,6 @@ class SchedulerCasesTest {
         assertArrayEquals(
                 FakePorts.content(prompt.namespace(), prompt.keys().get(result.block().index())), world.ports.host[result.page()]);
     }
-
     @Test
     void b1SuffixComesUnderItsOwnIndexes() {
         World world = World.running(31, 31);
@@ -72,7 +71,6 @@ class SchedulerCasesTest {
         assertEquals(
                 new Offer(0, List.of(Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), Offer.Reason.FETCHED), offer);
     }
-
     @Test
     void b1BlocksUnderAnotherIndexThanThePromptsAreRefused() {
         World world = World.running(31, 31);
@@ -87,7 +85,6 @@ class SchedulerCasesTest {
         assertEquals(Offer.Reason.FETCH_FAILED, world.heard.notices(Heard.Ready.class).getFirst().offer().reason());
         assertEquals(31, world.free());
     }
-
     @Test
     void b2BackupSourceStaysWhileTheNextWriteBackWaitsForRoom() {
         World world = World.running(31, 2);
@@ -117,7 +114,6 @@ class SchedulerCasesTest {
         }
         assertEquals(2, world.heard.events(WriteBackDone.class).size());
     }
-
     @Test
     void b2ADeferralThatFindsNoRoomInTimeIsRefused() {
         World world = World.running(31, 2);
@@ -145,7 +141,6 @@ class SchedulerCasesTest {
         world.endAll(Kind.SAVE);
         return writeBack;
     }
-
     @Test
     void b2ADeferredWriteBackCanBeCancelled() {
         World world = World.running(31, 2);
@@ -161,7 +156,6 @@ class SchedulerCasesTest {
         world.endAll(Kind.WRITE);
         world.assertAtRest();
     }
-
     @Test
     @Timeout(10)
     void oneInLineWithABlockThatServesAlreadyLooksOnceForRoom() {
@@ -180,7 +174,6 @@ class SchedulerCasesTest {
         world.releasePins(third);
         assertEquals(1, world.ports.only(Kind.SAVE).size());
     }
-
     @Test
     void aWriteBackLargerThanTheHostIsRefusedAtOnce() {
         World world = World.running(31, 4);
@@ -190,7 +183,6 @@ class SchedulerCasesTest {
         assertEquals(5, world.heard.releasedPages("r").size());
         world.assertAtRest();
     }
-
     @Test
     void b3aAPlacementThatIsBuiltOnMustServeWithItsGeneration() {
         World world = World.running(31, 31);
@@ -205,7 +197,6 @@ class SchedulerCasesTest {
         assertEquals(2, offer.sources().size(), "what is pinned is offered, nothing under another index");
         assertEquals(29, world.free());
     }
-
     @Test
     void b3aThePrefixOfAWaitingRequestCannotBeEvicted() {
         World world = World.running(31, 2);
@@ -219,7 +210,6 @@ class SchedulerCasesTest {
         assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
         assertEquals(1, world.core.status().count(AgentCounter.WRITE_BACKS_DEFERRED));
     }
-
     @Test
     void b3bWhatServesByThenIsNotFetchedAgain() {
         World world = World.running(31, 31);
@@ -240,7 +230,6 @@ class SchedulerCasesTest {
         assertEquals(6, world.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
         assertEquals(25, world.free());
     }
-
     @Test
     void b3bWhatServesByThenIsOfferedAndPinnedWithoutAFetch() {
         World world = World.running(31, 31);
@@ -255,7 +244,6 @@ class SchedulerCasesTest {
         world.prefilled("r");
         world.assertAtRest();
     }
-
     @Test
     void b4SharedPrefixesAreWrittenOnce() {
         World world = World.running(31, 31);
@@ -273,7 +261,6 @@ class SchedulerCasesTest {
         assertEquals(6, world.ports.store.size());
         world.assertAtRest();
     }
-
     @Test
     void b5TheMatchedPrefixIsNotEvictedForItsOwnSuffix() {
         World world = World.running(31, 4);
@@ -287,7 +274,6 @@ class SchedulerCasesTest {
         Offer offer = world.heard.notices(Heard.Ready.class).getFirst().offer();
         assertEquals(new Offer(0, List.of(Tier.HOST, Tier.HOST), Offer.Reason.NO_ROOM), offer, "prefix of 4 tokens, the rest computed");
     }
-
     @Test
     void b6FinishThenAbortBeforeTheWriteBack() {
         World world = World.running(31, 31);
@@ -297,7 +283,6 @@ class SchedulerCasesTest {
         world.releaseRequest("r1");
         assertEquals(List.of(0, 1, 2, 3, 4), world.heard.releasedPages("r1"));
     }
-
     @Test
     void b7AbortWhileTheWriteBackRuns() {
         World world = World.running(31, 31);
@@ -317,7 +302,6 @@ class SchedulerCasesTest {
         world.releasePins(writeBack);
         world.assertAtRest();
     }
-
     @Test
     void b8AFailedWriteBackLeavesNothingOnTheHost() {
         World world = World.running(31, 31);
@@ -329,7 +313,6 @@ class SchedulerCasesTest {
         assertEquals(5, world.heard.releasedPages("r").size());
         world.assertAtRest();
     }
-
     @Test
     void b8SomeBlocksFail() {
         World world = World.running(31, 31);
@@ -348,7 +331,6 @@ class SchedulerCasesTest {
         world.assertAtRest();
         return world.heard.event(BackUpDone.class);
     }
-
     @Test
     void b8AnUnknownOutcomeQuarantinesUntilTheStreamIsIdle() {
         World world = World.running(31, 31);
@@ -509,7 +491,6 @@ class SchedulerCasesTest {
         world.compute("r1", one, 0, 0, 1);
         world.releasePins(writeBackNow(world, one, "r1"));
         assertEquals(29, world.free());
-
         // the same prompt: 1 block matches, since the last token is computed again
         assertEquals(1, world.offered(world.submit("r2", one, 0)).sources().size());
         world.load("r2", one, 0, 5);
@@ -520,7 +501,6 @@ class SchedulerCasesTest {
         world.releaseRequest("r2"); // block 1 is on the host: nothing to write back
         assertEquals(List.of(6), world.heard.releasedPages("r2"));
         assertEquals(29, world.free());
-
         Prompt three = Prompt.of(2, 1, 2, 3, 4, 5, 6);
         assertEquals(2, world.offered(world.submitted("r3", three)).sources().size());
         world.load("r3", three, 0, 7, 8);

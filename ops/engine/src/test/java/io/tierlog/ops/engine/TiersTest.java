@@ -17,6 +17,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,8 +84,10 @@ class TiersTest {
         agent.die();
         agent.awaitDeath();
         agent.restart();
+        long untilNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (agent.opened.get() < 2 || engine.door().current().isEmpty()) {
-            Thread.sleep(5);
+            assertTrue(System.nanoTime() < untilNanos, "no second session");
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
         }
         tiers.finish(blocks, request.wholeKeys());
         engine.pool().release(blocks);

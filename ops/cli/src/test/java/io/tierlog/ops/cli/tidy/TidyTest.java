@@ -65,7 +65,7 @@ class TidyTest {
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (final Throwable _) { /* never mind */ }"),
                 Arguments.of("swallowed exception", APP, "try { a(); } catch (A | java.lang.Exception e) {}"),
                 Arguments.of("long line", APP, "/" + "/".repeat(150)),
-                Arguments.of("long line", "ops/tierlog", "#" + " a".repeat(70)));
+                Arguments.of("long line", "ops/tierlog", "#" + " a".repeat(75)));
     }
 
     @ParameterizedTest(name = "{0}: {1}")
