@@ -29,7 +29,8 @@ public record RecordStamp(long sequence, int crc32c) {
                 crc32c,
                 envelope.timeMs(),
                 envelope.cause(),
-                envelope.traceContext());
+                envelope.traceContext(),
+                envelope.taken());
     }
 
     /** Where the sender stands after the record with this Avro binary, which carries {@link #onto} in its envelope. */

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.Test;
 
 /** Every answer that a reader of events can give. */
 class RecordReaderTest {
-    private static final Envelope ENVELOPE = new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null);
+    private static final Envelope ENVELOPE = new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null, null);
     private static final Tick TICK = new Tick(ENVELOPE, 5);
 
     private final Codec codec = new Codec(Schemas.bundled());

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Numbers and checksums of a sender's records, and where records go. */
 class RecordStampTest {
-    private static final Envelope BLANK = new Envelope("clock/3", "clock/3", 7, 0, 0, 9, "cause", "trace");
+    private static final Envelope BLANK = new Envelope("clock/3", "clock/3", 7, 0, 0, 9, "cause", "trace", null);
 
     @Test
     void aGapARepeatAndAChangeShow() {
@@ -35,7 +35,7 @@ class RecordStampTest {
 
     @Test
     void theRestOfTheEnvelopeStays() {
-        assertEquals(new Envelope("clock/3", "clock/3", 7, 6, 77, 9, "cause", "trace"), new RecordStamp(5, 77).onto(BLANK));
+        assertEquals(new Envelope("clock/3", "clock/3", 7, 6, 77, 9, "cause", "trace", null), new RecordStamp(5, 77).onto(BLANK));
     }
 
     @Test

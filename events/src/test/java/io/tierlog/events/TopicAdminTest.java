@@ -137,7 +137,7 @@ class TopicAdminTest {
                         new LogReader<>(access(), codec, new LogReader.Source<>(topics.events(), Event.class, Isolation.COMMITTED))) {
             List<Reading<Event>> read = new ArrayList<>();
             assertEquals(0, reader.readToEnd(entry -> read.add(entry.reading())));
-            Tick tick = new Tick(new Envelope("clock/1", "clock/1", 0, 1, 0, 5, null, null), 5);
+            Tick tick = new Tick(new Envelope("clock/1", "clock/1", 0, 1, 0, 5, null, null, null), 5);
             for (int i = 0; i < 3; i++) {
                 producer.send(new ProducerRecord<>(topics.events(), 1, Partitions.key("clock/1"), codec.encode(topics.events(), tick)))
                         .get(30, TimeUnit.SECONDS);

@@ -82,7 +82,7 @@ class MalformedRecordTest {
 
     @Test
     void textThatIsNotUtf8IsRefused() {
-        byte[] good = Envelope.TYPE.encode(new Envelope("\uFFFD", "s", 1, 1, 0, 0, null, null));
+        byte[] good = Envelope.TYPE.encode(new Envelope("\uFFFD", "s", 1, 1, 0, 0, null, null, null));
         assertEquals("\uFFFD", Envelope.TYPE.decode(good).aggregate());
         for (String bad : List.of("ffffff", "c328e2", "eda080")) {
             byte[] bytes = good.clone();

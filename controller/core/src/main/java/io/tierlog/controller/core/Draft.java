@@ -5,9 +5,11 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.TakenInput;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
@@ -98,7 +100,7 @@ final class Draft {
 
     /** Envelope of facts and commands about {@code aggregate}; the shell stamps what is left open. */
     Envelope envelope(String aggregate, long incarnation) {
-        return new Envelope(aggregate, sender, incarnation, 0, 0, clock.logTimeMs(), cause, traceContext);
+        return new Envelope(aggregate, sender, incarnation, 0, 0, clock.logTimeMs(), cause, traceContext, null);
     }
 
     /** The next id of something that this decision makes for {@code aggregate}. */
@@ -108,6 +110,29 @@ final class Draft {
 
     void fact(Decision fact) {
         facts.add(fact);
+    }
+
+    /**
+     * Puts on record that an agent's event was taken: with the last fact about its node, so that most events need no record for it alone.
+     *
+     * @param about the node
+     * @param sequence number of the event in its sender's count
+     * @param commandSequence number of the last command to the node
+     */
+    void take(Envelope about, long sequence, long commandSequence) {
+        TakenInput taken = new TakenInput(sequence, clock.ticks(), commandSequence);
+        int last = facts.size() - 1;
+        if (last >= evolved && facts.get(last).envelope().aggregate().equals(about.aggregate())) {
+            Decision fact = facts.get(last);
+            facts.set(last, fact.withEnvelope(with(fact.envelope(), taken)));
+        } else {
+            facts.add(new InputTaken(with(about, taken)));
+        }
+    }
+
+    private static Envelope with(Envelope e, TakenInput taken) {
+        return new Envelope(e.aggregate(), e.sender(), e.incarnation(), e.sequence(), e.previousCrc32c(), e.timeMs(), e.cause(),
+                e.traceContext(), taken);
     }
 
     void command(Command command) {

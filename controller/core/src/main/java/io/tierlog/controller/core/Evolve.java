@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.TakenInput;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
@@ -46,6 +47,10 @@ final class Evolve {
     static void apply(Tables tables, Decision fact) {
         try {
             change(tables, fact);
+            TakenInput taken = fact.envelope().taken();
+            if (taken != null) {
+                EvolveNodes.taken(tables, fact, taken);
+            }
         } catch (IllegalHistory e) {
             throw new IllegalHistory(fact, e);
         }
@@ -57,7 +62,6 @@ final class Evolve {
             case TimeAdvanced f -> advance(t, f);
             case PolicyVersioned f -> t.put(Rows.POLICY, key(f), new PolicyRow(f.version(), f.policy()));
             case PolicyAdopted f -> adopt(t, f);
-            case InputTaken f -> EvolveNodes.taken(t, f);
             case SweepAdvanced f -> EvolveNodes.swept(t, f);
             case AgentAccepted f -> EvolveNodes.accepted(t, f);
             case NodeEnded f -> EvolveNodes.ended(t, f);
@@ -79,7 +83,7 @@ final class Evolve {
             case BlocksBackedUp f -> EvolveCopies.backedUp(t, f);
             case BlocksRemoved f -> EvolveCopies.removed(t, f);
             // These are on record for readers of the log; no decision goes by them.
-            case InputSkipped _, InputRefused _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _ -> {}
+            case InputSkipped _, InputRefused _, InputTaken _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _ -> {}
         }
     }
 

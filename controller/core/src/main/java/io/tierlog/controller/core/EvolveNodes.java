@@ -3,12 +3,12 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.TakenInput;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
-import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.SweepAdvanced;
 import io.tierlog.schemas.state.EngineRow;
@@ -19,11 +19,12 @@ import io.tierlog.schemas.state.SweepRow;
 final class EvolveNodes {
     private EvolveNodes() {}
 
-    static void taken(Tables t, InputTaken fact) {
+    /** The fact carries the number of the event that led to it. */
+    static void taken(Tables t, Decision fact, TakenInput taken) {
         NodeState node = NodeState.of(Evolve.node(t, fact));
-        node.lastSequence = fact.inputSequence();
-        node.heardTick = fact.ticks();
-        node.commandSequence = fact.commandSequence();
+        node.lastSequence = taken.sequence();
+        node.heardTick = taken.ticks();
+        node.commandSequence = taken.commandSequence();
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 

@@ -6,7 +6,6 @@ import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.decision.InputSkipped;
-import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
@@ -44,7 +43,7 @@ import io.tierlog.schemas.state.NodeRow;
 /**
  * The front door of decide: whose input it is, whether it may be taken at all, and which room it goes to. Without state.
  *
- * <p>An agent's event passes when it is of the node's present life and not a repeat; the fact InputTaken then records its number.
+ * <p>An agent's event passes when it is of the node's present life and not a repeat; the last fact then records its number.
  */
 final class Inputs {
     private Inputs() {}
@@ -97,7 +96,7 @@ final class Inputs {
             d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was taken before");
         } else {
             taken(n, event);
-            n.fact(new InputTaken(n.envelope(), from.sender(), from.sequence(), d.clock().ticks(), n.commandSequence()));
+            d.take(n.envelope(), from.sequence(), n.commandSequence());
         }
     }
 
@@ -121,7 +120,7 @@ final class Inputs {
             case WaitExpired e -> Requests.waitExpired(n, e);
             case BlocksSealed e -> WriteBacks.sealed(n, e);
             case BlocksEvicted e -> Removals.evicted(n, e);
-            // The agent has its pages: nothing to decide, and InputTaken says that it was read.
+            // The agent has its pages: nothing to decide but that it was read.
             case OperationStarted _ -> {}
             case WriteBackDone e -> Completions.decide(n, e, Completion.of(e));
             case WriteBackFailed e -> Completions.decide(n, e, Completion.of(e));

@@ -34,7 +34,7 @@ final class PolicyInputs {
             d.fact(new PolicyVersioned(about, version, e.policy()));
             for (int p = 0; p < d.limits.partitions(); p++) {
                 Envelope to = new Envelope(Aggregates.clock(p), Aggregates.POLICY, 0, version, 0, about.timeMs(), about.cause(),
-                        about.traceContext());
+                        about.traceContext(), null);
                 d.message(p, new PolicyPublished(to, version, e.policy()));
             }
         }

@@ -10,7 +10,6 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
-import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
@@ -70,7 +69,7 @@ final class Registration {
         Envelope about = d.envelope(aggregate, incarnation);
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),
                 commandSequence, d.policy()));
-        d.fact(new InputTaken(about, e.envelope().sender(), e.envelope().sequence(), d.clock().ticks(), commandSequence));
+        d.take(about, e.envelope().sequence(), commandSequence);
     }
 
     private static @Nullable Finding find(Draft d, AgentRegistering e, @Nullable NodeRow row) {

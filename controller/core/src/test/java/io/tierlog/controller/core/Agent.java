@@ -51,7 +51,7 @@ final class Agent {
     }
 
     Envelope envelope() {
-        return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null);
+        return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null, null);
     }
 
     AgentRegistering registering() {

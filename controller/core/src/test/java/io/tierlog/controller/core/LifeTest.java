@@ -218,7 +218,7 @@ class LifeTest {
         Core.evolve(frozen, new NodeEnded(about, 1, RemovalReason.NODE_LOST));
         AgentAccepted accepted = small.facts.stream().filter(AgentAccepted.class::isInstance).map(AgentAccepted.class::cast).findFirst()
                 .orElseThrow();
-        Core.evolve(frozen, new AgentAccepted(accepted.envelope(), "a", "a-2", 2, accepted.tiers(), accepted.layoutDigest(),
+        Core.evolve(frozen, new AgentAccepted(about, "a", "a-2", 2, accepted.tiers(), accepted.layoutDigest(),
                 accepted.configurationDigest(), 9, accepted.policy()));
         Agent b = new Agent("a", "a-2", 100);
         b.incarnation = 2;

@@ -32,7 +32,7 @@ class PolicyTest {
     private final World w = new World(new HeapTables(), Limits.of(3));
 
     private static Envelope envelope(String aggregate, String sender) {
-        return new Envelope(aggregate, sender, 0, 1, 0, 0, null, "00-trace");
+        return new Envelope(aggregate, sender, 0, 1, 0, 0, null, "00-trace", null);
     }
 
     private static PolicyChangeRequested change(long basedOn, Policy policy) {

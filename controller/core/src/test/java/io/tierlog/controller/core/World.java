@@ -60,7 +60,7 @@ final class World {
 
     World policy(Policy policy) {
         policyVersion++;
-        input(new PolicyPublished(new Envelope("clock/0", "policy", 0, policyVersion, 0, 0, null, null), policyVersion, policy));
+        input(new PolicyPublished(new Envelope("clock/0", "policy", 0, policyVersion, 0, 0, null, null, null), policyVersion, policy));
         return this;
     }
 
@@ -92,7 +92,7 @@ final class World {
 
     Decided tick(long ms) {
         timeMs += ms;
-        return input(new Tick(new Envelope("clock/0", "clock/0", 0, 0, 0, timeMs, null, null), timeMs));
+        return input(new Tick(new Envelope("clock/0", "clock/0", 0, 0, 0, timeMs, null, null, null), timeMs));
     }
 
     /** Log time: that of the last tick; 0 before the first. */

@@ -50,18 +50,20 @@ public record ControllerConfig(
 
     /** Refuses settings that bound nothing or cannot work together. */
     public ControllerConfig {
-        if (!applicationId.matches("[A-Za-z0-9._-]{1,100}")) {
-            throw new IllegalArgumentException("application id '" + applicationId + "' is not 1 to 100 letters, digits, dots, dashes, underscores");
-        }
-        if (instanceId.isPresent() && !instanceId.get().matches("[A-Za-z0-9._-]{1,100}")) {
-            throw new IllegalArgumentException("instance id '" + instanceId.get() + "' is not 1 to 100 letters, digits, dots, dashes, underscores");
-        }
+        requireName("application id", applicationId);
+        instanceId.ifPresent(id -> requireName("instance id", id));
         StreamsTuning.within("tick", tickMs, 10, 60_000);
         if (skipInputs.size() > MAX_SKIPS) {
             throw new IllegalArgumentException("at most " + MAX_SKIPS + " records can be skipped by hand, not " + skipInputs.size());
         }
         skipInputs = Set.copyOf(skipInputs);
         stateDir = stateDir.toAbsolutePath().normalize();
+    }
+
+    private static void requireName(String what, String name) {
+        if (!name.matches("[A-Za-z0-9._-]{1,100}")) {
+            throw new IllegalArgumentException(what + " '" + name + "' is not 1 to 100 letters, digits, dots, dashes, underscores");
+        }
     }
 
     /** The defaults: bundled schemas, no HTTP, commands sent at once, a tick a second. */

@@ -55,9 +55,9 @@ public abstract sealed class ControllerException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         InputFailed(InputPosition position, String what, Throwable cause) {
-            super("the controller stops at record " + position + " (" + what + "): " + cause + "; this is a fault of the controller or of its"
-                    + " version, and nothing was skipped. Once the record has been looked at, --skip-input " + position
-                    + " passes over it with a decision on record", cause);
+            super("the controller stops at record " + position + " (" + what + "): " + cause
+                    + "; this is a fault of the controller or of its version, and nothing was skipped. Once the record has been looked at,"
+                    + " --skip-input " + position + " passes over it with a decision on record", cause);
         }
     }
 

@@ -49,7 +49,7 @@ final class PartitionClock {
             return;
         }
         String clock = Partitions.clock(partition);
-        Tick tick = new Tick(last.onto(new Envelope(clock, clock, 0, 0, 0, nowMs, null, null)), nowMs);
+        Tick tick = new Tick(last.onto(new Envelope(clock, clock, 0, 0, 0, nowMs, null, null, null)), nowMs);
         byte[] avro = Codec.avro(tick);
         last = last.after(avro);
         String topic = shared.topics().events();

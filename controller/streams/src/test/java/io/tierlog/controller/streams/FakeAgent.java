@@ -186,7 +186,7 @@ final class FakeAgent {
     }
 
     private Envelope blank(String about) {
-        return new Envelope(about, "agent/" + node + "/" + process, incarnation, 0, 0, 0, null, null);
+        return new Envelope(about, "agent/" + node + "/" + process, incarnation, 0, 0, 0, null, null, null);
     }
 
     @SuppressWarnings("unchecked") // withEnvelope gives the record's own type.

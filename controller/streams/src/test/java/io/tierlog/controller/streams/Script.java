@@ -11,6 +11,6 @@ final class Script {
     /** A tick of a partition. */
     static Tick tick(int partition, long sequence, long timeMs) {
         String clock = "clock/" + partition;
-        return new Tick(new Envelope(clock, clock, 0, sequence, 0, timeMs, null, null), timeMs);
+        return new Tick(new Envelope(clock, clock, 0, sequence, 0, timeMs, null, null, null), timeMs);
     }
 }

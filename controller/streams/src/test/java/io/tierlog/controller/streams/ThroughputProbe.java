@@ -22,13 +22,14 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A measurement, not a test: event to command, and events per second, for the settings given as DELIVERY,CACHE-BYTES,COMMIT-MS. The
+ * A measurement, not a test: event to command, and events per second, for the settings given as DELIVERY,CACHE-BYTES,COMMIT-MS (after the
+ * word throughput: only the latter). The
  * controller runs in a process of its own, the broker and the load in this one.
  */
 public final class ThroughputProbe {
     private static final int REQUESTS_PER_SECOND = 40;
     private static final int SECONDS = 20;
-    private static final int BACKLOG_REQUESTS = 4_000;
+    private static final int BACKLOG_REQUESTS = 6_000;
 
     /** Flags of the controller's JVM; PROBE_JVM in the environment adds one, for a profiler. */
     private static final String[] JVM = System.getenv("PROBE_JVM") == null
@@ -41,13 +42,16 @@ public final class ThroughputProbe {
     public static void main(String[] args) throws Exception {
         Path directory = Files.createTempDirectory("tierlog-probe");
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")))) {
-            for (String setting : args) {
+            boolean throughputOnly = args[0].equals("throughput");
+            for (String setting : throughputOnly ? Arrays.asList(args).subList(1, args.length) : Arrays.asList(args)) {
                 String[] parts = setting.split(",", -1);
                 CommandDelivery delivery = CommandDelivery.valueOf(parts[0]);
                 long cache = Long.parseLong(parts[1]);
                 int commitMs = Integer.parseInt(parts[2]);
                 Path state = Files.createTempDirectory(directory, "state");
-                System.out.printf("%-40s %s%n", setting, latency(broker, state, commitMs, cache, delivery));
+                if (!throughputOnly) {
+                    System.out.printf("%-40s %s%n", setting, latency(broker, state, commitMs, cache, delivery));
+                }
                 state = Files.createTempDirectory(directory, "state");
                 System.out.printf("%-40s %s%n", setting, throughput(broker, state, commitMs, cache, delivery));
             }
@@ -108,30 +112,38 @@ public final class ThroughputProbe {
     }
 
     /** A backlog that is worked off: from the first event to the last. */
-    private static String throughput(EmbeddedKafka broker, Path state, int commitMs, long cache, CommandDelivery delivery) throws Exception {
+    private static String throughput(EmbeddedKafka broker, Path state, int commitMs, long cache, CommandDelivery delivery)
+            throws Exception {
         Scenario scenario = Scenario.manyRequests(BACKLOG_REQUESTS);
         try (TestLog log = new TestLog(broker, 1)) {
             scenario.events.forEach(log::appendLater);
             log.append(Script.tick(0, 1_000_000, 500_000));
-            double own = ownProcessorSeconds();
             try (ControllerProcess controller = new ControllerProcess(settings(log, state, commitMs, cache, delivery), JVM)) {
-                double from = done(controller);
-                long startNs = System.nanoTime();
                 int all = scenario.events.size();
-                TestLog.await("the backlog", Duration.ofMinutes(5), () -> {
-                    LockSupport.parkNanos(50_000_000);
-                    return done(controller) >= all - 1;
-                });
+                // The first third warms it up.
+                awaitDone(controller, all / 3.0);
+                double from = done(controller);
+                double used = controller.processorSeconds();
+                double own = ownProcessorSeconds();
+                long startNs = System.nanoTime();
+                awaitDone(controller, all - 1);
                 double seconds = (System.nanoTime() - startNs) / 1e9;
+                double events = done(controller) - from;
                 return String.format(
-                        "%,.0f events/s (%,d events, %.1f s), processor time of the controller %.0f us/event, of broker and load %.0f us/event",
-                        (all - from) / seconds,
-                        all,
+                        "%,.0f events/s (%.1f s), processor time of the controller %.0f us/event, of broker and load %.0f us/event",
+                        events / seconds,
                         seconds,
-                        controller.processorSeconds() * 1e6 / all,
-                        (ownProcessorSeconds() - own) * 1e6 / all);
+                        (controller.processorSeconds() - used) * 1e6 / events,
+                        (ownProcessorSeconds() - own) * 1e6 / events);
             }
         }
+    }
+
+    private static void awaitDone(ControllerProcess controller, double events) {
+        TestLog.await("the backlog", Duration.ofMinutes(5), () -> {
+            LockSupport.parkNanos(50_000_000);
+            return done(controller) >= events;
+        });
     }
 
     private static double ownProcessorSeconds() {
@@ -139,7 +151,8 @@ public final class ThroughputProbe {
     }
 
     private static double done(ControllerProcess controller) {
-        return controller.metric("tierlog_outcomes_total{outcome=\"APPLIED\"}") + controller.metric("tierlog_outcomes_total{outcome=\"REFUSED\"}");
+        return controller.metric("tierlog_outcomes_total{outcome=\"APPLIED\"}")
+                + controller.metric("tierlog_outcomes_total{outcome=\"REFUSED\"}");
     }
 
     private static ControllerProcess.Settings settings(TestLog log, Path state, int commitMs, long cache, CommandDelivery delivery) {

@@ -131,7 +131,7 @@ final class ScriptedController implements AutoCloseable {
     }
 
     static Envelope envelope(String node, long incarnation) {
-        return new Envelope("node/" + node, "controller/0", incarnation, 1, 0, 0, null, null);
+        return new Envelope("node/" + node, "controller/0", incarnation, 1, 0, 0, null, null, null);
     }
 
     static Bytes key(int seed) {

@@ -84,7 +84,7 @@ final class Heard implements EngineReplies, EventSink {
     @Override
     public void append(String aggregate, String cause, Function<Envelope, Event> withEnvelope) {
         events.add(withEnvelope.apply(
-                new Envelope(aggregate, "agent/a/p1", incarnation, events.size() + 1, 0, 0, cause.isEmpty() ? null : cause, null)));
+                new Envelope(aggregate, "agent/a/p1", incarnation, events.size() + 1, 0, 0, cause.isEmpty() ? null : cause, null, null)));
     }
 
     @Override

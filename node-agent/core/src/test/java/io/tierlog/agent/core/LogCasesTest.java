@@ -330,7 +330,7 @@ class LogCasesTest {
         assertEquals(1, world.ports.of(Kind.SAVE).size());
         world.endAll(Kind.SAVE);
         // the same decision taken again: another envelope, the same content
-        Envelope again = new Envelope("node/a", "controller/0", 1, 99, 7, 12, "x", null);
+        Envelope again = new Envelope("node/a", "controller/0", 1, 99, 7, 12, "x", null, null);
         world.command(new WriteBackBlocks(
                 again, command.header(), command.operation(), "r", 1, "m", command.root(), command.blocks(), command.pinMs()));
         assertEquals(2, world.heard.events(WriteBackDone.class).size());
@@ -392,7 +392,7 @@ class LogCasesTest {
 
     @Test
     void commandsForAnotherLifeOrBeforeRegistrationAreIgnored() {
-        Envelope other = new Envelope("node/a", "controller/0", 2, 1, 0, 0, null, null);
+        Envelope other = new Envelope("node/a", "controller/0", 2, 1, 0, 0, null, null, null);
         CommandHeader header = world.header();
         world.command(new ReleasePins(other, header, "x"));
         World off = new World(31, 31, AgentLimits.defaults());

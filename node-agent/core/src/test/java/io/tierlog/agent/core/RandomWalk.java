@@ -289,7 +289,7 @@ final class RandomWalk {
             int newest = Math.max(1, (int) (sent.size() * 0.2));
             world.cancelOperation("op" + (1 + random.nextInt(newest + eventsRead / 4 + 1)), kind);
         } else if (choice == 7 && !sent.isEmpty()) {
-            Envelope wrong = new Envelope("node/a", "controller/0", 9, 1, 0, 0, null, null);
+            Envelope wrong = new Envelope("node/a", "controller/0", 9, 1, 0, 0, null, null, null);
             world.command(new ReleasePins(wrong, world.header(), "op1"));
         } else if (!placed.isEmpty()) {
             List<BlockResult> some = List.of(placed.get(random.nextInt(placed.size())));

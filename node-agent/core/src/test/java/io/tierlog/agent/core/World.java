@@ -205,7 +205,7 @@ final class World {
     }
 
     Envelope envelope() {
-        return new Envelope("node/a", "controller/0", 1, commands, 0, 0, null, null);
+        return new Envelope("node/a", "controller/0", 1, commands, 0, 0, null, null, null);
     }
 
     String operation() {

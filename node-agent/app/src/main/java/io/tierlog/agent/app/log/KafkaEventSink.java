@@ -84,7 +84,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
         }
         @Nullable String why = cause.isEmpty() ? null : cause;
         RecordStamp stamp = stamps.getOrDefault(aggregate, RecordStamp.NONE);
-        Envelope blank = new Envelope(aggregate, log.sender(), incarnation, 0, 0, wallMs.getAsLong(), why, null);
+        Envelope blank = new Envelope(aggregate, log.sender(), incarnation, 0, 0, wallMs.getAsLong(), why, null, null);
         Event event = withEnvelope.apply(stamp.onto(blank));
         byte[] avro = Codec.avro(event);
         stamps.put(aggregate, stamp.after(avro));

@@ -39,10 +39,10 @@ class KafkaEventSinkTest {
         append("store/1", "cmd");
         append("node/a", "");
         List<Event> sent = producer.history().stream().map(record -> decode(record.value())).toList();
-        assertEquals(new Envelope("node/a", "agent/a/p1", 4, 1, 0, 77, null, null), sent.get(0).envelope());
-        assertEquals(new Envelope("store/1", "agent/a/p1", 4, 1, 0, 77, "cmd", null), sent.get(1).envelope());
+        assertEquals(new Envelope("node/a", "agent/a/p1", 4, 1, 0, 77, null, null, null), sent.get(0).envelope());
+        assertEquals(new Envelope("store/1", "agent/a/p1", 4, 1, 0, 77, "cmd", null, null), sent.get(1).envelope());
         int first = RecordStamp.crc32c(Codec.avro(sent.get(0)));
-        assertEquals(new Envelope("node/a", "agent/a/p1", 4, 2, first, 77, null, null), sent.get(2).envelope());
+        assertEquals(new Envelope("node/a", "agent/a/p1", 4, 2, first, 77, null, null, null), sent.get(2).envelope());
     }
 
     @Test

@@ -74,8 +74,8 @@ class CommandJournalTest {
     @Test
     void theDigestIsOfTheContentWithoutTheEnvelope() {
         CommandHeader header = new CommandHeader("c", 1);
-        Envelope first = new Envelope("node/a", "controller/0", 1, 1, 0, 0, null, null);
-        Envelope again = new Envelope("node/a", "controller/0", 1, 2, 77, 5, "cause", "trace");
+        Envelope first = new Envelope("node/a", "controller/0", 1, 1, 0, 0, null, null, null);
+        Envelope again = new Envelope("node/a", "controller/0", 1, 2, 77, 5, "cause", "trace", null);
         assertEquals(CommandDigest.of(new ReleasePins(first, header, "x")), CommandDigest.of(new ReleasePins(again, header, "x")));
         assertNotEquals(CommandDigest.of(new ReleasePins(first, header, "x")), CommandDigest.of(new ReleasePins(first, header, "y")));
         assertNotEquals(

@@ -38,7 +38,7 @@ final class Sender {
 
     /** Sends without waiting for the broker. */
     synchronized int send(Event blank) {
-        Envelope envelope = new Envelope(aggregate, sender, incarnation, 0, 0, clock.millis(), null, null);
+        Envelope envelope = new Envelope(aggregate, sender, incarnation, 0, 0, clock.millis(), null, null, null);
         Event event = blank.withEnvelope(stamp.onto(envelope));
         byte[] avro = Codec.avro(event);
         stamp = stamp.after(avro);

@@ -29,7 +29,7 @@ record Workload(int blocks) {
     private static final int BLOCK_TOKENS = 16;
     private static final int GENERATED_TOKENS = 32;
     private static final int FIRST_ATTEMPT = 1;
-    private static final Envelope BLANK = new Envelope("", "", 0, 0, 0, 0, null, null);
+    private static final Envelope BLANK = new Envelope("", "", 0, 0, 0, 0, null, null, null);
     private static final String REQUEST = "r";
 
     /** The request with this number waits, with nothing on device and host, and {@code inStore} leading blocks in the store. */

@@ -74,7 +74,7 @@ final class PolicyClient {
     private void send(Policy policy) throws InterruptedException {
         Map<String, Object> settings = access.client(Map.of("enable.idempotence", true, "linger.ms", 0, "acks", "all"));
         String sender = "operator/" + UUID.randomUUID();
-        Envelope envelope = new Envelope(AGGREGATE, sender, 0, 1, 0, System.currentTimeMillis(), null, null);
+        Envelope envelope = new Envelope(AGGREGATE, sender, 0, 1, 0, System.currentTimeMillis(), null, null, null);
         byte[] value = codec.encode(topics.events(), new PolicyChangeRequested(envelope, 0, policy));
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
             producer.send(new ProducerRecord<>(topics.events(), Partitions.key(AGGREGATE), value)).get();

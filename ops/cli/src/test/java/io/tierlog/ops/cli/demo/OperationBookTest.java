@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class OperationBookTest {
-    private static final Envelope ENVELOPE = new Envelope("node/a", "controller/0", 1, 1, 0, 0, null, null);
+    private static final Envelope ENVELOPE = new Envelope("node/a", "controller/0", 1, 1, 0, 0, null, null, null);
 
     private final OperationBook book = new OperationBook();
 
