@@ -85,21 +85,23 @@ public final class Replay {
             throw new ReplayError("--shared-memory: cannot make the device memory in " + config.device().directory() + ": " + e.getMessage(), e);
         }
         engines.forEach(Engine::start);
+        long onTheLogUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.timeouts().onTheLogMs());
         for (Engine engine : engines) {
             if (!(engine.node().door() instanceof Door.None)) {
-                await(engine);
+                await(engine, onTheLogUntil);
             }
         }
     }
 
-    private void await(Engine engine) throws ReplayError, InterruptedException {
+    private void await(Engine engine, long onTheLogUntil) throws ReplayError, InterruptedException {
         String name = engine.node().name();
         if (!engine.door().awaitSession(config.timeouts().connectMs())) {
             Optional<String> reason = engine.door().hopeless();
             throw new ReplayError(reason.orElse("no agent of node " + name + " at " + engine.node().door() + " after "
                     + config.timeouts().connectMs() + " ms; start one, or leave the door out to run without tiers"));
         }
-        if (!engine.door().awaitOnTheLog(config.timeouts().onTheLogMs())) {
+        long leftMs = TimeUnit.NANOSECONDS.toMillis(onTheLogUntil - System.nanoTime());
+        if (!engine.door().awaitOnTheLog(Math.max(0, leftMs))) {
             LOG.warn("the agent of node {} is not on the log: nothing will be fetched or written back", name);
         }
     }

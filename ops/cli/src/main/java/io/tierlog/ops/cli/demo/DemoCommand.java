@@ -9,6 +9,7 @@ import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.schemas.WritePolicy;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -82,8 +83,17 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(names = "--no-tiers", description = "Device caches alone: no broker, no controller, no agents.")
     boolean noTiers;
 
-    @Option(names = "--no-controller", description = "Everything but the controller: nothing is fetched, requests go on after the prefetch wait.")
+    @Option(
+            names = "--no-controller",
+            description = "Everything but the controller: no agent gets on the log, and requests go on with the device alone.")
     boolean noController;
+
+    @Option(
+            names = "--controller-away",
+            paramLabel = "FROM-TO",
+            description = "Stop the controller once FROM requests have ended and start it again once TO have: nothing is fetched meanwhile,"
+                    + " and requests go on after the prefetch wait.")
+    @Nullable String controllerAway;
 
     @Option(names = "--no-compare", description = "Do not replay again without the tiers.")
     boolean noCompare;
@@ -113,7 +123,7 @@ public final class DemoCommand implements Callable<Integer> {
         WorkloadProfile profile = WorkloadProfile.of(workload);
         try (DemoRun run = new DemoRun(this, workload, profile)) {
             if (processes) {
-                return run.inProcesses(spec.commandLine().getOut());
+                return run.inProcesses(spec.commandLine().getOut(), spec.commandLine().getErr());
             }
             return EngineCommand.print(run.here(), format, spec.commandLine().getOut());
         }
@@ -128,8 +138,19 @@ public final class DemoCommand implements Callable<Integer> {
         require(hostLow > 0 && hostLow <= hostHigh, "--host-low must be above 0 and at most --host-high, not " + hostLow);
         require(writePolicy != WritePolicy.UNKNOWN, "--write-policy UNKNOWN is no policy");
         require(!processes || !noTiers, "--processes and --no-tiers do not go together");
+        require(controllerAway == null || (!processes && !noTiers && !noController), "--controller-away needs a controller in this process");
+        away();
         require(controllerKills == 0 || processes, "--controller-kills needs --processes");
         require(controllerKills >= 0 && controllerKills <= 1000, "--controller-kills must be 0 to 1000, not " + controllerKills);
+    }
+
+    /** The part of the run without a controller. */
+    Optional<DemoController.Away> away() {
+        try {
+            return Optional.ofNullable(controllerAway).map(DemoController.Away::parse);
+        } catch (IllegalArgumentException e) {
+            throw new CliError("--controller-away: " + e.getMessage(), "look at: tierlog demo --help", CliError.BAD_INPUT, e);
+        }
     }
 
     private static void require(boolean holds, String message) {

@@ -22,6 +22,10 @@ public final class DemoOptions {
     /** A recorded hour in five minutes. */
     private static final double TRACE_PACE = 12;
 
+    private static final Size DEVICE_SHARE = new Size.OfShare(1);
+
+    private static final int LEAST_DEVICE_BLOCKS = 90;
+
     private static final int GENERATED_REQUESTS = 2_500;
 
     /** Shorter traces are replayed as fast as they go. */
@@ -69,8 +73,8 @@ public final class DemoOptions {
             names = "--device",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Device memory of each node: " + Size.SYNTAX + " (default: 1%%).")
-    Size device = new Size.OfShare(1);
+            description = "Device memory of each node: " + Size.SYNTAX + " (default: 1%%, and no fewer than 90 blocks).")
+    @Nullable Size device;
 
     @Option(
             names = "--prefill-us-per-token",
@@ -83,7 +87,7 @@ public final class DemoOptions {
             names = "--decode-us-per-token",
             paramLabel = "US",
             description = "Time to generate one token, in microseconds; slept, so requests stay in flight (default: ${DEFAULT-VALUE}).")
-    long decodeMicrosPerToken = 4_000;
+    long decodeMicrosPerToken = 2_000;
 
     @Option(names = "--no-device-retention", description = "Engines keep nothing of ended requests: shows what the lower tiers alone give.")
     boolean noDeviceRetention;
@@ -140,6 +144,15 @@ public final class DemoOptions {
         return bytes;
     }
 
+    /** Device pages of each node. */
+    int devicePages(long uniqueBlocks) {
+        if (device != null) {
+            return blocks("--device", device, uniqueBlocks);
+        }
+        // A share of a short workload would be a handful of pages, and requests would stand in line for them.
+        return Math.max(LEAST_DEVICE_BLOCKS, blocks("--device", DEVICE_SHARE, uniqueBlocks));
+    }
+
     /** Blocks of a tier whose size was given as {@code size}. */
     int blocks(String flag, Size size, long uniqueBlocks) {
         try {
@@ -164,6 +177,9 @@ public final class DemoOptions {
         if (concurrency != null) {
             arguments.addAll(List.of("--concurrency", concurrency.toString()));
         }
+        if (device != null) {
+            arguments.addAll(List.of("--device", device.text()));
+        }
         if (noDeviceRetention) {
             arguments.add("--no-device-retention");
         }
@@ -171,7 +187,6 @@ public final class DemoOptions {
                 "--seed", String.valueOf(seed),
                 "--route", route.name(),
                 "--bytes-per-block", blockBytes() + "B",
-                "--device", device.text(),
                 "--prefill-us-per-token", String.valueOf(prefillMicrosPerToken),
                 "--decode-us-per-token", String.valueOf(decodeMicrosPerToken),
                 "--model", model));

@@ -4,7 +4,6 @@ package io.tierlog.ops.cli.demo;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.core.AgentLimits;
-import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.events.Codec;
@@ -17,6 +16,7 @@ import io.tierlog.ops.cli.ClusterOptions;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.door.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.ops.kafka.EmbeddedKafka;
@@ -38,7 +38,9 @@ import java.util.Optional;
  */
 final class DemoRun implements AutoCloseable {
     private static final Duration POLICY_WAIT = Duration.ofSeconds(30);
-    private static final Duration CONTROLLER_WAIT = Duration.ofSeconds(30);
+
+    /** An agent that is busy answers that much after its prefetch wait at the latest. */
+    private static final long READY_SLACK_MS = 800;
 
     private final DemoCommand flags;
     private final Workload workload;
@@ -61,20 +63,15 @@ final class DemoRun implements AutoCloseable {
     DemoReport here() throws InterruptedException {
         ReplayRun replay = ReplayRun.onStandardError();
         if (flags.noTiers) {
-            return replay.run(plan(nodesWithout()), Optional.empty(), false);
+            return replay.run(plan(nodesWithout()), ReplayRun.Watch.NOTHING, false);
         }
         EmbeddedKafka kafka = closing.own(EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker"))));
         KafkaAccess access = KafkaAccess.of(kafka.bootstrapServers());
         Codec codec = new Codec(Schemas.bundled());
         createTopics(access);
+        Optional<DemoController> controller = Optional.empty();
         if (!flags.noController) {
-            ControllerApp controller = closing.own(ControllerApp.start(controllerConfig(access)));
-            if (!controller.awaitRunning(CONTROLLER_WAIT)) {
-                throw new CliError(
-                        "the controller is " + controller.state() + " after " + CONTROLLER_WAIT.toSeconds() + " s",
-                        "run again with --verbose",
-                        CliError.FAILURE);
-            }
+            controller = Optional.of(closing.own(DemoController.start(controllerConfig(access), flags.away(), System.err)));
             new PolicyClient(access, codec, Topics.DEFAULT).setFirst(policy(), POLICY_WAIT);
         }
         LogTally tally = closing.own(LogTally.start(access, codec, Topics.DEFAULT));
@@ -84,17 +81,20 @@ final class DemoRun implements AutoCloseable {
             nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.doorPort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
-        return replay.run(plan(nodes), Optional.of(tally), !flags.noCompare);
+        return replay.run(plan(nodes), new ReplayRun.Watch(Optional.of(tally), controller), !flags.noCompare);
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
-    int inProcesses(PrintWriter out) throws InterruptedException {
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, new ProcessDemo.Blocks(hostBlocks(), workload.blockTokens()), out));
+    int inProcesses(PrintWriter out, PrintWriter err) throws InterruptedException {
+        ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), workload.blockTokens());
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Said(out, err)));
         return demo.run(nodeNames(), policy());
     }
 
     private ReplayConfig plan(List<EngineNode> nodes) {
-        return ReplayPlan.of("demo-" + ProcessHandle.current().pid(), flags.options, workload, profile, nodes, memory);
+        ReplayConfig plan = ReplayPlan.of("demo-" + ProcessHandle.current().pid(), flags.options, workload, profile, nodes, memory);
+        Timeouts patience = plan.timeouts().withReadyMs(flags.prefetchWaitMs + READY_SLACK_MS);
+        return plan.withTimeouts(flags.noController ? patience.withOnTheLogMs(0) : patience);
     }
 
     private List<EngineNode> nodesWithout() {

@@ -11,7 +11,7 @@ import java.util.TreeMap;
 
 /** The report as a table for people. Pure. */
 final class DemoTable {
-    private static final int LABEL = 28;
+    private static final int LABEL = 30;
 
     private final List<String> lines = new ArrayList<>();
 
@@ -62,6 +62,7 @@ final class DemoTable {
         row("events", count(log.counts().events()));
         row("decisions", count(log.counts().decisions()));
         row("commands", count(log.counts().commands()));
+        row("waits for a fetch expired", count(log.counts().waitsExpired()));
     }
 
     private void latency(DemoReport report) {

@@ -72,7 +72,7 @@ public final class EngineCommand implements Callable<Integer> {
                 tally = Optional.of(ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics())));
             }
             ReplayRun replay = ReplayRun.onStandardError();
-            return print(replay.run(config, tally, compare), format, spec.commandLine().getOut());
+            return print(replay.run(config, new ReplayRun.Watch(tally, Optional.empty()), compare), format, spec.commandLine().getOut());
         } finally {
             tally.ifPresent(LogTally::close);
             SharedMemory.delete(memory);

@@ -20,6 +20,7 @@ import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WaitExpired;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,6 +50,7 @@ final class LogTally implements AutoCloseable {
     private final AtomicLong commands = new AtomicLong();
     private final AtomicLong decisions = new AtomicLong();
     private final AtomicLong unreadable = new AtomicLong();
+    private final AtomicLong waitsExpired = new AtomicLong();
     private final OperationBook book = new OperationBook();
     private final ConcurrentMap<String, Long> submittedAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Long> answeredAtMs = new ConcurrentHashMap<>();
@@ -73,12 +75,12 @@ final class LogTally implements AutoCloseable {
         return tally;
     }
 
-    /** Counts so far. */
-    record Counts(long events, long decisions, long commands, long unreadable, OperationBook.Totals operations) {}
+    /** Counts so far: records by topic, records that could not be read, requests whose wait for a fetch expired, operations. */
+    record Counts(long events, long decisions, long commands, long unreadable, long waitsExpired, OperationBook.Totals operations) {}
 
     Counts counts() {
         synchronized (book) {
-            return new Counts(events.get(), decisions.get(), commands.get(), unreadable.get(), book.totals());
+            return new Counts(events.get(), decisions.get(), commands.get(), unreadable.get(), waitsExpired.get(), book.totals());
         }
     }
 
@@ -128,6 +130,7 @@ final class LogTally implements AutoCloseable {
             case Reading.Decoded<Event>(RequestSubmitted submitted) when !submitted.answered() ->
                 pair(submittedAtMs, waiting(submitted.envelope().aggregate(), submitted.request(), submitted.attempt()), entry.timestampMs());
             case Reading.Decoded<Event>(BackUpDone done) -> done.blocks().forEach(block -> stored(done.namespace(), block, entry.timestampMs()));
+            case Reading.Decoded<Event>(WaitExpired _) -> waitsExpired.incrementAndGet();
             case Reading.Decoded<Event> _ -> {}
             case Reading.Unreadable<Event> _ -> unreadable.incrementAndGet();
         }

@@ -32,17 +32,20 @@ final class ProcessDemo implements AutoCloseable {
     private final DemoCommand flags;
     private final Path data;
     private final Blocks blocks;
-    private final PrintWriter out;
+    private final Said said;
     private final List<ChildProcess> children = new ArrayList<>();
 
     /** Blocks of the host pool of each node, and tokens in a block. */
     record Blocks(int host, int tokens) {}
 
-    ProcessDemo(DemoCommand flags, Path data, Blocks blocks, PrintWriter out) {
+    /** Where the engine's report goes, and what is told about the processes. */
+    record Said(PrintWriter out, PrintWriter err) {}
+
+    ProcessDemo(DemoCommand flags, Path data, Blocks blocks, Said said) {
         this.flags = flags;
         this.data = data;
         this.blocks = blocks;
-        this.out = out;
+        this.said = said;
     }
 
     /** Starts all parts, lets the engines run to their end, and returns their exit code. */
@@ -66,20 +69,25 @@ final class ProcessDemo implements AutoCloseable {
         }
         Process engine = engine(servers, String.join(",", agents));
         try {
-            System.err.println("engine pid " + engine.pid() + "; their output is in " + data);
+            tell("engine pid " + engine.pid() + "; their output is in " + data);
             killController(engine, servers);
-            engine.inputReader().lines().forEach(out::println);
-            out.flush();
+            engine.inputReader().lines().forEach(said.out()::println);
+            said.out().flush();
             return engine.waitFor();
         } finally {
             engine.destroy();
         }
     }
 
+    private void tell(String what) {
+        said.err().println(what);
+        said.err().flush();
+    }
+
     private ChildProcess start(String name, List<String> arguments) throws InterruptedException {
         ChildProcess child = ChildProcess.start(name, data, arguments);
         children.add(child);
-        System.err.println(name + " pid " + child.pid());
+        tell(name + " pid " + child.pid());
         return child;
     }
 
@@ -140,12 +148,11 @@ final class ProcessDemo implements AutoCloseable {
             victim.kill();
             children.remove(victim);
             kills++;
-            System.err.println(String.format(
-                    Locale.ROOT, "controller pid %d killed after %.1f s (%d)", victim.pid(), life.toMillis() / 1000.0, kills));
+            tell(String.format(Locale.ROOT, "controller pid %d killed after %.1f s (%d)", victim.pid(), life.toMillis() / 1000.0, kills));
             start("controller", controller(servers));
         }
         if (flags.controllerKills > 0) {
-            System.err.println("controller kills: " + kills + " of " + flags.controllerKills);
+            tell("controller kills: " + kills + " of " + flags.controllerKills);
         }
     }
 

@@ -18,7 +18,7 @@ final class ReplayPlan {
 
     static ReplayConfig of(
             String run, DemoOptions options, Workload workload, WorkloadProfile profile, List<EngineNode> nodes, Path memory) {
-        int pages = options.blocks("--device", options.device, profile.uniqueBlocks());
+        int pages = options.devicePages(profile.uniqueBlocks());
         if (pages < profile.maxPages()) {
             throw new CliError(
                     "--device comes to " + pages + " blocks, and the largest request needs " + profile.maxPages(),

@@ -5,6 +5,7 @@ import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.engine.ConfigurationError;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.Latency;
+import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.Replay;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.ReplayError;
@@ -43,13 +44,28 @@ final class ReplayRun {
         this.terminal = terminal;
     }
 
+    /**
+     * Who watches a run.
+     *
+     * @param tally counts what the log says
+     * @param controller hears of the progress, and is back before the log is asked to settle
+     */
+    record Watch(Optional<LogTally> tally, Optional<DemoController> controller) {
+        /** Nobody. */
+        static final Watch NOTHING = new Watch(Optional.empty(), Optional.empty());
+    }
+
     /** Replays {@code config}, waits until the log has settled, and, when asked, replays the same without tiers. */
-    DemoReport run(ReplayConfig config, Optional<LogTally> tally, boolean compare) throws InterruptedException {
-        ReplayConfig watched = tally.map(log -> config.withStoredAt(storedAt(log))).orElse(config);
-        RunReport report = replay(watched, new ProgressLine(progress, terminal, tally));
+    DemoReport run(ReplayConfig config, Watch watch, boolean compare) throws InterruptedException {
+        ReplayConfig watched = watch.tally().map(log -> config.withStoredAt(storedAt(log))).orElse(config);
+        ProgressLine line = new ProgressLine(progress, terminal, watch.tally());
+        RunReport report = replay(watched, line, watch.controller().<ProgressListener>map(c -> c).orElse(ProgressListener.none()));
+        if (watch.controller().isPresent()) {
+            watch.controller().get().back();
+        }
         Optional<LogSummary> summary = Optional.empty();
-        if (tally.isPresent()) {
-            summary = Optional.of(settle(tally.get()));
+        if (watch.tally().isPresent()) {
+            summary = Optional.of(settle(watch.tally().get()));
         }
         Optional<RunReport> without = compare ? Optional.of(withoutTiers(config)) : Optional.empty();
         return new DemoReport(report, summary, without);
@@ -67,12 +83,15 @@ final class ReplayRun {
                 config.identity(),
                 config.timeouts(),
                 StoredAt.unknown());
-        return replay(alone, new ProgressLine(progress, terminal, Optional.empty()));
+        return replay(alone, new ProgressLine(progress, terminal, Optional.empty()), ProgressListener.none());
     }
 
-    private static RunReport replay(ReplayConfig config, ProgressLine line) throws InterruptedException {
+    private static RunReport replay(ReplayConfig config, ProgressLine line, ProgressListener other) throws InterruptedException {
         try {
-            RunReport report = Replay.run(config, line);
+            RunReport report = Replay.run(config, now -> {
+                line.progress(now);
+                other.progress(now);
+            });
             line.end();
             return report;
         } catch (ConfigurationError e) {

@@ -9,7 +9,7 @@ package io.tierlog.ops.engine.door;
  * @param loadMs a load
  * @param stuckMs pages held without any being released, before the session is given up
  * @param connectMs a session at the start of a run
- * @param onTheLogMs the agent's registration at the start of a run; the run goes on without when it passes
+ * @param onTheLogMs the registration of all agents at the start of a run; the run goes on without when it passes
  * @param drainMs releases at the end of a run
  * @param firstBackoffMs before the second attempt to find a lost agent; doubles up to {@code lastBackoffMs}
  * @param lastBackoffMs longest time between two attempts
@@ -27,5 +27,15 @@ public record Timeouts(
     /** For an agent with the default policy. */
     public static Timeouts defaults() {
         return new Timeouts(10_000, 1_000, 15_000, 30_000, 15_000, 15_000, 15_000, 50, 2_000);
+    }
+
+    /** The same with another patience for Ready. */
+    public Timeouts withReadyMs(long value) {
+        return new Timeouts(callMs, value, loadMs, stuckMs, connectMs, onTheLogMs, drainMs, firstBackoffMs, lastBackoffMs);
+    }
+
+    /** The same with another patience for registrations. */
+    public Timeouts withOnTheLogMs(long value) {
+        return new Timeouts(callMs, readyMs, loadMs, stuckMs, connectMs, value, drainMs, firstBackoffMs, lastBackoffMs);
     }
 }

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Small demos from end to end: a real broker, controller, agents and engines, as a user starts them. */
+class DemoCommandTest {
+    @TempDir
+    Path dir;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @Test
+    void everyTierHasHitsAndEveryKindOfOperationHappens() throws Exception {
+        JsonNode report = demo("--requests", "250", "--host", "60blocks", "--decode-us-per-token", "200");
+
+        assertSound(report, 250);
+        for (String tier : List.of("device", "host", "store")) {
+            assertTrue(report.get("hits").get(tier).asLong() > 0, tier + " in " + report);
+        }
+        for (String kind : List.of("write_back", "load_back", "prefetch", "back_up", "drop")) {
+            assertTrue(report.get("operations_by_kind").path(kind).asLong() > 0, kind + " in " + report);
+        }
+        assertTrue(report.get("latency_ms").get("submit_to_command").get("count").asLong() > 0, report.toString());
+    }
+
+    @Test
+    void withoutAControllerNothingIsMoved() throws Exception {
+        JsonNode report = demo("--requests", "60", "--no-controller", "--decode-us-per-token", "200");
+
+        assertSound(report, 60);
+        assertEquals(0, report.get("operations").get("started").asLong());
+        assertEquals(0, report.get("hits").get("store").asLong());
+        assertEquals(0, report.get("commands").asLong());
+    }
+
+    /** It goes before most requests and comes back at the end: those that would have been fetched for wait for as long as they may. */
+    @Test
+    void whileTheControllerIsAwayRequestsGoOnAfterThePrefetchWait() throws Exception {
+        JsonNode report = demo(
+                "--requests", "300", "--controller-away", "120-1000000", "--prefetch-wait-ms", "70", "--host", "60blocks",
+                "--decode-us-per-token", "500", "--concurrency", "16");
+
+        assertSound(report, 300);
+        long expired = report.get("waits_expired").asLong();
+        JsonNode ready = report.get("latency_ms").get("submit_to_ready");
+        assertTrue(expired > 0, report.toString());
+        assertTrue(ready.get("max").asDouble() >= 70, ready.toString());
+        assertTrue(ready.get("p90").asDouble() < 1_000, ready.toString());
+    }
+
+    /** Two requests with the same prompt of three whole blocks and a bit: the second loads all three from the host. */
+    @Test
+    void aTraceIsReplayedAsItIsWritten() throws Exception {
+        Path trace = Files.write(dir.resolve("trace.jsonl"), List.of(
+                "{\"timestamp\": 0, \"input_length\": 1600, \"output_length\": 4, \"hash_ids\": [1, 2, 3, 4]}",
+                "{\"timestamp\": 2000, \"input_length\": 1600, \"output_length\": 4, \"hash_ids\": [1, 2, 3, 4]}"));
+
+        JsonNode report = demo("--trace", trace.toString(), "--nodes", "1", "--no-device-retention", "--speed", "1", "--host", "8blocks");
+
+        assertSound(report, 2);
+        assertEquals(8, report.get("block_accesses").asLong());
+        assertEquals(3, report.get("hits").get("host").asLong(), report.toString());
+        assertEquals(5, report.get("computed_blocks").asLong());
+    }
+
+    @Test
+    void aKilledControllerLosesNothing() throws Exception {
+        JsonNode report = demo("--processes", "--controller-kills", "1", "--requests", "300", "--host", "60blocks", "--nodes", "1");
+
+        assertSound(report, 300);
+        assertTrue(err.toString().contains("controller kills: 1 of 1"), err.toString());
+        assertTrue(report.get("hits").get("store").asLong() > 0, report.toString());
+    }
+
+    @Test
+    void badInputIsAnsweredBeforeAnythingStarts() throws Exception {
+        Path trace = Files.write(dir.resolve("bad.jsonl"), List.of(
+                "{\"timestamp\": 0, \"input_length\": 5, \"output_length\": 1, \"hash_ids\": [1]}", "no"));
+
+        assertRefused("line 2", "--trace", trace.toString());
+        assertRefused("absent.jsonl", "--trace", dir.resolve("absent.jsonl").toString());
+        assertRefused("--nodes must be 1 to 64, not 0", "--nodes", "0");
+        assertRefused("is no size", "--host", "many");
+        assertRefused("--host-low must be above 0 and at most --host-high", "--host-high", "0.5", "--host-low", "0.6");
+        assertRefused("--controller-kills needs --processes", "--controller-kills", "1");
+        assertRefused("is no span of requests", "--controller-away", "400-200");
+        assertRefused("the largest request needs", "--device", "2blocks");
+        assertRefused("Unknown option: '--hots=5%'", "--hots=5%");
+    }
+
+    private JsonNode demo(String... flags) throws Exception {
+        List<String> arguments = new ArrayList<>(List.of("demo", "--seed", "7", "--no-compare", "--format", "json"));
+        arguments.addAll(List.of(flags));
+        assertEquals(0, run(arguments), () -> err + System.lineSeparator() + out);
+        return new ObjectMapper().readTree(out.toString());
+    }
+
+    private static void assertSound(JsonNode report, int requests) {
+        assertEquals(requests, report.get("requests").asInt());
+        JsonNode hits = report.get("hits");
+        long hit = hits.get("device").asLong() + hits.get("host").asLong() + hits.get("disk").asLong() + hits.get("store").asLong();
+        assertEquals(report.get("block_accesses").asLong(), hit + report.get("computed_blocks").asLong(), report.toString());
+        assertEquals(0, report.get("wrong_content").asLong());
+        JsonNode operations = report.get("operations");
+        long ended = operations.get("done").asLong() + operations.get("failed").asLong() + operations.get("cancelled").asLong()
+                + operations.get("fenced").asLong();
+        assertEquals(operations.get("started").asLong(), ended, report.toString());
+        assertEquals(0, operations.get("unfinished").asLong());
+        assertEquals(0, operations.get("breaches").asLong());
+        assertEquals(0, report.get("unreadable_records").asLong());
+    }
+
+    private void assertRefused(String message, String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("demo"));
+        arguments.addAll(List.of(flags));
+        assertEquals(2, run(arguments), arguments.toString());
+        assertTrue(err.toString().contains(message), err.toString());
+        assertEquals("", out.toString());
+    }
+
+    private int run(List<String> arguments) {
+        out.getBuffer().setLength(0);
+        err.getBuffer().setLength(0);
+        CommandLine line = new CommandLine(new Main());
+        line.setOut(new PrintWriter(out, true));
+        line.setErr(new PrintWriter(err, true));
+        return Main.run(line, arguments, Map.of(), dir);
+    }
+}
