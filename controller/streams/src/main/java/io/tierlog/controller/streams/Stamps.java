@@ -15,8 +15,8 @@ import java.util.function.BiFunction;
  * Numbers and chains the records of one task, per topic and aggregate. Only for the task's stream thread.
  *
  * <p>The counts are rows of the task's own store, under a first byte that the core's keys never have, so they go with the transaction:
- * what is decided
- * again after an abort gets the same numbers. They are written once per input, by {@link #save}, however many records it brought.
+ * what is decided again after an abort gets the same numbers. They are written once per input, by {@link #save}, however many records it
+ * brought.
  */
 final class Stamps {
     /** First byte of the shell's rows. The core's keys begin with a text, in which this byte never occurs. */

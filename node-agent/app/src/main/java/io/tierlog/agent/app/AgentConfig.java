@@ -185,6 +185,7 @@ public record AgentConfig(
         AgentLimits limits = tuning.limits();
         all.put("prefetch.wait.ms", String.valueOf(limits.times().prefetchWaitMs()));
         all.put("write.back.wait.ms", String.valueOf(limits.times().writeBackWaitMs()));
+        all.put("write.back.patience.ms", String.valueOf(limits.times().writeBackPatienceMs()));
         all.put("heartbeat.ms", String.valueOf(limits.times().heartbeatMs()));
         all.put("unit.blocks", String.valueOf(limits.units().blocks()));
         all.put("requests", String.valueOf(limits.bounds().requests()));

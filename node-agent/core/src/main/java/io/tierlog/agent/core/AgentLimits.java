@@ -15,12 +15,14 @@ public record AgentLimits(Times times, Units units, Bounds bounds, int storeShar
      *
      * @param prefetchWaitMs longest wait of a request for a fetch, 0 or more
      * @param writeBackWaitMs how long device pages of a finished request wait for a command, and a write-back for room
+     * @param writeBackPatienceMs how long those pages wait at most, when no more than half of the device waits like that; not less
      * @param heartbeatMs time between two signs of life, 1 or more
      */
-    public record Times(long prefetchWaitMs, long writeBackWaitMs, long heartbeatMs) {
+    public record Times(long prefetchWaitMs, long writeBackWaitMs, long writeBackPatienceMs, long heartbeatMs) {
         public Times {
             atLeast("prefetchWaitMs", prefetchWaitMs, 0);
             atLeast("writeBackWaitMs", writeBackWaitMs, 0);
+            atLeast("writeBackPatienceMs", writeBackPatienceMs, writeBackWaitMs);
             atLeast("heartbeatMs", heartbeatMs, 1);
         }
     }
@@ -84,17 +86,17 @@ public record AgentLimits(Times times, Units units, Bounds bounds, int storeShar
     /** The limits of an agent that is told nothing else. */
     public static AgentLimits defaults() {
         return new AgentLimits(
-                new Times(200, 2_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096), 8);
+                new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096), 8);
     }
 
     /** The same with another longest wait for a fetch. */
     public AgentLimits withPrefetchWaitMs(long ms) {
-        return with(new Times(ms, times.writeBackWaitMs, times.heartbeatMs));
+        return with(new Times(ms, times.writeBackWaitMs, times.writeBackPatienceMs, times.heartbeatMs));
     }
 
-    /** The same with another wait of a finished request's device pages. */
+    /** The same with another wait of a finished request's device pages, which is not extended. */
     public AgentLimits withWriteBackWaitMs(long ms) {
-        return with(new Times(times.prefetchWaitMs, ms, times.heartbeatMs));
+        return with(new Times(times.prefetchWaitMs, ms, ms, times.heartbeatMs));
     }
 
     /** The same with other times. */

@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
@@ -39,7 +40,7 @@ final class Requests {
     private final SequencedMap<Key, LiveAttempt> attempts = new LinkedHashMap<>();
     private final Map<String, LiveAttempt> newest = new LinkedHashMap<>();
     private final Map<Long, LiveAttempt> probes = new LinkedHashMap<>();
-    private final Map<String, LiveAttempt> finished = new LinkedHashMap<>();
+    private final FinishedAttempts finished = new FinishedAttempts();
     private final Deadlines<Key> waits = new Deadlines<>();
 
     Requests(Desk desk, Operations operations, Engines engines) {
@@ -335,7 +336,8 @@ final class Requests {
                 && !desk.device.pinnedBy(attempt.finishPin()).isEmpty();
         if (command) {
             end(attempt, LiveAttempt.State.FINISHED, OperationReason.CANCELLED);
-            finished.put(attempt.finishPin(), attempt);
+            int pages = desk.device.pinnedBy(attempt.finishPin()).size();
+            finished.add(attempt, pages, desk.nowMs() + desk.limits.times().writeBackPatienceMs());
             desk.device.endPinsAt(attempt.finishPin(), desk.nowMs() + desk.limits.times().writeBackWaitMs());
         } else {
             end(attempt, LiveAttempt.State.GONE, OperationReason.CANCELLED);
@@ -359,13 +361,16 @@ final class Requests {
         }
     }
 
-    /** No command has come for these finished attempts in time. */
+    /** No command has come for these finished attempts in time: they wait on where the engine can spare the pages. */
     void expireFinished() {
-        for (Optional<String> due = desk.device.pollDue(desk.nowMs()); due.isPresent(); due = desk.device.pollDue(desk.nowMs())) {
-            desk.counters.increment(AgentCounter.PINS_EXPIRED);
-            LiveAttempt attempt = finished.get(due.get());
-            if (attempt != null) {
-                releaseFinished(attempt);
+        long now = desk.nowMs();
+        for (Optional<String> due = desk.device.pollDue(now); due.isPresent(); due = desk.device.pollDue(now)) {
+            OptionalLong until = finished.mayWaitOn(due.get(), now, desk.device.capacity());
+            if (until.isPresent()) {
+                desk.device.endPinsAt(due.get(), until.getAsLong());
+            } else {
+                desk.counters.increment(AgentCounter.PINS_EXPIRED);
+                finished.find(due.get()).ifPresent(this::releaseFinished);
             }
         }
     }

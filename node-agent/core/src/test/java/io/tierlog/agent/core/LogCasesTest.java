@@ -299,7 +299,7 @@ class LogCasesTest {
     @Test
     void withoutACommandSealedPagesComeFreeByTheClock() {
         world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
-        world.advance(1_999);
+        world.advance(9_999);
         assertEquals(List.of(), world.heard.releasedPages("r"));
         world.advance(1);
         assertEquals(List.of(0, 1, 2, 3, 4), world.heard.releasedPages("r"));
@@ -308,6 +308,18 @@ class LogCasesTest {
         assertEquals(OperationReason.NOT_SERVING, world.heard.event(WriteBackFailed.class).reason());
         assertEquals(List.of(), world.ports.units);
         world.assertAtRest();
+    }
+
+    /** Five of nine pages are more than half of the device: they wait for the shorter time. */
+    @Test
+    void withoutACommandTheEngineIsNotKeptWaitingForMoreThanHalfOfItsPages() {
+        World small = World.running(9, 31);
+        small.compute("r", prompt, 0, 0, 1, 2, 3, 4);
+        small.advance(1_999);
+        assertEquals(List.of(), small.heard.releasedPages("r"));
+        small.advance(1);
+        assertEquals(List.of(0, 1, 2, 3, 4), small.heard.releasedPages("r"));
+        small.assertAtRest();
     }
 
     @Test

@@ -4,6 +4,7 @@ package io.tierlog.ops.cli;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Keeps a command running until a signal ends the process or the service fails, and closes the service either way.
@@ -22,9 +23,19 @@ final class Foreground {
     static CliError untilSignalled(AutoCloseable service, CompletionStage<? extends Throwable> fault) {
         CompletableFuture<Throwable> ended = new CompletableFuture<>();
         fault.whenComplete((met, failure) -> ended.complete(met != null ? met : failure));
-        Thread hook = new Thread(() -> close(service), "tierlog-shutdown");
+        AtomicBoolean signalled = new AtomicBoolean();
+        Thread hook = new Thread(
+                () -> {
+                    signalled.set(true);
+                    close(service);
+                },
+                "tierlog-shutdown");
         Runtime.getRuntime().addShutdownHook(hook);
         Throwable met = ended.join();
+        if (signalled.get()) {
+            // It ended because it was asked to: the process is on its way out, and there is nothing to tell.
+            new CompletableFuture<>().join();
+        }
         close(service);
         if (met instanceof CliError told) {
             return told;

@@ -54,7 +54,7 @@ class DemoCommandTest {
     void whileTheControllerIsAwayRequestsGoOnAfterThePrefetchWait() throws Exception {
         JsonNode report = demo(
                 "--requests", "300", "--controller-away", "120-1000000", "--prefetch-wait-ms", "70", "--host", "60blocks",
-                "--decode-us-per-token", "500", "--concurrency", "16");
+                "--decode-us-per-token", "500", "--concurrency", "16", "--device", "300blocks");
 
         assertSound(report, 300);
         long expired = report.get("waits_expired").asLong();
