@@ -87,7 +87,7 @@ final class DemoRun implements AutoCloseable {
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out, PrintWriter err) throws InterruptedException {
         ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), workload.blockTokens());
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Said(out, err)));
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, profile.durationMs(), data, blocks, new ProcessDemo.Said(out, err)));
         return demo.run(nodeNames(), policy());
     }
 

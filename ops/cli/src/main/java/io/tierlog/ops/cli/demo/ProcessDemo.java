@@ -27,10 +27,11 @@ import java.util.Random;
 final class ProcessDemo implements AutoCloseable {
     private static final Duration POLICY_WAIT = Duration.ofSeconds(60);
     private static final Duration LEAST_LIFE = Duration.ofMillis(500);
-    private static final int MOST_LIFE_MS = 8_000;
+    private static final int USUAL_LIFE_MS = 4_000;
 
     private final DemoCommand flags;
     private final Path data;
+    private final long durationMs;
     private final Blocks blocks;
     private final Said said;
     private final List<ChildProcess> children = new ArrayList<>();
@@ -41,8 +42,9 @@ final class ProcessDemo implements AutoCloseable {
     /** Where the engine's report goes, and what is told about the processes. */
     record Said(PrintWriter out, PrintWriter err) {}
 
-    ProcessDemo(DemoCommand flags, Path data, Blocks blocks, Said said) {
+    ProcessDemo(DemoCommand flags, long durationMs, Path data, Blocks blocks, Said said) {
         this.flags = flags;
+        this.durationMs = durationMs;
         this.data = data;
         this.blocks = blocks;
         this.said = said;
@@ -140,7 +142,7 @@ final class ProcessDemo implements AutoCloseable {
         Random moments = new Random(flags.options.seed);
         int kills = 0;
         while (kills < flags.controllerKills && engine.isAlive()) {
-            Duration life = LEAST_LIFE.plusMillis(moments.nextInt(MOST_LIFE_MS));
+            Duration life = LEAST_LIFE.plusMillis(moments.nextInt(2 * meanLifeMs()));
             if (engine.waitFor(life)) {
                 break;
             }
@@ -154,6 +156,12 @@ final class ProcessDemo implements AutoCloseable {
         if (flags.controllerKills > 0) {
             tell("controller kills: " + kills + " of " + flags.controllerKills);
         }
+    }
+
+    /** Kills are spread over a run whose length is known; else they follow one another. */
+    private int meanLifeMs() {
+        double speed = flags.options.pacing(durationMs).speed().orElse(0);
+        return speed == 0 ? USUAL_LIFE_MS : Math.clamp((long) (durationMs / speed / (flags.controllerKills + 1)), 500, 600_000);
     }
 
     @Override

@@ -97,7 +97,12 @@ final class ReplayRun {
         } catch (ConfigurationError e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         } catch (ReplayError e) {
-            throw new CliError(e.getMessage(), "look at the agents' output", CliError.FAILURE, e);
+            throw new CliError(
+                    e.getMessage(),
+                    "look at the agents' output; for this workload they are started with --block-tokens " + config.workload().blockTokens()
+                            + " --bytes-per-block " + config.device().blockBytes(),
+                    CliError.FAILURE,
+                    e);
         }
     }
 
