@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.disk;
+
+import io.tierlog.agent.disk.BlockFile.CompactionStep;
+import io.tierlog.agent.disk.BlockTable.Entry;
+import io.tierlog.agent.disk.SegmentScanner.Found;
+import io.tierlog.agent.disk.Segments.Extent;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Copies live blocks out of the sparsest full segment, so that it can go. A copy keeps its generation; it is verified on the way, and unless
+ * the policy is NEVER it is forced before the original may go. Safe for use by several threads; one of them works at a time.
+ */
+final class Compactor {
+    private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
+
+    /** When there is no room left, a segment is worth emptying when a tenth of it is dead. */
+    private static final int BELOW_PERCENT_WITHOUT_ROOM = 90;
+
+    private final Tier tier;
+    private final ReentrantLock working = new ReentrantLock();
+    private @Nullable Segment victim;
+
+    private record Copy(BlockName name, Entry from, Extent extent, Entry to) {}
+
+    Compactor(Tier tier) {
+        this.tier = tier;
+    }
+
+    boolean hasWork() {
+        return !working.isLocked() && findsWork();
+    }
+
+    CompactionStep step() {
+        if (!working.tryLock()) {
+            return new CompactionStep(0, 0, false);
+        }
+        try {
+            Segment from = victim != null ? victim : tier.segments().sparsest(threshold());
+            victim = null;
+            if (from == null || !tier.segments().use(from)) {
+                return new CompactionStep(0, 0, false);
+            }
+            try {
+                return copy(from);
+            } finally {
+                tier.segments().release(from);
+            }
+        } finally {
+            working.unlock();
+        }
+    }
+
+    private boolean findsWork() {
+        return tier.segments().sparsest(threshold()) != null;
+    }
+
+    private int threshold() {
+        return tier.segments().hasRoom() ? tier.limits().compaction().belowPercent() : BELOW_PERCENT_WITHOUT_ROOM;
+    }
+
+    private CompactionStep copy(Segment from) {
+        List<Copy> copies = new ArrayList<>();
+        long bytes = 0;
+        boolean failed = false;
+        try (Staging.Buffer window = tier.staging().take()) {
+            SegmentScanner scanner = new SegmentScanner(from.file, from.number, tier.generations().tier(), tier.whole(), window.header());
+            long end = tier.segments().used(from);
+            long at = from.compactedTo;
+            Found found = scanner.next(at, end);
+            while (found != null && bytes < tier.limits().compaction().bytesPerStep()) {
+                Copy copy = copyIfLive(from, found.header());
+                if (copy != null) {
+                    copies.add(copy);
+                    bytes += copy.extent.bytes();
+                }
+                at = found.next();
+                found = scanner.next(at, end);
+            }
+            from.compactedTo = found == null ? end : at;
+        } catch (IOException e) {
+            failed = true;
+            LOG.warn("segment {} cannot be emptied now: {}", from.number, e.toString());
+        }
+        failed |= !force(copies);
+        copies.forEach(failed ? this::undo : this::move);
+        boolean more = !failed && from.compactedTo < tier.segments().used(from);
+        victim = more ? from : null;
+        tier.counters().add(DiskCounter.BLOCKS_COMPACTED, failed ? 0 : copies.size());
+        tier.counters().add(DiskCounter.BYTES_COMPACTED, failed ? 0 : bytes);
+        return new CompactionStep(failed ? 0 : copies.size(), failed ? 0 : bytes, more || (!failed && findsWork()));
+    }
+
+    private @Nullable Copy copyIfLive(Segment from, RecordHeader header) throws IOException {
+        BlockName name = header.block().name();
+        Entry entry = tier.table().at(name, from, header.place().offset());
+        if (entry == null) {
+            return null;
+        }
+        long padded = DiskLimits.padded(entry.length(), tier.whole().alignBytes());
+        try (Staging.Buffer buffer = tier.staging().take()) {
+            MemorySegment block = buffer.block(padded);
+            tier.whole().read(from.file, block, entry.offset() + RecordHeader.BYTES);
+            if (Checksums.crc32c(buffer.block(entry.length())) == entry.crc32c()) {
+                return write(name, entry, header, buffer);
+            }
+        }
+        tier.condemn(name, entry, "compaction found that its bytes do not match its checksum");
+        return null;
+    }
+
+    private Copy write(BlockName name, Entry entry, RecordHeader header, Staging.Buffer buffer) throws IOException {
+        Extent extent = tier.segments().reserve(tier.limits().recordBytes(entry.length()), true);
+        boolean headerBegun = false;
+        boolean isDown = false;
+        try {
+            SegmentFile to = extent.segment().file;
+            MemorySegment block = buffer.block(DiskLimits.padded(entry.length(), tier.whole().alignBytes()));
+            tier.whole().write(to, block, extent.offset() + RecordHeader.BYTES);
+            new RecordHeader(tier.place(extent.segment(), extent.offset()), header.block(), false).put(buffer.header());
+            headerBegun = true;
+            tier.whole().write(to, buffer.header(), extent.offset());
+            isDown = true;
+            Entry copy = new Entry(extent.segment(), extent.offset(), entry.generation(), entry.length(), entry.crc32c());
+            return new Copy(name, entry, extent, copy);
+        } finally {
+            if (!isDown) {
+                tier.segments().end(extent, !headerBegun);
+            }
+        }
+    }
+
+    private boolean force(List<Copy> copies) {
+        if (tier.limits().force() == ForcePolicy.NEVER) {
+            return true;
+        }
+        for (Segment segment : copies.stream().map(copy -> copy.extent.segment()).distinct().toList()) {
+            try {
+                tier.segments().force(segment);
+            } catch (IOException e) {
+                tier.segments().retire(segment);
+                LOG.warn("copies in segment {} cannot be made durable, the originals stay: {}", segment.number, e.toString());
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void move(Copy copy) {
+        if (tier.table().move(copy.name, copy.from, copy.to)) {
+            tier.mark(copy.name, copy.from);
+        } else {
+            tier.mark(copy.name, copy.to); // dropped meanwhile
+        }
+        tier.segments().end(copy.extent, false);
+    }
+
+    private void undo(Copy copy) {
+        tier.mark(copy.name, copy.to);
+        tier.segments().end(copy.extent, false);
+    }
+}
