@@ -29,7 +29,7 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
      * Bytes on the disk.
      *
      * @param capacityBytes most that the files of the tier take together; at least two segments, one of which is kept for compaction
-     * @param minFreeBytes what stays free in the file system, 0 or more
+     * @param minFreeBytes what stays free in the file system; 0 when nothing need to, then a full disk is found by writing to it
      * @param segmentBytes size of a segment file, a multiple of 4,096
      * @param alignBytes what addresses, offsets and lengths are padded to, 512 or 4,096; fixed when the tier is made
      */

@@ -49,7 +49,7 @@ public final class FileSegmentIo implements SegmentIo {
     private volatile boolean reserves;
     private final String description;
 
-    private FileSegmentIo(Path directory, int alignBytes, FileChannel lockFile) {
+    private FileSegmentIo(Path directory, int alignBytes, boolean reserve, FileChannel lockFile) {
         this.directory = directory;
         this.alignBytes = alignBytes;
         this.lockFile = lockFile;
@@ -57,7 +57,7 @@ public final class FileSegmentIo implements SegmentIo {
         this.options = whyNot.isEmpty()
                 ? Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, DIRECT.orElseThrow())
                 : Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE);
-        this.preallocation = Preallocation.in(directory).orElse(null);
+        this.preallocation = reserve ? Preallocation.in(directory).orElse(null) : null;
         this.reserves = preallocation != null;
         this.description = directory + ", aligned to " + alignBytes + ", "
                 + (whyNot.isEmpty() ? "O_DIRECT" : "through the page cache: " + whyNot);
@@ -70,6 +70,16 @@ public final class FileSegmentIo implements SegmentIo {
      * @throws DiskTierException when another process has it
      */
     public static FileSegmentIo open(Path directory, int alignBytes) throws IOException {
+        return open(directory, alignBytes, true);
+    }
+
+    /**
+     * Takes the directory, made new if need be.
+     *
+     * @param reserve whether to reserve the space of new segments where that can be done; without it writes may find the disk full
+     * @throws DiskTierException when another process has it
+     */
+    static FileSegmentIo open(Path directory, int alignBytes, boolean reserve) throws IOException {
         Files.createDirectories(directory);
         FileChannel lockFile = FileChannel.open(directory.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         boolean taken = false;
@@ -86,7 +96,7 @@ public final class FileSegmentIo implements SegmentIo {
         if (!taken) {
             throw new DiskTierException("the disk tier " + directory + " is in use by another process: end it, or give this one another directory");
         }
-        FileSegmentIo io = new FileSegmentIo(directory, alignBytes, lockFile);
+        FileSegmentIo io = new FileSegmentIo(directory, alignBytes, reserve, lockFile);
         io.removeUnfinished();
         return io;
     }

@@ -47,8 +47,8 @@ final class Segments {
      * @throws NoSpaceException before anything is written, when the tier or the file system has no room
      */
     Extent reserve(long bytes, boolean compacting) throws IOException {
-        if (!io.reservesSpace() && io.usableBytes() - bytes < space.minFreeBytes()) {
-            throw new NoSpaceException("the file system has less than " + space.minFreeBytes() + " bytes free besides this block");
+        if (!io.reservesSpace()) {
+            leaveFree(bytes);
         }
         Extent extent = tryReserve(bytes);
         while (extent == null) {
@@ -90,9 +90,8 @@ final class Segments {
             }
             number = lastNumber + 1;
         }
-        if (io.usableBytes() - space.segmentBytes() < space.minFreeBytes()) {
-            throw new NoSpaceException("another segment of " + space.segmentBytes() + " bytes would leave less than "
-                    + space.minFreeBytes() + " bytes free in the file system");
+        if (io.reservesSpace()) {
+            leaveFree(space.segmentBytes());
         }
         SegmentFile file = io.create(number, space.segmentBytes());
         counters.count(DiskCounter.SEGMENTS_MADE);
@@ -107,6 +106,13 @@ final class Segments {
                 full.life = Life.SEALING;
             }
             return full;
+        }
+    }
+
+    private void leaveFree(long bytes) throws IOException {
+        if (space.minFreeBytes() > 0 && io.usableBytes() - bytes < space.minFreeBytes()) {
+            throw new NoSpaceException("another " + bytes + " bytes would leave less than " + space.minFreeBytes()
+                    + " bytes free in the file system: drop blocks, or make room there");
         }
     }
 
