@@ -43,6 +43,7 @@ final class Compactor {
             return new CompactionStep(0, 0, false);
         }
         try {
+            // One that was begun is finished first.
             Segment from = victim != null ? victim : tier.segments().sparsest(threshold());
             victim = null;
             if (from == null || !tier.segments().use(from)) {
@@ -69,11 +70,11 @@ final class Compactor {
     private CompactionStep copy(Segment from) {
         List<Copy> copies = new ArrayList<>();
         long bytes = 0;
-        boolean failed = false;
+        long end = tier.segments().used(from);
+        long at = from.compactedTo;
+        boolean stopped = false;
         try (Staging.Buffer window = tier.staging().take()) {
             SegmentScanner scanner = new SegmentScanner(from.file, from.number, tier.generations().tier(), tier.whole(), window.header());
-            long end = tier.segments().used(from);
-            long at = from.compactedTo;
             Found found = scanner.next(at, end);
             while (found != null && bytes < tier.limits().compaction().bytesPerStep()) {
                 Copy copy = copyIfLive(from, found.header());
@@ -84,36 +85,52 @@ final class Compactor {
                 at = found.next();
                 found = scanner.next(at, end);
             }
-            from.compactedTo = found == null ? end : at;
+            at = found == null ? end : at;
         } catch (IOException e) {
-            failed = true;
-            LOG.warn("segment {} cannot be emptied now: {}", from.number, e.toString());
+            stopped = true; // what is copied by then may move
+            LOG.warn("segment {} cannot be emptied further now: {}", from.number, e.toString());
         }
-        failed |= !force(copies);
-        copies.forEach(failed ? this::undo : this::move);
-        boolean more = !failed && from.compactedTo < tier.segments().used(from);
-        victim = more ? from : null;
-        tier.counters().add(DiskCounter.BLOCKS_COMPACTED, failed ? 0 : copies.size());
-        tier.counters().add(DiskCounter.BYTES_COMPACTED, failed ? 0 : bytes);
-        return new CompactionStep(failed ? 0 : copies.size(), failed ? 0 : bytes, more || (!failed && findsWork()));
+        if (!force(copies)) {
+            copies.forEach(this::undo);
+            return new CompactionStep(0, 0, false);
+        }
+        copies.forEach(this::move);
+        tier.segments().compacted(from, at);
+        tier.counters().add(DiskCounter.BLOCKS_COMPACTED, copies.size());
+        tier.counters().add(DiskCounter.BYTES_COMPACTED, bytes);
+        victim = !stopped && at < end ? from : null;
+        return new CompactionStep(copies.size(), bytes, !stopped && (at < end || findsWork()));
     }
 
+    /** Copies the block if it is held; one that cannot be read stays where it is, and whoever asks for it will hear why. */
     private @Nullable Copy copyIfLive(Segment from, RecordHeader header) throws IOException {
         BlockName name = header.block().name();
         Entry entry = tier.table().at(name, from, header.place().offset());
         if (entry == null) {
             return null;
         }
-        long padded = DiskLimits.padded(entry.length(), tier.whole().alignBytes());
         try (Staging.Buffer buffer = tier.staging().take()) {
-            MemorySegment block = buffer.block(padded);
-            tier.whole().read(from.file, block, entry.offset() + RecordHeader.BYTES);
+            if (!isRead(from, entry, buffer)) {
+                return null;
+            }
             if (Checksums.crc32c(buffer.block(entry.length())) == entry.crc32c()) {
                 return write(name, entry, header, buffer);
             }
         }
         tier.condemn(name, entry, "compaction found that its bytes do not match its checksum");
         return null;
+    }
+
+    private boolean isRead(Segment from, Entry entry, Staging.Buffer buffer) {
+        try {
+            long padded = DiskLimits.padded(entry.length(), tier.whole().alignBytes());
+            tier.whole().read(from.file, buffer.block(padded), entry.offset() + RecordHeader.BYTES);
+            return true;
+        } catch (IOException e) {
+            tier.counters().count(DiskCounter.READS_FAILED);
+            LOG.warn("a block in segment {} at {} cannot be read and stays there: {}", from.number, entry.offset(), e.toString());
+            return false;
+        }
     }
 
     private Copy write(BlockName name, Entry entry, RecordHeader header, Staging.Buffer buffer) throws IOException {

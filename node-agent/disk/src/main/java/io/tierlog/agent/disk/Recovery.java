@@ -44,17 +44,29 @@ final class Recovery {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment window = arena.allocate(WINDOW_BYTES, RecordHeader.BYTES);
             for (long number : numbers) {
-                SegmentFile file = tier.io().open(number);
-                Segment segment = new Segment(number, file, Life.SEALED, file.size());
-                segment.users++; // not removed before all is known
-                tier.segments().add(segment);
-                look(segment, new SegmentScanner(file, number, tier.generations().tier(), tier.whole(), window));
+                lookAt(number, window);
                 done++;
                 progress.at(sofar());
             }
         }
         tier.segments().all().forEach(tier.segments()::release);
         return sofar();
+    }
+
+    private void lookAt(long number, MemorySegment window) {
+        Segment segment;
+        try {
+            SegmentFile file = tier.io().open(number);
+            segment = new Segment(number, file, Life.SEALED, file.size());
+        } catch (IOException e) {
+            LOG.warn("segment {} cannot be opened, what is in it is not held: {}", number, e.toString());
+            readErrors++;
+            tier.segments().skip(number);
+            return;
+        }
+        segment.users++; // not removed before all is known
+        tier.segments().add(segment);
+        look(segment, new SegmentScanner(segment.file, number, tier.generations().tier(), tier.whole(), window));
     }
 
     private Recovered sofar() {

@@ -43,8 +43,4 @@ final class Segment {
     boolean isIdle() {
         return writers == 0 && users == 0;
     }
-
-    long deadBytes() {
-        return used - liveBytes;
-    }
 }

@@ -273,6 +273,16 @@ final class Segments {
         return best;
     }
 
+    /** Compaction has come to this offset of a segment. */
+    synchronized void compacted(Segment segment, long to) {
+        segment.compactedTo = to;
+    }
+
+    /** A segment that is there and cannot be opened: its number is not given again. */
+    synchronized void skip(long number) {
+        lastNumber = Math.max(lastNumber, number);
+    }
+
     synchronized List<Segment> all() {
         return new ArrayList<>(all.values());
     }
