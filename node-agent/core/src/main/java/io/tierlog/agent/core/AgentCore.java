@@ -6,6 +6,7 @@ import io.tierlog.agent.core.AgentInput.Cancelled;
 import io.tierlog.agent.core.AgentInput.CommandReceived;
 import io.tierlog.agent.core.AgentInput.CopiesEnded;
 import io.tierlog.agent.core.AgentInput.DeviceEvicted;
+import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
 import io.tierlog.agent.core.AgentInput.Fenced;
 import io.tierlog.agent.core.AgentInput.Finished;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
@@ -122,6 +123,8 @@ public final class AgentCore {
             case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), true);
             case StoreProbed in -> requests.probed(in);
             case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), false);
+            // The core starts no unit of the disk yet, so one that ends is not its own.
+            case DiskUnitEnded in -> desk.counters.increment(AgentCounter.LATE_COMPLETIONS);
             case TimePassed in -> {}
             case StopAsked in -> stop();
         }

@@ -91,6 +91,12 @@ public sealed interface AgentInput {
     /** A unit of StoreTransfers is idle; results in the order of its objects. */
     record StoreUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
 
+    /** One block of a unit of DiskTransfers: as a UnitResult, and the generation that the disk gave it; 0 when it failed. */
+    record DiskUnitResult(BlockStatus status, OperationReason reason, int crc32c, long generation) {}
+
+    /** A unit of DiskTransfers is idle; results in the order of its blocks. */
+    record DiskUnitEnded(long unit, List<DiskUnitResult> results) implements AgentInput {}
+
     // --- time
 
     /** Time has passed; deadlines and heartbeats are looked at. */
