@@ -77,7 +77,7 @@ final class BlockTable {
     }
 
     /**
-     * Like {@link #claim}, but waits for whoever has it; an interrupt is kept for later. The caller has no claim, or two could wait for each
+     * Like {@link #claim}, but waits for whoever has it; an interrupt is kept for later. The caller has no claim itself: two could wait for each
      * other.
      */
     Claim awaitClaim(BlockName name) {
