@@ -5,7 +5,7 @@ import jcuda.Pointer;
 import jcuda.driver.CUdeviceptr;
 
 /**
- * Addresses as numbers, which JCuda keeps to itself: a pointer to nothing, moved by the address. Static and without state.
+ * Addresses as numbers, which JCuda keeps to itself: its pointers let subclasses set and get them. Static and without state.
  */
 final class Addresses {
     private Addresses() {}
@@ -17,10 +17,17 @@ final class Addresses {
         }
     }
 
-    static Pointer host(long address) {
-        return new Pointer().withByteOffset(address);
+    private static final class Host extends Pointer {
+        Host(long address) {
+            super(address);
+        }
     }
 
+    static Pointer host(long address) {
+        return new Host(address);
+    }
+
+    /** The class for device pointers cannot be given an address; one to nothing can be moved by it. */
     static CUdeviceptr device(long address) {
         return new CUdeviceptr().withByteOffset(address);
     }

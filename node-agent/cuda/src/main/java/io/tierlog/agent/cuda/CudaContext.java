@@ -86,19 +86,22 @@ final class CudaContext {
     }
 
     /**
-     * Destroys the context, with all that belongs to it, once nobody is in it any more. A context that works is idle before.
+     * Waits for everything in the context and destroys it, with all that belongs to it, once nobody is in it any more.
      *
-     * @param before what is done first, while the context still works; its faults are not in the way of the end
+     * <p>The wait comes first even after a fault that ended the context: what one call has said need not be true of copies that another stream
+     * still has under way, and destroying would take memory from under them. Whether the wait succeeds is not looked at; the answer to the
+     * destruction is what counts.
+     *
      * @throws DeviceFault when the driver does not confirm the end
      */
-    void end(Body<?> before) throws DeviceFault {
+    void end() throws DeviceFault {
         lock.writeLock().lock();
         try {
             if (ended) {
                 return;
             }
-            if (broken == null) {
-                quietly(before);
+            if (JCudaDriver.cuCtxSetCurrent(context) == CUresult.CUDA_SUCCESS) {
+                JCudaDriver.cuCtxSynchronize();
             }
             int code = JCudaDriver.cuCtxDestroy(context);
             if (code != CUresult.CUDA_SUCCESS) {
@@ -107,15 +110,6 @@ final class CudaContext {
             ended = true;
         } finally {
             lock.writeLock().unlock();
-        }
-    }
-
-    private void quietly(Body<?> before) throws DeviceFault {
-        try {
-            in(before);
-        } catch (DeviceFault e) {
-            // The end that follows is what settles the state of the bytes; a failure on the way to it changes nothing.
-            remembered(e);
         }
     }
 

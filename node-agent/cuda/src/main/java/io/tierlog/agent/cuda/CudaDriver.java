@@ -4,12 +4,8 @@ package io.tierlog.agent.cuda;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceFault.Kind;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
 import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
@@ -22,7 +18,6 @@ import jcuda.driver.JCudaDriver;
  */
 public final class CudaDriver {
     private static final String LIBRARY = "libcuda.so.1";
-    private static final String TEMPORARY = "java.io.tmpdir";
 
     private final int version;
     private final int devices;
@@ -83,39 +78,15 @@ public final class CudaDriver {
         }
     }
 
-    /**
-     * Makes JCuda load its natives. It writes them to the temporary directory under a name that anyone can guess, and loads whatever lies
-     * there already; so for that moment the temporary directory is a new one of our own. A java.library.path that has them comes first.
-     */
     private static void loadNatives() throws DeviceFault {
-        String before = System.getProperty(TEMPORARY);
         try {
-            Path own = Files.createTempDirectory("tierlog-jcuda");
-            System.setProperty(TEMPORARY, own.toString());
-            try {
-                JCudaDriver.setExceptionsEnabled(false);
-            } finally {
-                System.setProperty(TEMPORARY, before);
-                delete(own);
-            }
-        } catch (IOException | UncheckedIOException e) {
-            throw new DeviceFault(Kind.OUT_OF_MEMORY, "JCuda's native library cannot be written below " + before + ": " + e);
+            Natives.load(() -> JCudaDriver.setExceptionsEnabled(false));
+        } catch (IOException e) {
+            throw new DeviceFault(Kind.OUT_OF_MEMORY, "JCuda's native library cannot be written to the temporary directory: " + e);
         } catch (LinkageError e) {
             String reason = String.valueOf(e.getMessage()).lines().findFirst().orElse("no reason given");
-            throw new DeviceFault(Kind.UNSUPPORTED, "JCuda's native library cannot be loaded: " + reason
-                    + ". It needs libstdc++.so.6, a file system that allows executables below " + before + ", and jcuda-natives on the class path");
+            throw new DeviceFault(Kind.UNSUPPORTED, "JCuda's native library cannot be loaded: " + reason + ". It needs libstdc++.so.6, a temporary"
+                    + " directory that allows executables (java.io.tmpdir), and jcuda-natives on the class path");
         }
-    }
-
-    /** A loaded library stays mapped when its file is gone. */
-    private static void delete(Path directory) throws IOException {
-        List<Path> files;
-        try (var entries = Files.list(directory)) {
-            files = entries.toList();
-        }
-        for (Path file : files) {
-            Files.delete(file);
-        }
-        Files.delete(directory);
     }
 }

@@ -71,7 +71,7 @@ public final class CudaMemory implements DeviceMemory {
             DeviceFacts facts = new DeviceFacts(gpu.name(), gpu.memoryBytes(), true, kernel.isPresent(), mostPitch);
             return new CudaMemory(new Room(context, allocations, limits, kernel), facts);
         } catch (DeviceFault e) {
-            context.end(() -> true);
+            context.end();
             throw e;
         }
     }
@@ -167,11 +167,7 @@ public final class CudaMemory implements DeviceMemory {
 
     @Override
     public void close() throws DeviceFault {
-        context.end(() -> {
-            // Idle before it is destroyed: destroying takes memory from under copies.
-            context.look(JCudaDriver.cuCtxSynchronize(), "cuCtxSynchronize", "waiting for all copies at the end");
-            return true;
-        });
+        context.end();
         allocations.clear();
         streams.forEach(CudaStream::free);
         streams.clear();
