@@ -13,9 +13,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What loading the driver says on machines that lack something. Each in a JVM of its own, for a process loads it once. */
+@DisabledIf(value = "io.tierlog.agent.cuda.Gpu#real", disabledReason = "a machine with a GPU lacks nothing")
 class CudaDriverTest {
     @TempDir
     Path directory;

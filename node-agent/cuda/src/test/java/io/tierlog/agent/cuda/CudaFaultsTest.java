@@ -45,6 +45,7 @@ class CudaFaultsTest {
     private final Gpu gpu = Gpu.load();
     private final FakeDriver fake = gpu.fake().orElseThrow();
     private final List<Engine> engines = new ArrayList<>();
+    private final List<Engine.Memory> regions = new ArrayList<>();
     private final byte[] content = CudaWorld.random(11, BYTES);
 
     /** One call of the driver, and how it fails. */
@@ -57,7 +58,8 @@ class CudaFaultsTest {
 
     @BeforeAll
     void start() {
-        engines.add(new Engine(gpu, BYTES));
+        engines.add(new Engine(gpu));
+        regions.add(engines.getFirst().allocate(BYTES));
     }
 
     @AfterAll
@@ -125,13 +127,13 @@ class CudaFaultsTest {
     /** Opens, registers, saves and loads in all three ways, and ends in order; whatever happens, closes. */
     private void life() throws DeviceFault {
         CudaDriver driver = CudaDriver.load();
-        engines.getFirst().write(0, content);
+        regions.getFirst().write(0, content);
         CudaMemory memory = CudaMemory.open(driver, 0, CudaLimits.DEFAULTS);
         // Not confined to a scope that frees it: after an end that is not confirmed bytes may move.
         Arena arena = Arena.ofShared();
         MemorySegment slab = arena.allocate(BYTES, 4_096);
         try {
-            Allocation device = memory.open(engines.getFirst().handle(), BYTES);
+            Allocation device = memory.open(regions.getFirst().handle(), BYTES);
             Allocation host = memory.register(slab);
             copies(memory, device, host, slab);
             memory.release(host);
@@ -153,9 +155,9 @@ class CudaFaultsTest {
         try (DeviceStream save = memory.open(Direction.SAVE); DeviceStream load = memory.open(Direction.LOAD)) {
             run(save, all);
             assertArrayEquals(upTo(HALF + 4_096), slab.asSlice(0, HALF + 4_096).toArray(ValueLayout.JAVA_BYTE), "called done and wrong");
-            engines.getFirst().write(0, new byte[BYTES]);
+            regions.getFirst().write(0, new byte[BYTES]);
             run(load, all);
-            assertArrayEquals(upTo(HALF + 4_096), engines.getFirst().read(0, HALF + 4_096), "called done and wrong");
+            assertArrayEquals(upTo(HALF + 4_096), regions.getFirst().read(0, HALF + 4_096), "called done and wrong");
         }
     }
 

@@ -31,7 +31,7 @@ class CudaGatherTest {
 
     @BeforeAll
     void start() {
-        engines.add(new Engine(gpu, BYTES));
+        engines.add(new Engine(gpu));
     }
 
     @AfterAll
@@ -40,7 +40,7 @@ class CudaGatherTest {
     }
 
     private CudaWorld world(CudaLimits limits) {
-        return new CudaWorld(gpu.open(limits), engines.getFirst(), BYTES);
+        return new CudaWorld(gpu.open(limits), engines.getFirst().allocate(BYTES), BYTES);
     }
 
     /** Lengths around one vector of 16, one round of 256 threads (4,096), four rounds (16,384), and odd ones; offsets that break alignment. */

@@ -26,7 +26,9 @@ class CudaGoldenVectorTest {
     void everyWayOfCopyingMovesTheRightBytes(HostImage.Form form) throws Exception {
         int hostBytes = GoldenVector.PAGES * GoldenVector.PAGE_BYTES;
         for (Options options : List.of(Options.LINEAR, Options.STRIDED, Options.GATHERING)) {
-            try (Engine engine = new Engine(gpu, GoldenVector.DEVICE_BYTES); CudaWorld world = new CudaWorld(gpu.open(), engine, hostBytes)) {
+            try (Engine process = new Engine(gpu);
+                    CudaWorld world = new CudaWorld(gpu.open(), process.allocate(GoldenVector.DEVICE_BYTES), hostBytes)) {
+                Engine.Memory engine = world.engine;
                 engine.write(0, GoldenVector.device());
                 assertEquals(GoldenVector.DEVICE_BEFORE, GoldenVector.sums(engine.read(0, GoldenVector.DEVICE_BYTES)));
                 KvLayout layout = GoldenVector.GEOMETRY.layout(0x1000, GoldenVector.BLOCKS);

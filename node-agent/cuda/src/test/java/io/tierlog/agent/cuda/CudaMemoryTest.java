@@ -41,11 +41,13 @@ class CudaMemoryTest {
     private final Gpu gpu = Gpu.load();
     private final FakeDriver fake = gpu.fake().orElseThrow();
     private final List<Engine> engines = new ArrayList<>();
+    private final List<Engine.Memory> regions = new ArrayList<>();
     private final List<CudaWorld> worlds = new ArrayList<>();
 
     @BeforeAll
     void startEngine() {
-        engines.add(new Engine(gpu, BYTES));
+        engines.add(new Engine(gpu));
+        regions.add(engines.getFirst().allocate(BYTES));
     }
 
     @AfterAll
@@ -56,8 +58,8 @@ class CudaMemoryTest {
     @BeforeEach
     void open() {
         fake.reset();
-        worlds.add(new CudaWorld(gpu.open(), engines.getFirst(), BYTES));
-        engines.getFirst().write(0, new byte[BYTES]);
+        worlds.add(new CudaWorld(gpu.open(), regions.getFirst(), BYTES));
+        regions.getFirst().write(0, new byte[BYTES]);
     }
 
     @AfterEach
@@ -216,7 +218,7 @@ class CudaMemoryTest {
     @Test
     void memoryOfAnEngineIsOpenedByItsHandle() throws DeviceFault {
         CudaMemory memory = world().memory;
-        MemoryHandle handle = engines.getFirst().handle();
+        MemoryHandle handle = regions.getFirst().handle();
         fails(Kind.INVALID_HANDLE, () -> memory.open(handle, BYTES + 1));
         fails(Kind.INVALID_HANDLE, () -> memory.open(new MemoryHandle.CudaIpc(Bytes.copyOf(new byte[64])), 16));
         fails(Kind.INVALID_VALUE, () -> memory.open(handle, 0));
@@ -233,9 +235,10 @@ class CudaMemoryTest {
 
     @Test
     void aHandleOfAnEngineThatHasDiedIsRefused() {
-        Engine dead = new Engine(gpu, 4_096);
-        dead.kill();
-        DeviceFault fault = assertThrows(DeviceFault.class, () -> world().memory.open(dead.handle(), 4_096));
+        Engine dying = new Engine(gpu);
+        MemoryHandle handle = dying.allocate(4_096).handle();
+        dying.kill();
+        DeviceFault fault = assertThrows(DeviceFault.class, () -> world().memory.open(handle, 4_096));
         assertFalse(fault.kind().endsContext(), fault::toString);
     }
 
@@ -274,7 +277,7 @@ class CudaMemoryTest {
     @Test
     void aDriverThatCannotCompileTheKernelMeansSingleCopies() throws DeviceFault {
         fake.failAt("cuModuleLoadData", 1, 222);
-        try (CudaWorld w = new CudaWorld(gpu.open(), engines.getFirst(), BYTES); DeviceStream save = w.memory.open(Direction.SAVE)) {
+        try (CudaWorld w = new CudaWorld(gpu.open(), regions.getFirst(), BYTES); DeviceStream save = w.memory.open(Direction.SAVE)) {
             assertFalse(w.memory.facts().gathers());
             byte[] content = CudaWorld.random(7, BYTES);
             w.engine.write(0, content);
@@ -286,7 +289,7 @@ class CudaMemoryTest {
 
     @Test
     void tooManyAllocationsAreRefused() throws DeviceFault {
-        try (CudaWorld w = new CudaWorld(gpu.open(new CudaLimits(2, 16, 1, 32, 0)), engines.getFirst(), BYTES)) {
+        try (CudaWorld w = new CudaWorld(gpu.open(new CudaLimits(2, 16, 1, 32, 0)), regions.getFirst(), BYTES)) {
             String message = String.valueOf(fails(Kind.OUT_OF_MEMORY, () -> w.memory.open(w.engine.handle(), 16)).getMessage());
             assertTrue(message.contains("CudaLimits.allocations"), message);
             w.memory.release(w.device);

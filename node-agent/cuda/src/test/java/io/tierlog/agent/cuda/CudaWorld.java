@@ -24,14 +24,14 @@ final class CudaWorld implements AutoCloseable {
     private static final long PAGE = 4_096;
 
     final CudaMemory memory;
-    final Engine engine;
+    final Engine.Memory engine;
     final Allocation device;
     final Allocation host;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment slab;
 
     /** Opens the engine's memory whole and registers a slab of {@code hostBytes}. */
-    CudaWorld(CudaMemory memory, Engine engine, long hostBytes) {
+    CudaWorld(CudaMemory memory, Engine.Memory engine, long hostBytes) {
         this.memory = memory;
         this.engine = engine;
         this.slab = arena.allocate(hostBytes, PAGE);

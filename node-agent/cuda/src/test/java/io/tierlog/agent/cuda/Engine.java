@@ -26,63 +26,58 @@ import jcuda.driver.JCudaDriver;
 final class Engine implements AutoCloseable {
     private static final String LIBRARY = "tierlog.engine.libcuda";
     private static final long END_SECONDS = 20;
+    private static final byte ALLOCATE = 'A';
     private static final byte WRITE = 'W';
     private static final byte READ = 'R';
 
     private final Process process;
     private final DataOutputStream to;
     private final DataInputStream from;
-    private final long bytes;
-    private final Bytes handle;
+    private int allocations;
 
-    /** Starts an engine with {@code bytes} zero bytes on the device. */
-    Engine(Gpu gpu, long bytes) {
+    /** Device memory of the engine, zero at first. */
+    record Memory(Engine engine, int number, long bytes, MemoryHandle handle) {
+        void write(long offset, byte[] content) {
+            engine.ask(WRITE, number, offset, content.length, content);
+        }
+
+        byte[] read(long offset, int length) {
+            return engine.ask(READ, number, offset, length, new byte[0]);
+        }
+    }
+
+    /** Starts an engine. */
+    Engine(Gpu gpu) {
         List<String> command = new ArrayList<>(List.of(
                 System.getProperty("java.home") + "/bin/java", "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")));
         gpu.library().ifPresent(path -> command.add("-D" + LIBRARY + "=" + path));
-        command.addAll(List.of(Engine.class.getName(), String.valueOf(bytes)));
+        command.add(Engine.class.getName());
         try {
-            this.bytes = bytes;
             this.process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
             this.to = new DataOutputStream(new BufferedOutputStream(process.getOutputStream()));
             this.from = new DataInputStream(process.getInputStream());
-            this.handle = Bytes.copyOf(from.readNBytes(MemoryHandle.CudaIpc.BYTES));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    long bytes() {
-        return bytes;
+    Memory allocate(long bytes) {
+        byte[] handle = ask(ALLOCATE, 0, bytes, MemoryHandle.CudaIpc.BYTES, new byte[0]);
+        return new Memory(this, allocations++, bytes, new MemoryHandle.CudaIpc(Bytes.copyOf(handle)));
     }
 
-    MemoryHandle handle() {
-        return new MemoryHandle.CudaIpc(handle);
-    }
-
-    void write(long offset, byte[] content) {
+    /** One question: what, of which memory, where, how long the content is, and the content of a write; the answer to a write is empty. */
+    private byte[] ask(byte what, int number, long offset, int length, byte[] content) {
         try {
-            to.writeByte(WRITE);
-            to.writeLong(offset);
-            to.writeInt(content.length);
-            to.write(content);
-            to.flush();
-            // Answered once the bytes are on the device.
-            from.readByte();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    byte[] read(long offset, int length) {
-        try {
-            to.writeByte(READ);
+            to.writeByte(what);
+            to.writeInt(number);
             to.writeLong(offset);
             to.writeInt(length);
+            to.write(content);
             to.flush();
-            return from.readNBytes(length);
+            return from.readNBytes(from.readInt());
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            throw new UncheckedIOException("the engine has gone", e);
         }
     }
 
@@ -113,7 +108,7 @@ final class Engine implements AutoCloseable {
         }
     }
 
-    /** The process: bytes of memory as its argument; the handle on standard output, then answers to what comes on standard input. */
+    /** The process: questions on standard input, answers on standard output; ends when the other side closes. */
     @SuppressWarnings("restricted")
     public static void main(String[] arguments) throws IOException, DeviceFault {
         String library = System.getProperty(LIBRARY);
@@ -124,36 +119,42 @@ final class Engine implements AutoCloseable {
         CUdevice device = new CUdevice();
         must(JCudaDriver.cuDeviceGet(device, 0));
         must(JCudaDriver.cuCtxCreate(new CUcontext(), 0, device));
-        Addresses.Device memory = new Addresses.Device();
-        long bytes = Long.parseLong(arguments[0]);
-        must(JCudaDriver.cuMemAlloc(memory, bytes));
-        must(JCudaDriver.cuMemsetD8(memory, (byte) 0, bytes));
-        CUipcMemHandle handle = new CUipcMemHandle();
-        must(JCudaDriver.cuIpcGetMemHandle(handle, memory));
+        List<Addresses.Device> memory = new ArrayList<>();
         DataOutputStream out = new DataOutputStream(new BufferedOutputStream(System.out));
         DataInputStream in = new DataInputStream(System.in);
-        out.write(IpcHandles.bytes(handle).toArray());
-        out.flush();
-        // Ends when the other side closes.
         for (int what = in.read(); what >= 0; what = in.read()) {
-            answer(what, memory, in, out);
+            int number = in.readInt();
+            long offset = in.readLong();
+            byte[] content = new byte[in.readInt()];
+            byte[] answer = switch (what) {
+                case ALLOCATE -> allocate(memory, offset);
+                case WRITE -> {
+                    in.readFully(content);
+                    must(JCudaDriver.cuMemcpyHtoD(memory.get(number).withByteOffset(offset), Pointer.to(content), content.length));
+                    // The blocking copy of a small piece may return before the device has it.
+                    must(JCudaDriver.cuCtxSynchronize());
+                    yield new byte[0];
+                }
+                default -> {
+                    must(JCudaDriver.cuMemcpyDtoH(Pointer.to(content), memory.get(number).withByteOffset(offset), content.length));
+                    yield content;
+                }
+            };
+            out.writeInt(answer.length);
+            out.write(answer);
             out.flush();
         }
     }
 
-    private static void answer(int what, Addresses.Device memory, DataInputStream in, DataOutputStream out) throws IOException {
-        long offset = in.readLong();
-        byte[] content = new byte[in.readInt()];
-        if (what == WRITE) {
-            in.readFully(content);
-            must(JCudaDriver.cuMemcpyHtoD(memory.withByteOffset(offset), Pointer.to(content), content.length));
-            // The blocking copy of a small piece may return before the device has it.
-            must(JCudaDriver.cuCtxSynchronize());
-            out.writeByte(WRITE);
-        } else {
-            must(JCudaDriver.cuMemcpyDtoH(Pointer.to(content), memory.withByteOffset(offset), content.length));
-            out.write(content);
-        }
+    private static byte[] allocate(List<Addresses.Device> all, long bytes) {
+        Addresses.Device memory = new Addresses.Device();
+        must(JCudaDriver.cuMemAlloc(memory, bytes));
+        must(JCudaDriver.cuMemsetD8(memory, (byte) 0, bytes));
+        must(JCudaDriver.cuCtxSynchronize());
+        CUipcMemHandle handle = new CUipcMemHandle();
+        must(JCudaDriver.cuIpcGetMemHandle(handle, memory));
+        all.add(memory);
+        return IpcHandles.bytes(handle).toArray();
     }
 
     private static void must(int code) {
