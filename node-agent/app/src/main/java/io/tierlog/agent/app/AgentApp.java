@@ -9,7 +9,10 @@ import io.tierlog.agent.app.log.DeadLetters;
 import io.tierlog.agent.app.log.KafkaEventSink;
 import io.tierlog.agent.app.log.Registrar;
 import io.tierlog.agent.app.log.RegistrationRefusedException;
+import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
+import io.tierlog.agent.app.memory.EnginePool;
+import io.tierlog.agent.app.memory.HostMemoryException;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
@@ -20,6 +23,9 @@ import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.AgentPhase;
 import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.agent.core.Ports;
+import io.tierlog.agent.core.layout.KvLayout;
+import io.tierlog.agent.core.port.DeviceFault;
+import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -65,6 +71,7 @@ public final class AgentApp implements AutoCloseable {
     private final AgentLoop loop;
     private final DirectoryStore store;
     private final EmulatedDevice device;
+    private final DeviceStreams streams;
     private final KafkaEventSink sink;
     private final CommandSource commands;
     private final DoorServer door;
@@ -98,7 +105,8 @@ public final class AgentApp implements AutoCloseable {
             long originNs = System.nanoTime();
             loop = closers.add("loop", new AgentLoop(
                     name, tuning.inboxCalls(), tuning.inboxRecords(), () -> (System.nanoTime() - originNs) / 1_000_000, this::failed));
-            device = closers.add("device", EmulatedDevice.start(name, host, tuning.device(), loop::post));
+            device = new EmulatedDevice(name, tuning.device());
+            streams = closers.add("device", startStreams(name, host));
             StoreWorkers workers =
                     closers.add("store workers", new StoreWorkers(name, store, host, tuning.workers(), loop::post));
             sink = closers.add("events", KafkaEventSink.connect(log, config.log().buffer(), this::failed));
@@ -109,10 +117,10 @@ public final class AgentApp implements AutoCloseable {
             door = new DoorServer(
                     config.doorPort(),
                     new DoorServer.Wiring(
-                            config.node(), config.memory().blockBytes(), loop::offer, loop::post, device::attach, this::health),
+                            config.node(), config.memory().layouts(), loop::offer, loop::post, new Pools(), this::health),
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
-            AgentCore core = new AgentCore(tuning.limits(), registration(), new Ports(device, workers, door.replies(), sink));
+            AgentCore core = new AgentCore(tuning.limits(), registration(), new Ports(streams, workers, door.replies(), sink));
             status = core.status();
             loop.start(new Driver(core));
             door.start();
@@ -123,6 +131,28 @@ public final class AgentApp implements AutoCloseable {
             if (!started) {
                 closers.close();
             }
+        }
+    }
+
+    private DeviceStreams startStreams(String name, HostPool host) {
+        LOG.info("agent {}: {}, host pool of {} blocks: {}", config.node(), device.facts(), host.pages(), host.facts());
+        try {
+            return DeviceStreams.start(name, device, host, config.tuning().streams(), loop::post);
+        } catch (DeviceFault e) {
+            throw new HostMemoryException("the host pool cannot be registered with the device: " + e.getMessage());
+        }
+    }
+
+    /** The door's view of the device. */
+    private final class Pools implements DoorServer.Pools {
+        @Override
+        public EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault {
+            return EnginePool.open(device, layout, handles);
+        }
+
+        @Override
+        public void attach(EnginePool pool) {
+            streams.attach(pool);
         }
     }
 

@@ -3,6 +3,7 @@ package io.tierlog.agent.app;
 
 import io.tierlog.agent.app.door.DoorLimits;
 import io.tierlog.agent.app.log.EventBuffer;
+import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentLimits;
@@ -104,6 +105,7 @@ public record AgentConfig(
      * @param limits of the core
      * @param door of the engine door
      * @param device of the emulated device
+     * @param streams of the copies between device and host
      * @param workers of the store
      * @param inboxCalls engine calls that wait for the core
      * @param inboxRecords records of the log that wait for the core
@@ -112,6 +114,7 @@ public record AgentConfig(
             AgentLimits limits,
             DoorLimits door,
             EmulatedDevice.Limits device,
+            DeviceStreams.Limits streams,
             StoreWorkers.Limits workers,
             int inboxCalls,
             int inboxRecords) {
@@ -127,6 +130,7 @@ public record AgentConfig(
                     AgentLimits.defaults(),
                     DoorLimits.DEFAULTS,
                     EmulatedDevice.Limits.DEFAULTS,
+                    DeviceStreams.Limits.DEFAULTS,
                     StoreWorkers.Limits.DEFAULTS,
                     1_024,
                     1_024);
@@ -179,6 +183,10 @@ public record AgentConfig(
         all.put("log.buffer.records", String.valueOf(log.buffer().records()));
         all.put("log.buffer.bytes", String.valueOf(log.buffer().bytes()));
         all.put("device.bytes.per.second", String.valueOf(tuning.device().bytesPerSecond()));
+        all.put("device.queue.units", String.valueOf(tuning.streams().queueUnits()));
+        all.put("device.queue.bytes", String.valueOf(tuning.streams().queueBytes()));
+        all.put("device.work.bytes", String.valueOf(tuning.streams().workBytes()));
+        all.put("device.save.wait.ms", String.valueOf(tuning.streams().saveWaitMs()));
         all.put("store.readers", String.valueOf(tuning.workers().readers()));
         all.put("store.writers", String.valueOf(tuning.workers().writers()));
         all.put("inbox.calls", String.valueOf(tuning.inboxCalls()));
@@ -293,7 +301,7 @@ public record AgentConfig(
         /** Bounds of the core. */
         public Builder limits(AgentLimits value) {
             tuning = new Tuning(
-                    value, tuning.door(), tuning.device(), tuning.workers(), tuning.inboxCalls(), tuning.inboxRecords());
+                    value, tuning.door(), tuning.device(), tuning.streams(), tuning.workers(), tuning.inboxCalls(), tuning.inboxRecords());
             return this;
         }
 
@@ -303,6 +311,7 @@ public record AgentConfig(
                     tuning.limits(),
                     tuning.door(),
                     tuning.device().withBytesPerSecond(value),
+                    tuning.streams(),
                     tuning.workers(),
                     tuning.inboxCalls(),
                     tuning.inboxRecords()));

@@ -55,9 +55,13 @@ final class DoorArguments {
         return instance;
     }
 
-    /** Checks everything of the call but the file itself. */
+    /** Checks everything of the call but the memory and how it is laid out. */
     void buffers(RegisterBuffersRequest request) throws BadArgumentException {
-        text("shared_memory_path", request.getSharedMemoryPath(), MOST_OPTION_BYTES);
+        if (DoorBuffers.opaque(request)) {
+            text("shared_memory_path", request.getSharedMemoryPath(), MOST_OPTION_BYTES);
+        } else {
+            check(request.getSharedMemoryPath().isEmpty(), "shared_memory_path", "is given, and regions or layers too: one or the other");
+        }
         least("pages", request.getPages(), 1);
         least("block_bytes", request.getBlockBytes(), 1);
         check(request.getBlockBytes() == blockBytes, "block_bytes", "is " + request.getBlockBytes() + ", this agent moves " + blockBytes);

@@ -3,15 +3,21 @@ package io.tierlog.agent.app.door;
 
 import io.grpc.Server;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.tierlog.agent.app.memory.DeviceFile;
+import io.tierlog.agent.app.Layouts;
+import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.layout.KvLayout;
+import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.door.v1.Closing;
 import io.tierlog.door.v1.Notice;
+import io.tierlog.schemas.Layout;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -21,7 +27,7 @@ import java.util.function.Supplier;
  * The engine door: a gRPC server on loopback, for the engines of this node.
  *
  * <p>Safe for use by several threads. Calls become inputs of the core on gRPC's threads, without a hop; replies go out from the core's
- * thread. The price: whoever can open a socket on this machine can open a session; device files are what the engine says they are.
+ * thread. The price: whoever can open a socket on this machine can open a session; device memory is what the engine says it is.
  */
 public final class DoorServer implements AutoCloseable {
     private static final int KEEP_ALIVE_S = 20;
@@ -31,19 +37,38 @@ public final class DoorServer implements AutoCloseable {
      * What the door stands between.
      *
      * @param node name of the node, told to engines
-     * @param blockBytes size of a block in bytes
+     * @param layouts what a block consists of; gives its size, at most 2^31 - 1 bytes
      * @param calls takes an engine's call; false when there is no room
      * @param posts takes the end of a session; always
-     * @param device hears of the device file of an engine whose pool was taken
+     * @param pools where the memory of engines is opened and given to
      * @param health how the agent is
      */
     public record Wiring(
             String node,
-            int blockBytes,
+            List<Layout> layouts,
             Predicate<AgentInput> calls,
             Consumer<AgentInput> posts,
-            Consumer<DeviceFile> device,
-            Supplier<DoorHealth> health) {}
+            Pools pools,
+            Supplier<DoorHealth> health) {
+        /** Size of a block in bytes. */
+        int blockBytes() {
+            return Math.toIntExact(Layouts.blockBytes(layouts));
+        }
+    }
+
+    /** The device side of the door. */
+    public interface Pools {
+        /**
+         * Opens the memory of an engine.
+         *
+         * @param handles one for each region of the layout
+         * @throws DeviceFault when the device does not have that memory
+         */
+        EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault;
+
+        /** The core has taken the pool: copies work on it from here on. */
+        void attach(EnginePool pool);
+    }
 
     private final DoorSessions sessions;
     private final PendingCalls pending;

@@ -6,9 +6,10 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.agent.app.door.PendingCalls.Pending;
 import io.tierlog.agent.app.door.PendingCalls.UnexpectedAnswerException;
-import io.tierlog.agent.app.memory.DeviceFile;
-import io.tierlog.agent.app.memory.DeviceFileException;
+import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.layout.LayoutFault;
+import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.door.v1.Ack;
 import io.tierlog.door.v1.CancelRequest;
@@ -36,7 +37,7 @@ import java.util.function.Function;
 /**
  * Every call of the door: checked, numbered, remembered, given to the core. The answer comes later through {@link DoorReplies}.
  *
- * <p>Called by gRPC's threads and never blocks them, but for the mapping of a device file.
+ * <p>Called by gRPC's threads and never blocks them, but for the opening of an engine's memory.
  */
 final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     private final DoorServer.Wiring wiring;
@@ -116,22 +117,26 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             observer.onError(unknownSession());
             return;
         }
-        DeviceFile file;
+        EnginePool pool;
         try {
             arguments.buffers(request);
-            file = DeviceFile.open(request.getSharedMemoryPath(), request.getPages(), wiring.blockBytes());
+            DoorBuffers buffers = DoorBuffers.of(request, wiring.layouts());
+            pool = wiring.pools().open(buffers.layout(), buffers.handles());
         } catch (BadArgumentException e) {
             observer.onError(bad(e));
             return;
-        } catch (DeviceFileException e) {
+        } catch (LayoutFault e) {
+            observer.onError(DoorErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false));
+            return;
+        } catch (DeviceFault e) {
             observer.onError(DoorErrors.of(Refusal.LAYOUT_MISMATCH, String.valueOf(e.getMessage()), false));
             return;
         }
         long call = pending.nextNumber();
         ServerCallStreamObserver<RegisterBuffersReply> caller = (ServerCallStreamObserver<RegisterBuffersReply>) observer;
-        // Not forgotten when the caller goes: the core may have taken the pool, and then the file must be attached.
+        // Not forgotten when the caller goes: the core may have taken the pool, and then its memory must be attached.
         caller.setOnCancelHandler(() -> {});
-        give(call, new Registering(session, file, caller), new AgentInput.BuffersRegistered(
+        give(call, new Registering(session, pool, caller), new AgentInput.BuffersRegistered(
                 call,
                 session.id(),
                 request.getPages(),
@@ -140,29 +145,29 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
                 Map.copyOf(request.getConfigurationMap())));
     }
 
-    /** The file is attached when the core has taken the pool, before the engine hears of it. */
+    /** The memory is attached when the core has taken the pool, before the engine hears of it. */
     private final class Registering implements Pending {
         private final DoorSession session;
-        private final DeviceFile file;
+        private final EnginePool pool;
         private final ServerCallStreamObserver<RegisterBuffersReply> caller;
 
-        Registering(DoorSession session, DeviceFile file, ServerCallStreamObserver<RegisterBuffersReply> caller) {
+        Registering(DoorSession session, EnginePool pool, ServerCallStreamObserver<RegisterBuffersReply> caller) {
             this.session = session;
-            this.file = file;
+            this.pool = pool;
             this.caller = caller;
         }
 
         @Override
         public void answer(Answer answer) {
-            wiring.device().accept(file);
-            session.devicePages(file.pages());
+            wiring.pools().attach(pool);
+            session.devicePages(pool.blocks());
             caller.onNext(RegisterBuffersReply.newBuilder().setIncarnation(wiring.health().get().incarnation()).build());
             caller.onCompleted();
         }
 
         @Override
         public void refuse(StatusRuntimeException status) {
-            file.release();
+            pool.release();
             caller.onError(status);
         }
     }

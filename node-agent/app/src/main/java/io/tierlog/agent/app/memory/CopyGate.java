@@ -32,6 +32,11 @@ public final class CopyGate {
         failAt = passed + k - 1;
     }
 
+    /** Blocks that have come to the gate and gone on, count. */
+    public synchronized long passed() {
+        return passed;
+    }
+
     /** True while a stream is held here. */
     public synchronized boolean holds() {
         return waiting;

@@ -1,163 +1,208 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.memory;
 
-import io.tierlog.agent.core.AgentInput.CopiesEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.port.DeviceCopies;
-import io.tierlog.schemas.BlockStatus;
-import io.tierlog.schemas.OperationReason;
+import io.tierlog.agent.core.copy.Allocation;
+import io.tierlog.agent.core.copy.Allocation.Side;
+import io.tierlog.agent.core.copy.Copy;
+import io.tierlog.agent.core.copy.Direction;
+import io.tierlog.agent.core.copy.Place;
+import io.tierlog.agent.core.port.DeviceFacts;
+import io.tierlog.agent.core.port.DeviceFault;
+import io.tierlog.agent.core.port.DeviceFault.Kind;
+import io.tierlog.agent.core.port.DeviceMemory;
+import io.tierlog.agent.core.port.DeviceStream;
+import io.tierlog.agent.core.port.MemoryHandle;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A device whose memory is a file in shared memory: real bytes move between it and the host pool, by two streams, one per direction, each
- * with a thread, a bounded queue and a bandwidth.
+ * A device whose memory is files that both sides map: real bytes move between them and the host's slabs, by the same plans as on a GPU, one
+ * thread per stream, with a bandwidth per stream and a gate per direction.
  *
- * <p>Safe for use by several threads. A unit works on the file that was attached when it was queued. Completions come from the streams'
- * threads, or from the caller's when a queue is full; the consumer must not block. The price: a page is read once more than a copy engine
- * would, for its checksum.
+ * <p>Safe for use by several threads. The price: an engine that shortens its file makes its copies fail with MEMORY_GONE.
  */
-public final class EmulatedDevice implements DeviceCopies, AutoCloseable {
+public final class EmulatedDevice implements DeviceMemory {
+    private static final int SLAB_ALIGNMENT_BYTES = 4_096;
+
     /**
      * What bounds a device.
      *
-     * @param queueUnits units that wait per direction
      * @param chunkBytes the largest piece that is copied at once; the bandwidth is kept per piece
-     * @param bytesPerSecond bandwidth per direction; 0 for no limit
+     * @param bytesPerSecond bandwidth per stream; 0 for no limit
+     * @param queuedCopies copies that wait in a stream
      */
-    public record Limits(int queueUnits, int chunkBytes, long bytesPerSecond) {
-        /** 1,024 units, pieces of 256 KiB, no limit. */
-        public static final Limits DEFAULTS = new Limits(1_024, 256 << 10, 0);
+    public record Limits(int chunkBytes, long bytesPerSecond, int queuedCopies) {
+        /** Pieces of 256 KiB, no limit, 65,536 copies. */
+        public static final Limits DEFAULTS = new Limits(256 << 10, 0, 65_536);
 
         public Limits {
-            if (queueUnits < 1 || chunkBytes < 1 || bytesPerSecond < 0) {
-                throw new IllegalArgumentException("device limits: queueUnits " + queueUnits + " and chunkBytes " + chunkBytes
+            if (chunkBytes < 1 || bytesPerSecond < 0 || queuedCopies < 1) {
+                throw new IllegalArgumentException("device limits: chunkBytes " + chunkBytes + " and queuedCopies " + queuedCopies
                         + " are 1 or more, bytesPerSecond " + bytesPerSecond + " is 0 or more");
             }
         }
 
         /** The same with another bandwidth. */
         public Limits withBytesPerSecond(long bandwidth) {
-            return new Limits(queueUnits, chunkBytes, bandwidth);
+            return new Limits(chunkBytes, bandwidth, queuedCopies);
         }
     }
 
-    private final HostPool host;
-    private final Limits limits;
-    private final CopyStream saves;
-    private final CopyStream loads;
-    /** Guards the field device: a unit must take hold of the file before anyone can let go of it. */
-    private final Object attachment = new Object();
-    private @Nullable DeviceFile device;
+    /** Memory that is known here; a mapping ends with its arena, a slab is the caller's. */
+    private record Known(Allocation allocation, MemorySegment memory, @Nullable Arena arena) {}
 
-    private EmulatedDevice(String name, HostPool host, Limits limits, Consumer<? super CopiesEnded> completions) {
-        this.host = host;
-        this.limits = limits;
-        this.saves = new CopyStream(name + "-save", limits.queueUnits(), completions::accept, this::saver);
-        this.loads = new CopyStream(name + "-load", limits.queueUnits(), completions::accept, this::loader);
-    }
+    private final String name;
+    private final Limits limits;
+    private final Map<Direction, CopyGate> gates = new EnumMap<>(Direction.class);
+    private final Map<Long, Known> known = new LinkedHashMap<>();
+    private final List<EmulatedStream> streams = new ArrayList<>();
+    private long lastId;
+    private boolean closed;
 
     /**
-     * Starts the two streams.
+     * A device without streams yet.
      *
      * @param name begins the names of the threads
-     * @param completions hears of every unit, once; must not block
      */
-    public static EmulatedDevice start(String name, HostPool host, Limits limits, Consumer<? super CopiesEnded> completions) {
-        EmulatedDevice started = new EmulatedDevice(name, host, limits, completions);
-        started.saves.start();
-        started.loads.start();
-        return started;
-    }
-
-    /** The file that units queued from now on work on, whose holder this device becomes; units under way keep theirs. */
-    public void attach(DeviceFile file) {
-        swap(file);
-    }
-
-    /** Units queued from now on fail with ENGINE_GONE. */
-    public void detach() {
-        swap(null);
-    }
-
-    private void swap(@Nullable DeviceFile next) {
-        DeviceFile before;
-        synchronized (attachment) {
-            before = device;
-            device = next;
-        }
-        if (before != null) {
-            before.release();
+    public EmulatedDevice(String name, Limits limits) {
+        this.name = name;
+        this.limits = limits;
+        for (Direction direction : Direction.values()) {
+            gates.put(direction, new CopyGate());
         }
     }
 
-    private @Nullable DeviceFile retained() {
-        synchronized (attachment) {
-            if (device != null) {
-                device.retain();
+    /** The gate before every copy of that direction, whichever stream it is on. */
+    public CopyGate gate(Direction direction) {
+        CopyGate gate = gates.get(direction);
+        if (gate == null) {
+            throw new IllegalStateException("every direction has a gate: " + direction);
+        }
+        return gate;
+    }
+
+    @Override
+    public DeviceFacts facts() {
+        return new DeviceFacts("emulated device " + name, 0, false, true, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public synchronized DeviceStream open(Direction direction) throws DeviceFault {
+        checkOpen();
+        EmulatedStream stream = new EmulatedStream(name + "-" + direction, this, direction, limits);
+        streams.add(stream);
+        stream.start();
+        return stream;
+    }
+
+    @Override
+    public synchronized Allocation register(MemorySegment slab) throws DeviceFault {
+        checkOpen();
+        if (!slab.isNative() || slab.byteSize() == 0 || slab.address() % SLAB_ALIGNMENT_BYTES != 0) {
+            throw new DeviceFault(Kind.INVALID_VALUE, "a slab is native memory at a multiple of " + SLAB_ALIGNMENT_BYTES
+                    + ", of 1 byte or more; this one has " + slab.byteSize() + " bytes at " + slab.address());
+        }
+        for (Known other : known.values()) {
+            if (other.arena() == null && slab.asOverlappingSlice(other.memory()).isPresent()) {
+                throw new DeviceFault(Kind.INVALID_VALUE, "the slab overlaps " + other.allocation() + ", which is registered");
             }
-            return device;
+        }
+        return add(Side.HOST, slab, null);
+    }
+
+    @Override
+    public Allocation open(MemoryHandle handle, long bytes) throws DeviceFault {
+        String path = switch (handle) {
+            case MemoryHandle.SharedFile file -> file.path();
+            case MemoryHandle.CudaIpc ipc ->
+                throw new DeviceFault(Kind.UNSUPPORTED, "an IPC handle names memory of a GPU, this device is emulated: give a file");
+        };
+        MappedFile file = MappedFile.open(path, bytes);
+        synchronized (this) {
+            if (closed) {
+                file.arena().close();
+                checkOpen();
+            }
+            return add(Side.DEVICE, file.memory(), file.arena());
         }
     }
 
-    @Override
-    public void save(long unit, List<PageCopy> copies) {
-        saves.queue(unit, retained(), copies);
+    private Allocation add(Side side, MemorySegment memory, @Nullable Arena arena) {
+        Allocation allocation = new Allocation(++lastId, side, memory.address(), memory.byteSize());
+        known.put(allocation.id(), new Known(allocation, memory, arena));
+        return allocation;
     }
 
     @Override
-    public void load(long unit, List<PageCopy> copies) {
-        loads.queue(unit, retained(), copies);
+    public void release(Allocation allocation) throws DeviceFault {
+        Known released;
+        synchronized (this) {
+            checkOpen();
+            released = find(allocation);
+            known.remove(allocation.id());
+        }
+        if (released.arena() != null) {
+            released.arena().close();
+        }
     }
 
-    /** The gate in the save stream. */
-    public CopyGate saveGate() {
-        return saves.gate();
-    }
-
-    /** The gate in the load stream. */
-    public CopyGate loadGate() {
-        return loads.gate();
-    }
-
-    /** Ends both streams and returns when no byte moves any more. Units that have not begun end CANCELLED. */
+    /** Ends the streams, dropping what they have not begun, and unmaps what engines gave. */
     @Override
     public void close() {
-        saves.close();
-        loads.close();
-        detach();
+        List<EmulatedStream> running;
+        synchronized (this) {
+            closed = true;
+            running = List.copyOf(streams);
+            streams.clear();
+        }
+        running.forEach(EmulatedStream::stop);
+        gates.values().forEach(CopyGate::release);
+        running.forEach(EmulatedStream::join);
+        synchronized (this) {
+            known.values().stream().map(Known::arena).filter(arena -> arena != null).forEach(Arena::close);
+            known.clear();
+        }
     }
 
-    private CopyStream.BlockCopier saver() {
-        Pacer pacer = new Pacer(limits.bytesPerSecond(), () -> saves.closed());
-        return (file, copy) -> {
-            MemorySegment to = host.page(copy.hostPage());
-            move(file.page(copy.devicePage()), to, pacer);
-            return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, host.crc32c(copy.hostPage()));
-        };
+    // --- for the streams
+
+    synchronized void gone(EmulatedStream stream) {
+        streams.remove(stream);
     }
 
-    private CopyStream.BlockCopier loader() {
-        Pacer pacer = new Pacer(limits.bytesPerSecond(), () -> loads.closed());
-        return (file, copy) -> {
-            int found = host.crc32c(copy.hostPage());
-            if (found != copy.crc32c()) {
-                return new UnitResult(BlockStatus.FAILED, OperationReason.CHECKSUM, found);
-            }
-            move(host.page(copy.hostPage()), file.page(copy.devicePage()), pacer);
-            return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, found);
-        };
+    /** Refuses a copy that a device would have to refuse. */
+    synchronized void check(Copy copy) throws DeviceFault {
+        checkOpen();
+        for (Copy.Linear run : copy.runs()) {
+            find(run.device().allocation());
+            find(run.host().allocation());
+        }
+        if (!copy.inBounds()) {
+            throw new DeviceFault(Kind.INVALID_VALUE, "a copy of " + copy.bytes() + " bytes leaves its allocations: " + copy);
+        }
     }
 
-    private void move(MemorySegment from, MemorySegment to, Pacer pacer) {
-        long bytes = from.byteSize();
-        for (long at = 0; at < bytes; at += limits.chunkBytes()) {
-            long piece = Math.min(limits.chunkBytes(), bytes - at);
-            pacer.begin();
-            MemorySegment.copy(from, at, to, at, piece);
-            pacer.end(piece);
+    synchronized MemorySegment memory(Place place, long bytes) throws DeviceFault {
+        return find(place.allocation()).memory().asSlice(place.offset(), bytes);
+    }
+
+    private Known find(Allocation allocation) throws DeviceFault {
+        Known found = known.get(allocation.id());
+        if (found == null || !found.allocation().equals(allocation)) {
+            throw new DeviceFault(Kind.INVALID_VALUE, allocation + " is not open here");
+        }
+        return found;
+    }
+
+    private void checkOpen() throws DeviceFault {
+        if (closed) {
+            throw new DeviceFault(Kind.DEVICE_LOST, "the emulated device " + name + " has been closed");
         }
     }
 }

@@ -5,7 +5,8 @@ package io.tierlog.agent.app.memory;
 public final class HostMemoryException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    HostMemoryException(String message) {
+    /** With what to change. */
+    public HostMemoryException(String message) {
         super(message);
     }
 }

@@ -12,14 +12,19 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.app.Eventually;
+import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.TestEngine;
-import io.tierlog.agent.app.memory.DeviceFile;
+import io.tierlog.agent.app.memory.EmulatedDevice;
+import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.agent.core.AgentInput.SessionClosed;
 import io.tierlog.agent.core.AgentInput.SessionOpened;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.Offer;
+import io.tierlog.agent.core.layout.KvLayout;
+import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.door.v1.BlockPage;
 import io.tierlog.door.v1.CancelRequest;
 import io.tierlog.door.v1.EvictedBlock;
@@ -34,6 +39,7 @@ import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.SealedRequest;
 import io.tierlog.door.v1.SubmitReply;
 import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.Tier;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -61,12 +67,25 @@ class DoorServerTest {
     Path directory;
 
     private final List<AgentInput> inputs = new CopyOnWriteArrayList<>();
-    private final List<DeviceFile> attached = new CopyOnWriteArrayList<>();
+    private final List<EnginePool> attached = new CopyOnWriteArrayList<>();
+    private final EmulatedDevice device = new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS);
+    private final DoorServer.Pools pools = new DoorServer.Pools() {
+        @Override
+        public EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault {
+            return EnginePool.open(device, layout, handles);
+        }
+
+        @Override
+        public void attach(EnginePool pool) {
+            attached.add(pool);
+        }
+    };
+    private final List<Layout> layouts = Layouts.opaque(BLOCK, 16);
     private final List<AutoCloseable> opened = new ArrayList<>();
     private volatile boolean full;
     private final DoorServer door = new DoorServer(
             0,
-            new DoorServer.Wiring("n1", BLOCK, this::call, inputs::add, attached::add, () -> new DoorHealth(true, 3, 5, 1, 2)),
+            new DoorServer.Wiring("n1", layouts, this::call, inputs::add, pools, () -> new DoorHealth(true, 3, 5, 1, 2)),
             new DoorLimits(PENDING, 2, 3, 6, 20));
 
     private boolean call(AgentInput input) {
@@ -85,7 +104,8 @@ class DoorServerTest {
             closeable.close();
         }
         door.close();
-        attached.forEach(DeviceFile::release);
+        attached.forEach(EnginePool::release);
+        device.close();
     }
 
     @Test
@@ -93,7 +113,7 @@ class DoorServerTest {
         TestEngine engine = engine();
         String session = open(engine, "gpu0");
         attach(engine, session);
-        assertEquals(8, attached.getFirst().pages());
+        assertEquals(8, attached.getFirst().blocks());
         CompletableFuture<SubmitReply> reply = later(() -> engine.calls().submit(submit(session).build()));
         Submitted submitted = await(Submitted.class);
         assertEquals(session, submitted.attempt().session());
@@ -320,7 +340,7 @@ class DoorServerTest {
     void aPortThatIsTakenIsSaid() {
         DoorServer second = new DoorServer(
                 door.port(),
-                new DoorServer.Wiring("n1", BLOCK, inputs::add, inputs::add, attached::add, () -> new DoorHealth(false, 0, 0, 0, 0)),
+                new DoorServer.Wiring("n1", layouts, inputs::add, inputs::add, pools, () -> new DoorHealth(false, 0, 0, 0, 0)),
                 DoorLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(DoorException.class, second::start).getMessage());
         assertTrue(message.contains(String.valueOf(door.port())), message);

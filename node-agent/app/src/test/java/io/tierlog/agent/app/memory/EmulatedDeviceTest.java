@@ -1,145 +1,132 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.memory;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.core.port.DeviceCopies;
-import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
-import io.tierlog.schemas.BlockStatus;
-import io.tierlog.schemas.OperationReason;
+import io.tierlog.agent.core.copy.Copy.Linear;
+import io.tierlog.agent.core.copy.Direction;
+import io.tierlog.agent.core.port.DeviceBench;
+import io.tierlog.agent.core.port.DeviceEvent;
+import io.tierlog.agent.core.port.DeviceFault;
+import io.tierlog.agent.core.port.DeviceFault.Kind;
+import io.tierlog.agent.core.port.DeviceStream;
+import io.tierlog.agent.core.port.GatedDeviceContract;
+import io.tierlog.agent.core.port.MemoryHandle;
+import io.tierlog.schemas.Bytes;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The contract on the emulated device, and what only it can do. */
-class EmulatedDeviceTest extends DeviceContractTest {
-    private EmulatedDevice device;
+class EmulatedDeviceTest extends GatedDeviceContract {
+    @TempDir
+    Path directory;
 
-    EmulatedDeviceTest() {
-        device = EmulatedDevice.start("unused", host, EmulatedDevice.Limits.DEFAULTS, ended::add);
-    }
+    /** Pieces of 1,000 bytes, so that nothing fits evenly. */
+    private final EmulatedDevice device = new EmulatedDevice("test", new EmulatedDevice.Limits(1_000, 0, 300));
 
-    @BeforeEach
-    void start() {
-        device.close();
-        device = emulated(ended::add);
-    }
-
-    @AfterEach
-    void stop() {
-        device.close();
+    @Override
+    protected DeviceBench bench() {
+        return new FileBench(directory, device);
     }
 
     @Override
-    DeviceCopies device() {
-        return device;
+    protected Gate gate(Direction direction) {
+        CopyGate gate = device.gate(direction);
+        return new Gate() {
+            @Override
+            public void pauseAfter(long copies) {
+                gate.pauseAfter(copies);
+            }
+
+            @Override
+            public void resume() {
+                gate.resume();
+            }
+
+            @Override
+            public void failAt(long k) {
+                gate.failAt(k);
+            }
+
+            @Override
+            public void awaitHolding() {
+                Eventually.await("the stream stands at the gate", gate::holds);
+            }
+        };
+    }
+
+    private Path file(int region) {
+        return Path.of(((MemoryHandle.SharedFile) handles.get(region)).path());
     }
 
     @Test
-    void aHeldUnitHasNoCompletionAndMovesNoByte() {
-        device.saveGate().pauseAfter(1);
-        device.save(1, List.of(new PageCopy(0, 0, 0), new PageCopy(1, 1, 0)));
-        Eventually.await("the stream stands at the gate", () -> device.saveGate().holds());
-        assertEquals(List.of(), ended);
-        assertArrayEquals(page(content, 0), hostPage(0));
-        assertArrayEquals(new byte[BLOCK], hostPage(1));
-        device.load(2, List.of(new PageCopy(3, 0, host.crc32c(0))));
-        assertEquals(BlockStatus.ARRIVED, await(2).results().getFirst().status(), "the other direction goes on");
-        device.saveGate().resume();
-        assertEquals(2, await(1).results().size());
-        assertArrayEquals(page(content, 1), hostPage(1));
-    }
-
-    @Test
-    void aBlockFailsWhereTheGateSaysSo() {
-        device.saveGate().failAt(2);
-        device.save(1, List.of(new PageCopy(0, 0, 0), new PageCopy(1, 1, 0), new PageCopy(2, 2, 0)));
-        List<BlockStatus> expected = List.of(BlockStatus.ARRIVED, BlockStatus.FAILED, BlockStatus.ARRIVED);
-        assertEquals(expected, await(1).results().stream().map(r -> r.status()).toList());
-        assertEquals(OperationReason.DEVICE_FAULT, await(1).results().get(1).reason());
-        assertArrayEquals(new byte[BLOCK], hostPage(1), "nothing of the failed block landed");
-    }
-
-    @Test
-    void aFullQueueIsATypedAnswer() {
-        EmulatedDevice small = EmulatedDevice.start("small", host, new EmulatedDevice.Limits(2, 256, 0), ended::add);
-        small.attach(deviceFile());
-        small.saveGate().pauseAfter(0);
-        small.save(1, List.of(new PageCopy(0, 0, 0)));
-        Eventually.await("the first unit is under way", () -> small.saveGate().holds());
-        // One under way, two wait, the fourth finds no room.
-        for (int unit = 2; unit <= 4; unit++) {
-            small.save(unit, List.of(new PageCopy(0, 0, 0)));
-        }
-        assertEquals(OperationReason.QUEUE_FULL, await(4).results().getFirst().reason());
-        small.close();
-        assertEquals(List.of(4L, 1L, 2L, 3L), ended.stream().map(e -> e.unit()).toList(), "every unit has ended when close returns");
-        assertEquals(OperationReason.CANCELLED, await(3).results().getFirst().reason());
-    }
-
-    @Test
-    void withoutAnEngineUnitsFail() {
-        device.detach();
-        device.save(1, List.of(new PageCopy(0, 0, 0)));
-        assertEquals(OperationReason.ENGINE_GONE, await(1).results().getFirst().reason());
-    }
-
-    @Test
-    void aUnitUnderWayKeepsItsFileWhenTheEngineLeaves() {
-        device.saveGate().pauseAfter(0);
-        device.save(1, List.of(new PageCopy(1, 0, 0)));
-        Eventually.await("the unit is under way", () -> device.saveGate().holds());
-        device.detach();
-        device.saveGate().resume();
-        assertEquals(arrived(page(content, 1)), await(1).results().getFirst());
-    }
-
-    @Test
-    void anEngineThatShortensItsFileHarmsItselfOnly() throws IOException {
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+    void anEngineThatShortensItsFileHarmsItselfOnly() throws IOException, DeviceFault {
+        try (FileChannel channel = FileChannel.open(file(0), StandardOpenOption.WRITE)) {
             channel.truncate(0);
         }
-        device.save(1, List.of(new PageCopy(0, 0, 0)));
-        assertEquals(OperationReason.DEVICE_FAULT, await(1).results().getFirst().reason());
+        try (DeviceStream stream = device.open(Direction.SAVE)) {
+            stream.enqueue(plan(new Linear(regions.get(0).at(0), slabs.get(0).at(0), 10_000)));
+            DeviceEvent gone = stream.record();
+            stream.enqueue(plan(new Linear(regions.get(1).at(0), slabs.get(1).at(0), 10_000)));
+            DeviceEvent other = stream.record();
+
+            assertEquals(Kind.MEMORY_GONE, assertThrows(DeviceFault.class, () -> gone.await(LONG)).kind());
+            assertTrue(other.await(LONG));
+        }
     }
 
     @Test
-    void theBandwidthIsKept() {
-        // 4 blocks of 1,000 bytes at 100,000 bytes a second take 40 ms; that it is not less is what can be asserted.
-        EmulatedDevice slow = EmulatedDevice.start("slow", host, new EmulatedDevice.Limits(4, 256, 100_000), ended::add);
-        slow.attach(deviceFile());
+    void theBandwidthIsKept() throws DeviceFault {
+        // 4,000 bytes at 100,000 bytes a second take 40 ms; that it is not less is what can be asserted.
+        EmulatedDevice slow = new EmulatedDevice("slow", new EmulatedDevice.Limits(1_000, 100_000, 10));
+        var region = slow.open(handles.get(0), BYTES);
+        var slab = slow.register(host.get(0));
+        DeviceStream stream = slow.open(Direction.SAVE);
         long before = System.nanoTime();
-        slow.save(1, List.of(new PageCopy(0, 0, 0), new PageCopy(1, 1, 0), new PageCopy(2, 2, 0), new PageCopy(3, 3, 0)));
-        await(1);
+        stream.enqueue(plan(new Linear(region.at(0), slab.at(0), 4_000)));
+        assertTrue(stream.record().await(LONG));
         long tookMs = (System.nanoTime() - before) / 1_000_000;
         slow.close();
         assertTrue(tookMs >= 39, "took " + tookMs + " ms");
     }
 
     @Test
-    void aFileThatCannotServeIsRefusedInWords() {
-        String tooSmall = String.valueOf(
-                assertThrows(DeviceFileException.class, () -> DeviceFile.open(file.toString(), PAGES + 1, BLOCK)).getMessage());
-        assertTrue(tooSmall.contains("has 4000 bytes") && tooSmall.contains("need 5000"), tooSmall);
-        for (String path : Arrays.asList("relative", directory.toString(), Path.of("/no/such/file").toString(), "/bad\0path", "")) {
-            assertThrows(DeviceFileException.class, () -> DeviceFile.open(path, PAGES, BLOCK), path);
+    void memoryThatCannotServeIsRefusedInWords() {
+        refused(Kind.INVALID_HANDLE, "has 65536 bytes, the pool needs 65537", new MemoryHandle.SharedFile(file(0).toString()), BYTES + 1);
+        for (String path : List.of("relative", directory.toString(), Path.of("/no/such/file").toString(), "/bad\0path", "")) {
+            refused(Kind.INVALID_HANDLE, "shared_memory_path", new MemoryHandle.SharedFile(path), 1);
         }
+        refused(Kind.UNSUPPORTED, "give a file", new MemoryHandle.CudaIpc(Bytes.wrapUnshared(new byte[64])), 1);
+    }
+
+    private void refused(Kind kind, String said, MemoryHandle handle, long bytes) {
+        DeviceFault fault = assertThrows(DeviceFault.class, () -> device.open(handle, bytes));
+        assertEquals(kind, fault.kind());
+        assertTrue(String.valueOf(fault.getMessage()).contains(said), fault::getMessage);
     }
 
     @Test
-    void aHostPoolThatCannotBeIsRefusedInWords() {
-        String message = String.valueOf(
-                assertThrows(HostMemoryException.class, () -> HostPool.allocate(Integer.MAX_VALUE, 1 << 30)).getMessage());
-        assertTrue(message.contains("give the node fewer host blocks"), message);
+    void aStreamTakesABoundedNumberOfCopies() throws DeviceFault {
+        gate(Direction.SAVE).pauseAfter(0);
+        DeviceStream stream = device.open(Direction.SAVE);
+        Linear copy = new Linear(regions.get(0).at(0), slabs.get(0).at(0), 1);
+        stream.enqueue(plan(copy));
+        gate(Direction.SAVE).awaitHolding();
+        for (int i = 0; i < 300; i++) {
+            stream.enqueue(plan(copy));
+        }
+
+        DeviceFault fault = assertThrows(DeviceFault.class, () -> stream.enqueue(plan(copy)));
+
+        assertEquals(Kind.OUT_OF_MEMORY, fault.kind());
+        assertTrue(String.valueOf(fault.getMessage()).contains("300 copies wait already"), fault::getMessage);
     }
 }

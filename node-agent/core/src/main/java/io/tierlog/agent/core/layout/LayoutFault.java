@@ -54,15 +54,22 @@ public final class LayoutFault extends Exception {
     }
 
     private final Reason reason;
+    private final String detail;
 
     /** A fault; {@code detail} has the numbers and ends without a full stop. */
     public LayoutFault(Reason reason, String detail) {
         super(reason + ": " + detail);
         this.reason = reason;
+        this.detail = detail;
     }
 
     /** Which of the closed list. */
     public Reason reason() {
         return reason;
+    }
+
+    /** The same fault of a part of a whole: the reason stays, the detail begins with the part. */
+    public LayoutFault in(String part) {
+        return new LayoutFault(reason, part + detail);
     }
 }

@@ -109,6 +109,8 @@ class RegisteredLayerTest {
         "0x1000 | 204799 | 100 | 1024 | 102400 | 2 | | REGION_TOO_SMALL | take 204800 bytes, the layer has 204799",
         // 500 - 1 * 450 = 50 < 100: K of block 1 begins within V of block 0.
         "0x1000 | 1600 | 2 | 100 | 500 | 2 | 450 | BLOCKS_OVERLAP | blocks 1 apart",
+        // 950 - 1 * 1,000 = -50: V of block 0 runs into K of block 1.
+        "0x1000 | 10000 | 3 | 100 | 950 | 2 | 1000 | BLOCKS_OVERLAP | blocks 1 apart",
         // Three segments: those two apart meet the block one apart: 2 * 500 - 1,000 = 0.
         "0x1000 | 10000 | 2 | 100 | 500 | 3 | 1000 | BLOCKS_OVERLAP | blocks 1 apart",
         // Base and size end at 2^64 + 1; then the last block does; then a block alone has 2^64 bytes.
