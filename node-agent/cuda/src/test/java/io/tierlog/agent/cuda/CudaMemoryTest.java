@@ -92,6 +92,8 @@ class CudaMemoryTest {
             CudaWorld.run(save, w.linear(4_096, 100, 1_000), rows);
             CudaWorld.run(load, w.linear(4_096, 100, 1_000), rows);
         }
+        assertEquals(0, fake.alive(FakeDriver.Kind.STREAM) + fake.alive(FakeDriver.Kind.EVENT), "both have been given back");
+        assertEquals(1, fake.alive(FakeDriver.Kind.PINNED), "the slab, and no ring of descriptors");
         List<String> out = fake.book("cuMemcpyDtoHAsync_v2");
         assertEquals(1, out.size());
         assertTrue(out.getFirst().matches("cuMemcpyDtoHAsync_v2 dst=host\\d+\\+100 src=device\\d+\\+4096 bytes=1000 stream=\\d+"), out::toString);
@@ -223,6 +225,8 @@ class CudaMemoryTest {
         fails(Kind.INVALID_HANDLE, () -> memory.open(new MemoryHandle.CudaIpc(Bytes.copyOf(new byte[64])), 16));
         fails(Kind.INVALID_VALUE, () -> memory.open(handle, 0));
         fails(Kind.UNSUPPORTED, () -> memory.open(new MemoryHandle.SharedFile("/dev/shm/x"), 16));
+        // Opened: for this world, the one that was too small, and the one that was no handle. Closed: the one that was too small.
+        assertEquals(List.of(3L, 1L), List.of(fake.count("cuIpcOpenMemHandle_v2"), fake.count("cuIpcCloseMemHandle")));
         // The same handle twice: one address, two allocations, and the first release leaves the second alone.
         Allocation second = memory.open(handle, 1_000);
         assertEquals(world().device.address(), second.address());

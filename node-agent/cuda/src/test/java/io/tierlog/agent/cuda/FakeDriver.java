@@ -63,13 +63,20 @@ final class FakeDriver {
 
     /** The driver, loaded; aborts the test, and says so, when this machine has no C compiler. */
     static FakeDriver load() {
+        String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
+        if (!system.equals("Linux amd64")) {
+            throw notRun("CUDA runs on Linux on x86-64 here, and this is " + system);
+        }
         if (compiler().isEmpty()) {
-            String message = "NOT RUN: no C compiler (cc) on this machine, so there is no fake CUDA driver and the CUDA path is NOT TESTED here."
-                    + " Install gcc or clang";
-            System.err.println(message);
-            throw new TestAbortedException(message);
+            throw notRun("there is no C compiler (cc) on the PATH to make the fake CUDA driver with. Install gcc or clang");
         }
         return Holder.INSTANCE;
+    }
+
+    private static TestAbortedException notRun(String why) {
+        String message = "NOT RUN: the CUDA path is NOT TESTED on this machine: " + why;
+        System.err.println(message);
+        return new TestAbortedException(message);
     }
 
     /** Where the library is, for other processes. */

@@ -13,10 +13,13 @@ import jcuda.nvptxcompiler.nvPTXCompileResult;
 import jcuda.nvptxcompiler.nvPTXCompilerHandle;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The kernel's text through NVIDIA's own PTX compiler, which needs neither driver nor GPU. What it does is tested by {@link CudaGatherTest}. */
+@EnabledOnOs(value = OS.LINUX, architectures = "amd64", disabledReason = "JCuda has the compiler for Linux on x86-64 only")
 class GatherKernelTest {
     private static final int LOG_BYTES = 8_000;
 
