@@ -21,6 +21,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -101,9 +102,11 @@ class CudaMemoryTest {
         assertTrue(in.getFirst().matches("cuMemcpyHtoDAsync_v2 dst=device\\d+\\+4096 src=host\\d+\\+100 bytes=1000 stream=\\d+"), in::toString);
         List<String> both = fake.book("cuMemcpy2DAsync_v2");
         assertTrue(both.get(0).matches(
-                "cuMemcpy2DAsync_v2 dst=host\\d+\\+8192 dst_pitch=300 src=device\\d+\\+512 src_pitch=1024 width=256 height=5 stream=\\d+"), both::toString);
+                "cuMemcpy2DAsync_v2 dst=host\\d+\\+8192 dst_pitch=300 src=device\\d+\\+512 src_pitch=1024 width=256 height=5 stream=\\d+"),
+                both::toString);
         assertTrue(both.get(1).matches(
-                "cuMemcpy2DAsync_v2 dst=device\\d+\\+512 dst_pitch=1024 src=host\\d+\\+8192 src_pitch=300 width=256 height=5 stream=\\d+"), both::toString);
+                "cuMemcpy2DAsync_v2 dst=device\\d+\\+512 dst_pitch=1024 src=host\\d+\\+8192 src_pitch=300 width=256 height=5 stream=\\d+"),
+                both::toString);
         String saves = out.getFirst().substring(out.getFirst().indexOf("stream="));
         assertTrue(both.get(0).endsWith(saves) && !both.get(1).endsWith(saves), "the directions have streams of their own");
         // 1: the flag of a stream that does not wait for the default stream.
@@ -202,15 +205,34 @@ class CudaMemoryTest {
     }
 
     @Test
+    void everyThreadMayCall() throws Exception {
+        CudaWorld w = world();
+        byte[] content = CudaWorld.random(8, BYTES);
+        w.engine.write(0, content);
+        // A context is current per thread, and on a new one none is.
+        FutureTask<Boolean> elsewhere = new FutureTask<>(() -> {
+            try (DeviceStream save = w.memory.open(Direction.SAVE)) {
+                CudaWorld.run(save, w.linear(0, 0, BYTES));
+                return save.drain(CudaWorld.SOON_NS);
+            }
+        });
+        Thread.ofPlatform().start(elsewhere);
+        assertTrue(elsewhere.get(1, TimeUnit.MINUTES));
+        assertArrayEquals(content, w.hostBytes(0, BYTES));
+    }
+
+    @Test
     void slabsAreRegisteredOnceAndReleasedOnce() throws DeviceFault {
         CudaMemory memory = world().memory;
         try (Arena arena = Arena.ofShared()) {
             MemorySegment slab = arena.allocate(8_192, 4_096);
             Allocation registered = memory.register(slab);
+            long before = fake.count("cuMemHostRegister_v2");
             fails(Kind.INVALID_VALUE, () -> memory.register(slab));
             fails(Kind.INVALID_VALUE, () -> memory.register(slab.asSlice(4_096)));
             fails(Kind.INVALID_VALUE, () -> memory.register(slab.asSlice(1)));
             fails(Kind.INVALID_VALUE, () -> memory.register(MemorySegment.ofArray(new byte[4_096])));
+            assertEquals(before, fake.count("cuMemHostRegister_v2"), "refused without asking the driver");
             memory.release(registered);
             fails(Kind.INVALID_VALUE, () -> memory.release(registered));
             memory.release(memory.register(slab));

@@ -87,8 +87,9 @@ class CudaRoundTripTest {
         }
         if (Gpu.real()) {
             long bytes = (long) blocks * BLOCK_BYTES;
-            System.out.println(String.format(Locale.ROOT, "round trip of %d bytes, %s, %s: save %.2f ms (%.1f GB/s), load %.2f ms (%.1f GB/s)",
-                    bytes, image.form(), options, saveMs, bytes / saveMs / NANOS_PER_MS, loadMs, bytes / loadMs / NANOS_PER_MS));
+            System.out.println(String.format(Locale.ROOT, "%s: round trip of %d bytes, %s, %s: save %.2f ms (%.1f GB/s), load %.2f ms (%.1f GB/s)",
+                    world.memory.facts().name(), bytes, image.form(), options, saveMs, bytes / saveMs / NANOS_PER_MS, loadMs,
+                    bytes / loadMs / NANOS_PER_MS));
         }
     }
 
