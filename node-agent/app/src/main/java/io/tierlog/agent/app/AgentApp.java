@@ -96,7 +96,9 @@ public final class AgentApp implements AutoCloseable {
         boolean started = false;
         try {
             log = openLog();
-            HostPool host = closers.add("host pool", HostPool.allocate(config.memory().hostBlocks(), config.memory().blockBytes()));
+            HostPool host = closers.add(
+                    "host pool",
+                    HostPool.allocate(config.memory().hostBlocks(), config.memory().blockBytes(), config.tuning().host()));
             store = DirectoryStore.open(
                     config.store().directory(),
                     new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));

@@ -5,6 +5,7 @@ import io.tierlog.agent.app.door.DoorLimits;
 import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
+import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.events.KafkaAccess;
@@ -104,6 +105,7 @@ public record AgentConfig(
      *
      * @param limits of the core
      * @param door of the engine door
+     * @param host how the memory of the host pool is had
      * @param device of the emulated device
      * @param streams of the copies between device and host
      * @param workers of the store
@@ -113,6 +115,7 @@ public record AgentConfig(
     public record Tuning(
             AgentLimits limits,
             DoorLimits door,
+            HostPool.Options host,
             EmulatedDevice.Limits device,
             DeviceStreams.Limits streams,
             StoreWorkers.Limits workers,
@@ -129,6 +132,7 @@ public record AgentConfig(
             return new Tuning(
                     AgentLimits.defaults(),
                     DoorLimits.DEFAULTS,
+                    HostPool.Options.DEFAULTS,
                     EmulatedDevice.Limits.DEFAULTS,
                     DeviceStreams.Limits.DEFAULTS,
                     StoreWorkers.Limits.DEFAULTS,
@@ -183,6 +187,9 @@ public record AgentConfig(
         all.put("log.buffer.records", String.valueOf(log.buffer().records()));
         all.put("log.buffer.bytes", String.valueOf(log.buffer().bytes()));
         all.put("device.bytes.per.second", String.valueOf(tuning.device().bytesPerSecond()));
+        all.put("host.huge.pages", String.valueOf(tuning.host().hugePages()));
+        all.put("host.numa.node", tuning.host().numaNode().isPresent() ? String.valueOf(tuning.host().numaNode().getAsInt()) : "any");
+        all.put("host.slab.bytes", String.valueOf(tuning.host().slabBytes()));
         all.put("device.queue.units", String.valueOf(tuning.streams().queueUnits()));
         all.put("device.queue.bytes", String.valueOf(tuning.streams().queueBytes()));
         all.put("device.work.bytes", String.valueOf(tuning.streams().workBytes()));
@@ -301,7 +308,14 @@ public record AgentConfig(
         /** Bounds of the core. */
         public Builder limits(AgentLimits value) {
             tuning = new Tuning(
-                    value, tuning.door(), tuning.device(), tuning.streams(), tuning.workers(), tuning.inboxCalls(), tuning.inboxRecords());
+                    value,
+                    tuning.door(),
+                    tuning.host(),
+                    tuning.device(),
+                    tuning.streams(),
+                    tuning.workers(),
+                    tuning.inboxCalls(),
+                    tuning.inboxRecords());
             return this;
         }
 
@@ -310,6 +324,7 @@ public record AgentConfig(
             return tuning(new Tuning(
                     tuning.limits(),
                     tuning.door(),
+                    tuning.host(),
                     tuning.device().withBytesPerSecond(value),
                     tuning.streams(),
                     tuning.workers(),

@@ -16,7 +16,9 @@ import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.door.v1.BlockPage;
 import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.HealthRequest;
+import io.tierlog.door.v1.KvLayer;
 import io.tierlog.door.v1.LoadRequest;
+import io.tierlog.door.v1.MemoryRegion;
 import io.tierlog.door.v1.Offer;
 import io.tierlog.door.v1.OfferReason;
 import io.tierlog.door.v1.PrefilledRequest;
@@ -42,6 +44,8 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Layout;
+import io.tierlog.schemas.LayoutKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
@@ -133,6 +137,51 @@ class AgentAppTest {
         for (AutoCloseable closeable : opened.reversed()) {
             closeable.close();
         }
+    }
+
+    /** A block of 4 layers of K and V of 512 bytes: layers 1 and 2 in one region with K and V apart, 3 and 10 in another. */
+    @Test
+    void aBlockOfSeveralSegmentsIsLoadedLayerByLayer() throws Exception {
+        seedStore();
+        List<Layout> layouts = List.of(new Layout("kv", LayoutKind.ATTENTION, 4, 2, 512, 2, "bf16"));
+        ScriptedController controller = controller();
+        AgentApp agent = accepted(controller, config().memory(8, layouts).build());
+        TestEngine engine = engine(agent);
+        String session = engine.open("gpu0");
+        Path low = Files.write(directory.resolve("low"), new byte[2 * PAGES * 1_024]);
+        Path high = Files.write(directory.resolve("high"), new byte[PAGES * 2_048]);
+        engine.calls().registerBuffers(RegisterBuffersRequest.newBuilder()
+                .setSession(session)
+                .setPages(PAGES)
+                .setBlockBytes(BLOCK)
+                .setLayoutDigest(TestEngine.bytes(Layouts.layoutDigest(layouts)))
+                .addRegions(MemoryRegion.newBuilder().setBase(0x1000).setBytes(2 * PAGES * 1_024).setSharedMemoryPath(low.toString()))
+                .addRegions(MemoryRegion.newBuilder().setBase(0x1000).setBytes(PAGES * 2_048).setSharedMemoryPath(high.toString()))
+                .addLayers(layer("10").setRegion(1).setOffset(1_024).setSize(PAGES * 2_048 - 1_024).setSegmentStride(512).setBlockStride(2_048))
+                .addLayers(layer("1").setRegion(0).setOffset(0).setSize(PAGES * 1_024).setSegmentStride(PAGES * 512))
+                .addLayers(layer("3").setRegion(1).setOffset(0).setSize(PAGES * 2_048 - 1_024).setSegmentStride(512).setBlockStride(2_048))
+                .addLayers(layer("2").setRegion(0).setOffset(PAGES * 1_024).setSize(PAGES * 1_024).setSegmentStride(PAGES * 512))
+                .build());
+        assertTrue(engine.calls().submit(submit(session, "r1", 1)).hasWaiting());
+        controller.await(RequestSubmitted.class);
+        controller.command("a", new PrefetchBlocks(
+                ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
+                ScriptedController.key(0), List.of(block(0)), Tier.STORE, List.of()));
+        engine.notice();
+
+        assertEquals(1, engine.calls().load(load(session, "r1", 1, 6)).getLoaded());
+
+        ByteBuffer found = ByteBuffer.allocate(BLOCK);
+        byte[] lowBytes = Files.readAllBytes(low);
+        for (int part = 0; part < 4; part++) { // layer 1 K, V, layer 2 K, V
+            found.put(lowBytes, (part * PAGES + 6) * 512, 512);
+        }
+        found.put(Files.readAllBytes(high), 6 * 2_048, 2_048);
+        assertArrayEquals(content(0), found.array());
+    }
+
+    private static KvLayer.Builder layer(String name) {
+        return KvLayer.newBuilder().setName(name).setBlocks(PAGES).setSegmentBytes(512).setSegments(2);
     }
 
     @Test

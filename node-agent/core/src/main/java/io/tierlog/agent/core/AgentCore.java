@@ -86,6 +86,7 @@ public final class AgentCore {
                 desk.incarnation(),
                 desk.journal.highest(),
                 List.of(desk.pages.usage()),
+                desk.pages.largestFreeRun(),
                 requests.size(),
                 requests.waiting(),
                 operations.active(),

@@ -12,6 +12,7 @@ import java.util.Map;
  * @param incarnation its life as the controller counts it; 0 before registration
  * @param commandSequence highest command number that was run
  * @param usage use of each tier that is the agent's
+ * @param largestFreeRun host pages in the longest run of free neighbours
  * @param liveRequests attempts that live or whose device pages are still pinned
  * @param waitingRequests attempts that wait for the store's answer or for a fetch
  * @param activeOperations operations in progress
@@ -23,6 +24,7 @@ public record AgentStatus(
         long incarnation,
         long commandSequence,
         List<TierUsage> usage,
+        int largestFreeRun,
         int liveRequests,
         int waitingRequests,
         int activeOperations,

@@ -4,6 +4,7 @@ package io.tierlog.agent.app.door;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 
 /**
@@ -19,7 +20,7 @@ import io.tierlog.agent.core.port.EngineReplies.Refusal;
  * </pre>
  *
  * <p>The trailers say it for programs: {@code tierlog-refusal} is the name on the left, {@code tierlog-retry} whether the same call may
- * succeed later.
+ * succeed later. Memory that the device does not open is a LAYOUT_MISMATCH, BUSY when room is wanting, CLOSING when the device is lost.
  */
 final class DoorErrors {
     static final Metadata.Key<String> REFUSAL = Metadata.Key.of("tierlog-refusal", Metadata.ASCII_STRING_MARSHALLER);
@@ -32,6 +33,16 @@ final class DoorErrors {
         trailers.put(REFUSAL, refusal.name());
         trailers.put(RETRY, Boolean.toString(retry));
         return status(refusal).withDescription(detail).asRuntimeException(trailers);
+    }
+
+    /** What an engine hears when the device does not open its memory. */
+    static StatusRuntimeException of(DeviceFault fault) {
+        Refusal refusal = switch (fault.kind()) {
+            case INVALID_VALUE, INVALID_HANDLE, UNSUPPORTED, MEMORY_GONE, COPY_FAILED -> Refusal.LAYOUT_MISMATCH;
+            case OUT_OF_MEMORY, NOT_READY -> Refusal.BUSY;
+            case NOT_INITIALIZED, ILLEGAL_ADDRESS, LAUNCH_FAILED, DEVICE_LOST, UNKNOWN -> Refusal.CLOSING;
+        };
+        return of(refusal, String.valueOf(fault.getMessage()), refusal == Refusal.BUSY);
     }
 
     private static Status status(Refusal refusal) {

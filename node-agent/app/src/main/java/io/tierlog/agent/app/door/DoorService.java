@@ -129,7 +129,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             observer.onError(DoorErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false));
             return;
         } catch (DeviceFault e) {
-            observer.onError(DoorErrors.of(Refusal.LAYOUT_MISMATCH, String.valueOf(e.getMessage()), false));
+            observer.onError(DoorErrors.of(e));
             return;
         }
         long call = pending.nextNumber();

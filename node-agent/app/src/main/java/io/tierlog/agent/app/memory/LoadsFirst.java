@@ -14,6 +14,7 @@ final class LoadsFirst {
     private final long longestWaitNanos;
     private int loads;
     private boolean over;
+    private boolean saveWaits;
 
     LoadsFirst(long longestWaitMs) {
         this.longestWaitNanos = TimeUnit.MILLISECONDS.toNanos(longestWaitMs);
@@ -28,6 +29,11 @@ final class LoadsFirst {
         notifyAll();
     }
 
+    /** True while a piece of a save lets loads go first. */
+    synchronized boolean saveWaits() {
+        return saveWaits;
+    }
+
     /** Nobody waits any more. */
     synchronized void end() {
         over = true;
@@ -39,12 +45,14 @@ final class LoadsFirst {
         long deadline = System.nanoTime() + longestWaitNanos;
         boolean interrupted = false;
         for (long left = longestWaitNanos; loads > 0 && !over && left > 0; left = deadline - System.nanoTime()) {
+            saveWaits = true;
             try {
                 TimeUnit.NANOSECONDS.timedWait(this, left);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
         }
+        saveWaits = false;
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -33,6 +33,7 @@ import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.HealthReply;
 import io.tierlog.door.v1.HealthRequest;
 import io.tierlog.door.v1.LoadRequest;
+import io.tierlog.door.v1.MemoryRegion;
 import io.tierlog.door.v1.OfferReason;
 import io.tierlog.door.v1.PrefilledRequest;
 import io.tierlog.door.v1.RegisterBuffersRequest;
@@ -215,6 +216,12 @@ class DoorServerTest {
         assertTrue(tooSmall.contains("800 bytes"), tooSmall);
         refused(Status.Code.FAILED_PRECONDITION, () -> engine.calls().registerBuffers(buffers(session, "device").build()));
         refused(Status.Code.FAILED_PRECONDITION, () -> engine.calls().registerBuffers(buffers(session, device + "x").build()));
+        String layout = refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().registerBuffers(buffers(session, "").addRegions(
+                MemoryRegion.newBuilder().setBase(0x1000).setBytes(800).setSharedMemoryPath(device)).build()));
+        assertTrue(layout.startsWith("NO_LAYERS: "), layout);
+        String both = refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().registerBuffers(buffers(session, device).addRegions(
+                MemoryRegion.newBuilder().setBase(0x1000).setBytes(800).setSharedMemoryPath(device)).build()));
+        assertTrue(both.contains("one or the other"), both);
         assertEquals(1, inputs.size(), "only the session reached the core");
 
         // What the core refuses is not attached.

@@ -182,7 +182,7 @@ class DeviceStreamsTest {
         assertTrue(world.landed(3));
     }
 
-    /** Two pieces of the save are moving when the load comes; the third waits until the load has ended. */
+    /** One or two pieces of the save are moving when the load comes; the next waits until the load has ended. */
     @Test
     void aLoadWaitsForNoMoreThanIsMovingAlready() throws Exception {
         StreamsWorld world = world(StreamsWorld.LIMITS);
@@ -197,8 +197,9 @@ class DeviceStreamsTest {
         Eventually.await("the load is under way", load::holds);
 
         save.resume();
-        Eventually.await("what was moving has landed", () -> world.landed(0) && world.landed(1));
-        assertEquals(2, save.passed(), "no third piece was queued beside the load");
+        Eventually.await("the save gives way", () -> world.streams.turns().saveWaits());
+        assertTrue(save.passed() <= 2, "no third piece was queued beside the load");
+        assertFalse(world.landed(2));
         load.resume();
 
         assertEquals(List.of(OperationReason.COMPLETED), world.reasons(2));

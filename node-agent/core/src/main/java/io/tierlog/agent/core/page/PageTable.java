@@ -36,6 +36,7 @@ public final class PageTable {
 
     private final List<Page> pages = new ArrayList<>();
     private final Deque<Page> free = new ArrayDeque<>();
+    private final FreeRuns freeRuns;
     private final PageIndex index = new PageIndex();
     private final HostPins pins = new HostPins();
     private final TreeSet<Page> evictable = new TreeSet<>(FIRST_TO_GO);
@@ -46,6 +47,7 @@ public final class PageTable {
 
     /** A table of {@code capacity} free pages. */
     public PageTable(int capacity) {
+        freeRuns = new FreeRuns(capacity);
         for (int number = 0; number < capacity; number++) {
             Page page = new Page(number);
             pages.add(page);
@@ -66,6 +68,11 @@ public final class PageTable {
     /** Number of pages in {@code state}. */
     public int count(PageState state) {
         return counts.getOrDefault(state, 0);
+    }
+
+    /** Pages in the longest run of free neighbours, 0 when none is free. */
+    public int largestFreeRun() {
+        return freeRuns.largest();
     }
 
     /** Number of named pins on pages. */
@@ -161,6 +168,7 @@ public final class PageTable {
             throw new IllegalStateException("No page to reserve for " + block);
         }
         free.remove();
+        freeRuns.take(page.number);
         page.generation++;
         page.namespace = namespace;
         page.block = block;
@@ -312,6 +320,7 @@ public final class PageTable {
         page.crc32c = 0;
         page.heldInStore = false;
         free.add(page);
+        freeRuns.give(page.number);
         roomChanges++;
     }
 
@@ -377,6 +386,20 @@ public final class PageTable {
         if (pinned != pinCount() || idle != idleServing || free.size() != count(PageState.FREE)) {
             throw new IllegalStateException(pinned + " pins, counted " + pinCount() + "; " + idle + " idle, counted " + idleServing);
         }
+        if (countLargestFreeRun() != largestFreeRun()) {
+            throw new IllegalStateException("longest free run " + countLargestFreeRun() + ", kept " + largestFreeRun());
+        }
+    }
+
+    /** The longest run of free pages, counted one by one. */
+    private int countLargestFreeRun() {
+        int longest = 0;
+        int run = 0;
+        for (Page page : pages) {
+            run = page.state == PageState.FREE ? run + 1 : 0;
+            longest = Math.max(longest, run);
+        }
+        return longest;
     }
 
     private static void require(boolean holds, Page page, String what) {
