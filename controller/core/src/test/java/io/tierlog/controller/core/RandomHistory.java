@@ -108,8 +108,9 @@ final class RandomHistory {
         WritePolicy write = List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
                 WritePolicy.WRITE_THROUGH_SELECTIVE).get(random.nextInt(4));
         double high = (6 + random.nextInt(5)) / 10.0;
-        return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, 1 + random.nextInt(8), 3_000, 4_000,
-                random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0);
+        double diskHigh = (6 + random.nextInt(5)) / 10.0;
+        return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, diskHigh, diskHigh - random.nextInt(4) / 10.0,
+                random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0);
     }
 
     private void send(Event event) {
@@ -359,7 +360,7 @@ final class RandomHistory {
         int gone = mood == 1 ? 1 : c.blocks().size();
         List<BlockResult> results = new ArrayList<>(Agent.gone(c.blocks().subList(0, gone)));
         for (PagedBlock b : c.blocks().subList(gone, c.blocks().size())) {
-            results.add(new BlockResult(b.block(), BlockStatus.FAILED, OperationReason.PINNED, b.page(), b.generation(), 0));
+            results.add(new BlockResult(b.block(), BlockStatus.FAILED, OperationReason.PINNED, b.page(), b.generation(), 0, Tier.UNKNOWN));
         }
         return new DropDone(agent.envelope(), c.operation(), Tier.HOST, Agent.NAMESPACE, results);
     }
