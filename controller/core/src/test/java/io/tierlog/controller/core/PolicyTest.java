@@ -83,6 +83,13 @@ class PolicyTest {
     }
 
     @Test
+    void theMarksOfTheDiskAreCheckedToo() {
+        w.input(change(0, new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 1.1, 1.2, true, 1, 1, 1, 0, false)));
+        assertEquals(List.of("diskHighMark must be from 1.0E-6 to 1", "diskLowMark must be from 1.0E-6 to diskHighMark"),
+                w.fact(PolicyRefused.class).findings());
+    }
+
+    @Test
     void aPartitionKeepsTheHighestVersion() {
         Policy policy = new Policy(7, WritePolicy.WRITE_BACK, 0.5, 0.4, 0.9, 0.8, true, 10, 1_000, 1_000, 0, false);
         w.input(new PolicyPublished(envelope("clock/0", "policy"), 5, policy));

@@ -46,7 +46,7 @@ class WaterLevelTest {
         return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.9, 0.8, true, batch, 1_000, 5_000, 3, true);
     }
 
-    private static List<String> names(List<Block> blocks) {
+    static List<String> names(List<Block> blocks) {
         return blocks.stream().map(b -> new String(b.key().unshared(), StandardCharsets.UTF_8).trim()).toList();
     }
 

@@ -167,7 +167,11 @@ final class World {
     }
 
     TierRow host(Agent agent) {
-        return node(agent).tiers().stream().filter(tier -> tier.tier() == Tier.HOST).findFirst().orElseThrow();
+        return tier(agent, Tier.HOST);
+    }
+
+    TierRow tier(Agent agent, Tier tier) {
+        return Objects.requireNonNull(Evolve.tier(node(agent), tier));
     }
 
     @Nullable RequestRow request(Agent agent, String request) {
