@@ -6,9 +6,12 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.LoadBackDone;
@@ -24,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the terminal events of operations have in common.
  *
- * @param kind what the operation did; UNKNOWN when the event does not say
+ * @param move what the operation did; of kind UNKNOWN when the event does not say
  * @param operation its id
  * @param state how it ended
  * @param reason why
@@ -34,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * @param lease lease that the agent holds now; null when none
  */
 record Completion(
-        OperationKind kind,
+        Move move,
         String operation,
         OperationState state,
         OperationReason reason,
@@ -43,68 +46,81 @@ record Completion(
         long movedBytes,
         @Nullable String lease) {
     static Completion of(WriteBackDone e) {
-        return done(OperationKind.WRITE_BACK, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+        return done(Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
     }
 
     static Completion of(WriteBackFailed e) {
-        return failed(OperationKind.WRITE_BACK, e.operation(), e.reason(), e.namespace(), e.blocks());
+        return failed(Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), e.operation(), e.reason(), e.namespace(), e.blocks());
     }
 
     static Completion of(PrefetchDone e) {
-        return done(OperationKind.PREFETCH, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+        return done(Move.of(OperationKind.PREFETCH, Tier.UNKNOWN), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
     }
 
     static Completion of(PrefetchFailed e) {
-        return failed(OperationKind.PREFETCH, e.operation(), e.reason(), e.namespace(), e.blocks());
+        return failed(Move.of(OperationKind.PREFETCH, Tier.UNKNOWN), e.operation(), e.reason(), e.namespace(), e.blocks());
     }
 
     static Completion of(BackUpDone e) {
-        return done(OperationKind.BACK_UP, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+        return done(Move.of(OperationKind.BACK_UP, Tier.HOST), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
     }
 
     static Completion of(BackUpFailed e) {
-        return failed(OperationKind.BACK_UP, e.operation(), e.reason(), e.namespace(), e.blocks());
+        return failed(Move.of(OperationKind.BACK_UP, Tier.HOST), e.operation(), e.reason(), e.namespace(), e.blocks());
     }
 
     static Completion of(LoadBackDone e) {
-        return done(OperationKind.LOAD_BACK, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+        return done(Move.of(OperationKind.LOAD_BACK, Tier.HOST), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
     }
 
     static Completion of(LoadBackFailed e) {
-        return failed(OperationKind.LOAD_BACK, e.operation(), e.reason(), e.namespace(), e.blocks());
+        return failed(Move.of(OperationKind.LOAD_BACK, Tier.HOST), e.operation(), e.reason(), e.namespace(), e.blocks());
     }
 
     static Completion of(DropDone e) {
-        return done(OperationKind.DROP, e.operation(), e.namespace(), e.blocks(), 0, null);
+        return done(Move.of(OperationKind.DROP, e.tier()), e.operation(), e.namespace(), e.blocks(), 0, null);
     }
 
     static Completion of(DropFailed e) {
-        return failed(OperationKind.DROP, e.operation(), e.reason(), e.namespace(), e.blocks());
+        return failed(Move.of(OperationKind.DROP, e.tier()), e.operation(), e.reason(), e.namespace(), e.blocks());
+    }
+
+    static Completion of(CopyDone e) {
+        Move move = new Move(OperationKind.COPY, e.source(), e.target());
+        return done(move, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+    }
+
+    static Completion of(CopyFailed e) {
+        return failed(new Move(OperationKind.COPY, e.source(), e.target()), e.operation(), e.reason(), e.namespace(), e.blocks());
     }
 
     /** The event does not say what the operation was. */
-    static Completion of(OperationCancelled e, OperationKind kind) {
-        return new Completion(kind, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null);
+    static Completion of(OperationCancelled e, Move move) {
+        return new Completion(move, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null);
     }
 
     /** Nothing was begun. */
-    static Completion of(CommandRefused e, String operation, OperationKind kind) {
-        return failed(kind, operation, e.reason(), "", List.of());
+    static Completion of(CommandRefused e, String operation, Move move) {
+        return failed(move, operation, e.reason(), "", List.of());
     }
 
-    private static Completion done(OperationKind kind, String operation, String namespace, List<BlockResult> results, long movedBytes,
+    private static Completion done(Move move, String operation, String namespace, List<BlockResult> results, long movedBytes,
             @Nullable String lease) {
         boolean whole = true;
         for (BlockResult result : results) {
             whole &= isDone(result);
         }
         OperationReason reason = whole ? OperationReason.COMPLETED : OperationReason.PARTIAL;
-        return new Completion(kind, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease);
+        return new Completion(move, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease);
     }
 
-    private static Completion failed(OperationKind kind, String operation, OperationReason reason, String namespace,
+    private static Completion failed(Move move, String operation, OperationReason reason, String namespace,
             List<BlockResult> results) {
-        return new Completion(kind, operation, OperationState.FAILED, reason, namespace, results, 0, null);
+        return new Completion(move, operation, OperationState.FAILED, reason, namespace, results, 0, null);
+    }
+
+    OperationKind kind() {
+        return move.kind();
     }
 
     /** Whether the block is where it was to go; gone, for a drop. */

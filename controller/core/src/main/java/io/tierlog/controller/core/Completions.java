@@ -7,6 +7,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * bytes, which counts whoever asked for it. Without state.
  */
 final class Completions {
+    private static final Move NOTHING_SAID = Move.of(OperationKind.UNKNOWN, Tier.UNKNOWN);
+
     private Completions() {}
 
     static void decide(NodeDraft n, Event e, Completion c) {
@@ -33,7 +36,7 @@ final class Completions {
         OperationRow row = n.operation(c.operation());
         if (broken != null) {
             n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
-        } else if (row == null || !n.isOfThisLife(row.incarnation()) || row.kind() != c.kind()) {
+        } else if (row == null || !n.isOfThisLife(row.incarnation()) || !Move.of(row).isLike(c.move())) {
             adopt(n, c);
         } else if (EvolveOperations.isUnfinished(row.state())) {
             end(n, row, c);
@@ -45,7 +48,7 @@ final class Completions {
 
     static void cancelled(NodeDraft n, OperationCancelled e) {
         OperationRow row = n.operation(e.operation());
-        decide(n, e, Completion.of(e, row == null ? OperationKind.UNKNOWN : row.kind()));
+        decide(n, e, Completion.of(e, row == null ? NOTHING_SAID : Move.of(row)));
     }
 
     static void refused(NodeDraft n, CommandRefused e) {
@@ -58,7 +61,7 @@ final class Completions {
         if (row == null || !n.isOfThisLife(row.incarnation())) {
             n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows operation " + operation);
         } else {
-            decide(n, e, Completion.of(e, operation, row.kind()));
+            decide(n, e, Completion.of(e, operation, Move.of(row)));
         }
     }
 
@@ -88,6 +91,7 @@ final class Completions {
             }
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
+            // What was copied is dropped by relief, which goes on after this.
             case BACK_UP, LOAD_BACK, COPY, PROMOTE, UNKNOWN -> {}
         }
     }

@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  *      \ b1           order: a2(5) b1(7);  after a2: b1(7) a1(5);  at last a0 with max(9, 7, 5)
  * </pre>
  *
+ * <p>What is copied to the tier below before it leaves (COPYING) serves on and keeps its parent, so nothing above it is dropped before it is.
+ *
  * <p>A leased block, and one that a backup reads, is held: not in the order. The deepest block of a run holds the run. A block that is not
  * there while something refers to it (a child that came before it, a hold) has a stand-in row, state ABSENT.
  *
@@ -66,6 +68,7 @@ final class Copies {
         int children;
         int holds;
         boolean stored;
+        boolean refused;
         @Nullable String operation;
 
         /** Nothing is there. */
@@ -80,6 +83,7 @@ final class Copies {
             children = 0;
             holds = 0;
             stored = false;
+            refused = false;
             operation = null;
         }
 
@@ -94,12 +98,13 @@ final class Copies {
             children = row.children();
             holds = row.holds();
             stored = row.stored();
+            refused = row.refused();
             operation = row.operation();
         }
 
         /** Whether it counts as the child of its parent. */
         boolean isChild() {
-            return state == CopyState.WRITING || state == CopyState.SERVING;
+            return state == CopyState.WRITING || isServed(state);
         }
     }
 
@@ -129,7 +134,7 @@ final class Copies {
         return used;
     }
 
-    /** Leaving copies more than before, count. */
+    /** Copies on their way out more than before, count. */
     long leaving() {
         return leaving;
     }
@@ -144,9 +149,9 @@ final class Copies {
 
     /**
      * A block that is not there is being written. Of several fetches that write it, the last one answers for it; a write-back is never
-     * displaced, so that no second one is issued while it runs.
+     * displaced, so that no second one is issued while it runs. Its last use so far was at {@code touch}.
      */
-    void write(Block block, String operation) {
+    void write(Block block, String operation, long touch) {
         Slot slot = open(block.key());
         if (slot.state == CopyState.ABSENT) {
             name(slot, block);
@@ -154,10 +159,15 @@ final class Copies {
             slot.generation = 0;
             slot.crc32c = 0;
             slot.stored = false;
+            slot.refused = false;
             slot.operation = operation;
             become(slot, CopyState.WRITING);
         } else if (slot.state == CopyState.WRITING && !isWriteBack(slot.operation)) {
             slot.operation = operation;
+            slot.dirty = true;
+        }
+        if (slot.touch < touch) {
+            slot.touch = touch;
             slot.dirty = true;
         }
     }
@@ -167,7 +177,7 @@ final class Copies {
         return row != null && row.kind() == OperationKind.WRITE_BACK;
     }
 
-    /** A copy serves. One that is leaving goes on leaving, unless it came anew. */
+    /** A copy serves. One that is on its way out stays so, unless it came anew. */
     void place(PagedBlock paged, long touch, boolean stored) {
         Slot slot = open(paged.block().key());
         boolean anew = slot.state == CopyState.ABSENT || slot.page != paged.page() || slot.generation != paged.generation();
@@ -175,13 +185,14 @@ final class Copies {
             name(slot, paged.block());
             slot.stored = false;
         }
+        slot.refused &= !anew;
         slot.page = paged.page();
         slot.generation = paged.generation();
         slot.crc32c = paged.crc32c();
         slot.touch = Math.max(slot.touch, touch);
         slot.stored |= stored;
         slot.dirty = true;
-        if (slot.state != CopyState.LEAVING || anew) {
+        if (!isGoing(slot.state) || anew) {
             slot.operation = null;
             become(slot, CopyState.SERVING);
         }
@@ -189,21 +200,45 @@ final class Copies {
 
     /** A DROP was issued. */
     void leave(Block block, String operation) {
-        Slot slot = open(block.key());
-        if (slot.state != CopyState.SERVING) {
-            throw new IllegalHistory("A block that is " + slot.state + " cannot be dropped: " + block);
-        }
-        slot.operation = operation;
-        become(slot, CopyState.LEAVING);
+        go(block, operation, CopyState.LEAVING);
     }
 
-    /** An operation has ended: what it was still writing is gone, what it was still dropping serves on. */
+    /** A COPY of it to another tier was issued, after which it shall leave; answers with its last use. */
+    long copy(Block block, String operation) {
+        return go(block, operation, CopyState.COPYING);
+    }
+
+    private long go(Block block, String operation, CopyState state) {
+        Slot slot = open(block.key());
+        if (slot.state != CopyState.SERVING) {
+            throw new IllegalHistory("A block that is " + slot.state + " cannot become " + state + ": " + block);
+        }
+        slot.operation = operation;
+        become(slot, state);
+        return slot.touch;
+    }
+
+    /** An operation has ended: what it was still writing is gone, what it was to take away serves on. */
     void settle(Block block, String operation) {
         Slot slot = open(block.key());
         if (operation.equals(slot.operation)) {
             slot.operation = null;
-            become(slot, slot.state == CopyState.LEAVING ? CopyState.SERVING : CopyState.ABSENT);
+            become(slot, isGoing(slot.state) ? CopyState.SERVING : CopyState.ABSENT);
         }
+    }
+
+    /** A COPY of it has ended: it serves on, and is marked when the other tier did not take it. */
+    void copied(Block block, String operation, boolean taken) {
+        Slot slot = open(block.key());
+        if (operation.equals(slot.operation)) {
+            slot.refused = !taken;
+            settle(block, operation);
+        }
+    }
+
+    /** Whether the block serves here and is to stay. */
+    boolean serves(Block block) {
+        return open(block.key()).state == CopyState.SERVING;
     }
 
     /** A copy is gone. */
@@ -224,6 +259,7 @@ final class Copies {
         Slot slot = open(block.key());
         if (slot.state != CopyState.ABSENT && slot.touch < touch) {
             slot.touch = touch;
+            slot.refused = false;
             slot.dirty = true;
         }
     }
@@ -263,15 +299,17 @@ final class Copies {
 
     private void become(Slot slot, CopyState state) {
         boolean wasChild = slot.isChild();
-        boolean served = slot.state == CopyState.SERVING;
+        boolean served = isServed(slot.state);
         used += weight(state) - weight(slot.state);
-        leaving += (state == CopyState.LEAVING ? 1 : 0) - (slot.state == CopyState.LEAVING ? 1 : 0);
+        leaving += (isGoing(state) ? 1 : 0) - (isGoing(slot.state) ? 1 : 0);
         slot.state = state;
         slot.dirty = true;
-        if (ordered && wasChild != slot.isChild() && !slot.parent.isEmpty()) {
+        // What is copied tells its parent of its use at once, for the parent may be copied in the same move.
+        boolean tells = wasChild != slot.isChild() || state == CopyState.COPYING;
+        if (ordered && tells && !slot.parent.isEmpty()) {
             Slot parent = open(slot.parent);
             if (wasChild) {
-                parent.children--;
+                parent.children -= slot.isChild() ? 0 : 1;
                 // What never served was never used.
                 parent.touch = served ? Math.max(parent.touch, slot.touch) : parent.touch;
                 if (parent.children < 0) {
@@ -288,6 +326,15 @@ final class Copies {
             near = slot;
             far = parent == slot ? far : parent;
         }
+    }
+
+    /** Whether a copy in that state can be read by anybody. */
+    static boolean isServed(CopyState state) {
+        return state == CopyState.SERVING || state == CopyState.COPYING;
+    }
+
+    private static boolean isGoing(CopyState state) {
+        return state == CopyState.LEAVING || state == CopyState.COPYING;
     }
 
     private static int weight(CopyState state) {
@@ -343,7 +390,8 @@ final class Copies {
             slot.before = null;
         } else {
             PlacementRow after = new PlacementRow(slot.state, incarnation, epoch, slot.page, slot.generation, slot.crc32c, slot.index,
-                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.operation);
+                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused,
+                    slot.operation);
             tables.put(Rows.PLACEMENTS, key, after);
             reorder(key, before, after);
             slot.before = after;
@@ -384,7 +432,7 @@ final class Copies {
 
     /** The place that a copy has in the order of leaving, were it last used at {@code touch}. */
     static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, long touch) {
-        int kept = row.stored() ? 0 : 1;
+        int kept = row.stored() ? RowKey.Order.HELD : row.refused() ? RowKey.Order.REFUSED : RowKey.Order.LAST;
         int shallowness = Integer.MAX_VALUE - row.index();
         return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), kept, touch, shallowness, key.namespace(), key.block());
     }

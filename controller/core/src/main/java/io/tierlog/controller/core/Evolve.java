@@ -39,6 +39,8 @@ import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PolicyRow;
+import io.tierlog.schemas.state.TierRow;
+import org.jspecify.annotations.Nullable;
 
 /** How each fact changes the state: one short case for each, each in the room of what it changes. Without state. */
 final class Evolve {
@@ -128,6 +130,16 @@ final class Evolve {
             throw new IllegalHistory("The partition was never opened");
         }
         return clock;
+    }
+
+    /** Use of a tier of a node; null when the node has no such tier. */
+    static @Nullable TierRow tier(NodeRow node, Tier tier) {
+        for (TierRow candidate : node.tiers()) {
+            if (candidate.tier() == tier) {
+                return candidate;
+            }
+        }
+        return null;
     }
 
     /** Key of the aggregate that the fact is about. */

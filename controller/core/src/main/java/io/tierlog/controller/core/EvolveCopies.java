@@ -41,11 +41,15 @@ final class EvolveCopies {
     }
 
     static void backedUp(Tables t, BlocksBackedUp fact) {
-        Copies copies = open(t, fact, Tier.HOST, fact.namespace());
-        for (Block block : fact.blocks()) {
-            copies.backedUp(block);
+        for (Tier tier : List.of(Tier.HOST, Tier.DISK)) {
+            if (Evolve.tier(Evolve.node(t, fact), tier) != null) {
+                Copies copies = open(t, fact, tier, fact.namespace());
+                for (Block block : fact.blocks()) {
+                    copies.backedUp(block);
+                }
+                close(t, fact, tier, copies);
+            }
         }
-        close(t, fact, Tier.HOST, copies);
     }
 
     static void removed(Tables t, BlocksRemoved fact) {

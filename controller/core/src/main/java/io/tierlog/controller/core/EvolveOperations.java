@@ -35,9 +35,7 @@ final class EvolveOperations {
         begin(t, fact, kept);
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.commandSequence = fact.commandSequence();
-        if (fact.kind() == OperationKind.DROP) {
-            node.tier(fact.from()).drops++;
-        }
+        count(node, fact.kind(), fact.from(), 1);
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
         String request = fact.request();
         if (fact.kind() == OperationKind.WRITE_BACK && request != null) {
@@ -47,20 +45,45 @@ final class EvolveOperations {
 
     /** What an operation does to copies by being issued. */
     private static void begin(Tables t, OperationIssued fact, List<Block> kept) {
-        Tier tier = tierOf(fact.kind(), fact.from(), fact.to());
+        if (fact.kind() == OperationKind.COPY) {
+            beginCopy(t, fact);
+            return;
+        }
+        Tier tier = Move.of(fact).subject();
         Copies copies = EvolveCopies.open(t, fact, tier, fact.namespace());
         for (Block block : kept) {
             switch (fact.kind()) {
-                case WRITE_BACK, PREFETCH, PROMOTE, COPY -> copies.write(block, fact.operation());
+                case WRITE_BACK, PREFETCH, PROMOTE -> copies.write(block, fact.operation(), 0);
                 case DROP -> copies.leave(block, fact.operation());
                 case BACK_UP -> copies.hold(block, 1);
-                case LOAD_BACK, UNKNOWN -> throw new IllegalHistory("A " + fact.kind() + " is never issued");
+                case COPY, LOAD_BACK, UNKNOWN -> throw new IllegalHistory("A " + fact.kind() + " is never issued");
             }
         }
         if (fact.kind() != OperationKind.BACK_UP && fact.kind() != OperationKind.DROP) {
             copies.rememberNamespace();
         }
         EvolveCopies.close(t, fact, tier, copies);
+    }
+
+    /** What is copied has on the other tier the use that it has here: to be copied is none. */
+    private static void beginCopy(Tables t, OperationIssued fact) {
+        Copies from = EvolveCopies.open(t, fact, fact.from(), fact.namespace());
+        Copies to = EvolveCopies.open(t, fact, fact.to(), fact.namespace());
+        for (Block block : fact.blocks()) {
+            to.write(block, fact.operation(), from.copy(block, fact.operation()));
+        }
+        to.rememberNamespace();
+        EvolveCopies.close(t, fact, fact.from(), from);
+        EvolveCopies.close(t, fact, fact.to(), to);
+    }
+
+    /** Keeps count of the operations in flight that empty a tier. */
+    private static void count(NodeState node, OperationKind kind, Tier from, int more) {
+        switch (kind) {
+            case DROP -> node.tier(from).drops += more;
+            case COPY -> node.tier(from).copies += more;
+            case WRITE_BACK, LOAD_BACK, PREFETCH, BACK_UP, PROMOTE, UNKNOWN -> {}
+        }
     }
 
     static void overdue(Tables t, OperationOverdue fact) {
@@ -92,12 +115,28 @@ final class EvolveOperations {
         if (!isOfThisLife(node, row.incarnation())) {
             return;
         }
-        release(t, fact, row);
-        if (row.kind() == OperationKind.DROP) {
+        if (row.kind() == OperationKind.COPY) {
+            endCopy(t, fact, row);
+        } else {
+            release(t, fact, row);
+        }
+        if (row.kind() == OperationKind.DROP || row.kind() == OperationKind.COPY) {
             NodeState state = NodeState.of(Evolve.node(t, fact));
-            state.tier(row.from()).drops--;
+            count(state, row.kind(), row.from(), -1);
             t.put(Rows.NODES, Evolve.key(fact), state.toRow());
         }
+    }
+
+    /** What was copied serves on here, and knows whether the other tier has taken it. */
+    private static void endCopy(Tables t, OperationEnded fact, OperationRow row) {
+        Copies from = EvolveCopies.open(t, fact, row.from(), row.namespace());
+        Copies to = EvolveCopies.open(t, fact, row.to(), row.namespace());
+        for (Block block : row.blocks()) {
+            to.settle(block, fact.operation());
+            from.copied(block, fact.operation(), to.serves(block));
+        }
+        EvolveCopies.close(t, fact, row.from(), from);
+        EvolveCopies.close(t, fact, row.to(), to);
     }
 
     /** What an operation had taken of copies and leaves behind. When all of its blocks were done, that is nothing but holds. */
@@ -106,7 +145,7 @@ final class EvolveOperations {
         if (!holds && fact.doneBlocks() == row.blockCount() && fact.failedBlocks() == 0) {
             return;
         }
-        Tier tier = tierOf(row.kind(), row.from(), row.to());
+        Tier tier = Move.of(row).subject();
         Copies copies = EvolveCopies.open(t, fact, tier, row.namespace());
         for (Block block : row.blocks()) {
             if (holds) {
@@ -167,11 +206,6 @@ final class EvolveOperations {
             copies.hold(block, more);
         }
         EvolveCopies.close(t, fact, Tier.HOST, copies);
-    }
-
-    /** The tier whose copies an operation writes, drops or holds. */
-    static Tier tierOf(OperationKind kind, Tier from, Tier to) {
-        return kind == OperationKind.DROP || kind == OperationKind.BACK_UP ? from : to;
     }
 
     /** Whether an operation of that state has not ended. */

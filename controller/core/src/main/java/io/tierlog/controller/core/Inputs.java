@@ -13,9 +13,12 @@ import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineAttached;
@@ -68,7 +71,7 @@ final class Inputs {
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
                     RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, BlocksEvicted _,
                     OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
-                    LoadBackDone _, LoadBackFailed _, DropDone _, DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
+                    LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, DropDone _, DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
         }
     }
 
@@ -120,6 +123,7 @@ final class Inputs {
             case WaitExpired e -> Requests.waitExpired(n, e);
             case BlocksSealed e -> WriteBacks.sealed(n, e);
             case BlocksEvicted e -> Removals.evicted(n, e);
+            case BlocksRecovered e -> Recovery.decide(n, e);
             // The agent has its pages: nothing to decide but that it was read.
             case OperationStarted _ -> {}
             case WriteBackDone e -> Completions.decide(n, e, Completion.of(e));
@@ -130,6 +134,8 @@ final class Inputs {
             case BackUpFailed e -> Completions.decide(n, e, Completion.of(e));
             case LoadBackDone e -> Loads.done(n, e);
             case LoadBackFailed e -> Loads.failed(n, e);
+            case CopyDone e -> Completions.decide(n, e, Completion.of(e));
+            case CopyFailed e -> Completions.decide(n, e, Completion.of(e));
             case DropDone e -> Completions.decide(n, e, Completion.of(e));
             case DropFailed e -> Completions.decide(n, e, Completion.of(e));
             case OperationCancelled e -> Completions.cancelled(n, e);

@@ -9,27 +9,49 @@ import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where the blocks of a prompt are at the moment of decision, by absolute index.
  *
- * <p>The prompt is walked from its start to the first block that is nowhere: nothing beyond that can be reused. What the agent saw below
- * the host at submission is believed; what is on the host is looked up anew.
+ * <p>The prompt is walked from its start to the first block that is nowhere: nothing beyond that can be reused. What is on the host and on
+ * the disk is looked up anew; what the store said to the agent at submission is believed, and so is a copy that is known to be stored.
  *
  * @param hostBlocks blocks met on the host
  * @param deepest the deepest block of each run on the host
- * @param fetch what is missing on the host and there below, within what the request may reuse, all from one tier
+ * @param fetch what is missing on the host and there below, within what the request may reuse
+ * @param sources where each block to fetch is, DISK or STORE
  * @param buildsOn the host blocks right before what is fetched
- * @param source the tier to fetch from; UNKNOWN when nothing is to be fetched
+ * @param onDisk blocks met on the disk, that are on the host too or to be fetched
  */
-record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<PagedBlock> buildsOn, Tier source) {
+record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> sources, List<PagedBlock> buildsOn, List<OnDisk> onDisk) {
     /** For a request that cannot use a prefix. */
-    static final Match NOTHING = new Match(0, List.of(), List.of(), List.of(), Tier.UNKNOWN);
+    static final Match NOTHING = new Match(0, List.of(), List.of(), List.of(), List.of(), List.of());
+
+    /** A block on the disk, and whether the host has it too. */
+    record OnDisk(Block block, boolean onHost) {}
 
     static Match of(NodeDraft n, RequestSubmitted e) {
         return new Walk(n, e).walk();
+    }
+
+    /** The one tier that is to be fetched from; UNKNOWN when there are several. */
+    Tier source() {
+        Tier first = sources.getFirst();
+        return Collections.frequency(sources, first) == sources.size() ? first : Tier.UNKNOWN;
+    }
+
+    /** The deepest block of each run on the disk that is used: by a hit on the host, or by the fetch, if there is one. */
+    List<Block> usedOnDisk(boolean fetching) {
+        List<Block> used = new ArrayList<>(onDisk.size());
+        for (OnDisk block : onDisk) {
+            if (block.onHost() || fetching) {
+                used.add(block.block());
+            }
+        }
+        return EvolveCopies.deepest(used);
     }
 
     /** Most blocks of the prompt that may be reused: its last token is always computed. */
@@ -42,27 +64,30 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<PagedB
         private final RequestSubmitted e;
         private final Bytes namespace;
         private final int reusable;
+        private final boolean hasDisk;
         private final List<Block> deepest = new ArrayList<>(1);
         private final List<Block> fetch = new ArrayList<>();
+        private final List<Tier> sources = new ArrayList<>();
         private final List<PagedBlock> buildsOn = new ArrayList<>(1);
-        private Tier source = Tier.UNKNOWN;
+        private final List<OnDisk> onDisk = new ArrayList<>();
         private int hostBlocks;
-        private int diskAt;
-        private int walked;
-        private boolean fetching = true;
 
         Walk(NodeDraft n, RequestSubmitted e) {
             this.n = n;
             this.e = e;
             this.namespace = Namespaces.digest(e.namespace());
             this.reusable = reusable(e);
+            this.hasDisk = n.tier(Tier.DISK) != null;
         }
 
         Match walk() {
             PlacementRow last = null;
+            int walked = 0;
             for (int i = 0; i < e.keys().size(); i++) {
-                PlacementRow host = onHost(i);
-                Tier below = below(i);
+                PlacementRow copy = n.copy(namespace, Tier.HOST, e.keys().get(i));
+                PlacementRow host = copy != null && Copies.isServed(copy.state()) ? copy : null;
+                PlacementRow disk = hasDisk ? n.copy(namespace, Tier.DISK, e.keys().get(i)) : null;
+                Tier below = host != null ? Tier.UNKNOWN : below(i, copy, disk);
                 if (host == null && below == Tier.UNKNOWN && i >= e.deviceBlocks()) {
                     break;
                 }
@@ -71,8 +96,9 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<PagedB
                 } else if (last != null) {
                     deepest.add(block(i - 1));
                 }
-                if (i >= e.deviceBlocks() && i < reusable && host == null) {
-                    fetch(i, below, last);
+                boolean fetched = host == null && below != Tier.UNKNOWN && fetch(i, below, last);
+                if (disk != null && disk.state() != CopyState.LEAVING && (host != null || fetched)) {
+                    onDisk.add(new OnDisk(block(i), host != null));
                 }
                 last = host;
                 walked = i + 1;
@@ -80,36 +106,28 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<PagedB
             if (last != null) {
                 deepest.add(block(walked - 1));
             }
-            return new Match(hostBlocks, deepest, fetch, buildsOn, source);
+            return new Match(hostBlocks, deepest, fetch, sources, buildsOn, onDisk);
         }
 
-        private void fetch(int index, Tier below, @Nullable PlacementRow before) {
-            boolean first = fetch.isEmpty();
-            fetching &= (first || below == source) && fetch.size() < n.d.limits.blocksPerDecision();
-            if (!fetching) {
-                return;
+        /** Whether the block is to be fetched: the request may use it, the device lacks it, and one decision may fetch so many. */
+        private boolean fetch(int index, Tier below, @Nullable PlacementRow before) {
+            if (index < e.deviceBlocks() || index >= reusable || fetch.size() >= n.d.limits.blocksPerDecision()) {
+                return false;
             }
-            source = below;
             if (before != null && index > e.deviceBlocks()) {
                 buildsOn.add(new PagedBlock(block(index - 1), before.page(), before.generation(), before.crc32c()));
             }
             fetch.add(block(index));
+            sources.add(below);
+            return true;
         }
 
-        private @Nullable PlacementRow onHost(int index) {
-            PlacementRow copy = n.copy(namespace, Tier.HOST, e.keys().get(index));
-            return copy != null && copy.state() == CopyState.SERVING ? copy : null;
-        }
-
-        private Tier below(int index) {
-            List<Integer> disk = e.diskIndexes();
-            while (diskAt < disk.size() && disk.get(diskAt) < index) {
-                diskAt++;
-            }
-            if (diskAt < disk.size() && disk.get(diskAt) == index) {
+        private Tier below(int index, @Nullable PlacementRow host, @Nullable PlacementRow disk) {
+            if (disk != null && disk.state() == CopyState.SERVING) {
                 return Tier.DISK;
             }
-            return index >= e.storeFrom() && index - e.storeFrom() < e.storeBlocks() ? Tier.STORE : Tier.UNKNOWN;
+            boolean stored = (host != null && host.stored()) || (disk != null && disk.stored());
+            return stored || (index >= e.storeFrom() && index - e.storeFrom() < e.storeBlocks()) ? Tier.STORE : Tier.UNKNOWN;
         }
 
         private Block block(int index) {

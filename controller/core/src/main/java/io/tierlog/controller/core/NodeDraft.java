@@ -3,7 +3,6 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
-import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.decision.Decision;
@@ -95,20 +94,6 @@ final class NodeDraft {
 
     /** Use of a tier; null when the node has no such tier. */
     @Nullable TierRow tier(Tier tier) {
-        for (TierRow candidate : row.tiers()) {
-            if (candidate.tier() == tier) {
-                return candidate;
-            }
-        }
-        return null;
-    }
-
-    /** Tier whose copies an operation of that kind makes or removes. */
-    static Tier tierOf(OperationKind kind) {
-        return switch (kind) {
-            case WRITE_BACK, PREFETCH, PROMOTE, COPY, DROP, BACK_UP -> Tier.HOST;
-            case LOAD_BACK -> Tier.DEVICE;
-            case UNKNOWN -> Tier.UNKNOWN;
-        };
+        return Evolve.tier(row, tier);
     }
 }

@@ -35,6 +35,7 @@ final class NodeState {
         long leavingBlocks;
         boolean inRelief;
         int drops;
+        int copies;
 
         TierState(Tier tier, long capacityBlocks, long blockBytes) {
             this.tier = tier;
@@ -48,10 +49,11 @@ final class NodeState {
             leavingBlocks = row.leavingBlocks();
             inRelief = row.inRelief();
             drops = row.drops();
+            copies = row.copies();
         }
 
         TierRow toRow() {
-            return new TierRow(tier, capacityBlocks, blockBytes, usedBlocks, leavingBlocks, inRelief, drops);
+            return new TierRow(tier, capacityBlocks, blockBytes, usedBlocks, leavingBlocks, inRelief, drops, copies);
         }
     }
 

@@ -32,13 +32,8 @@ final class Operations {
     static Issued issue(NodeDraft n, OperationKind kind, Tier from, Purpose purpose, List<Block> blocks) {
         String operation = n.d.nextId(n.aggregate);
         CommandHeader header = n.nextHeader();
-        Tier to = switch (kind) {
-            case WRITE_BACK, PREFETCH, PROMOTE -> Tier.HOST;
-            case LOAD_BACK -> Tier.DEVICE;
-            case BACK_UP -> Tier.STORE;
-            case COPY, DROP, UNKNOWN -> Tier.UNKNOWN;
-        };
-        n.fact(new OperationIssued(n.envelope(), operation, kind, from, to, purpose.request(), purpose.attempt(), purpose.namespace(),
+        Move move = Move.of(kind, from);
+        n.fact(new OperationIssued(n.envelope(), operation, kind, from, move.to(), purpose.request(), purpose.attempt(), purpose.namespace(),
                 purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs())));
         return new Issued(operation, header);
     }

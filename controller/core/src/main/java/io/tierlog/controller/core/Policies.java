@@ -9,7 +9,7 @@ import java.util.List;
 /** The policy before anybody has set one, and what a policy must be like. */
 public final class Policies {
     /** In force, as version 0, until a version is published. Part of the core's version. */
-    public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 256, 30_000, 60_000, 10, true);
+    public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true);
 
     /** Longest time in a policy: a day, in milliseconds. */
     private static final long LONGEST_MS = 86_400_000;
@@ -26,10 +26,8 @@ public final class Policies {
         List<String> findings = new ArrayList<>();
         check(findings, policy.prefetchThresholdBlocks() >= 0, "prefetchThresholdBlocks must be 0 or more");
         check(findings, policy.writePolicy() != WritePolicy.UNKNOWN, "writePolicy must be one that this version knows");
-        check(findings, policy.hostHighMark() >= LEAST_MARK && policy.hostHighMark() <= 1,
-                "hostHighMark must be from " + LEAST_MARK + " to 1");
-        check(findings, policy.hostLowMark() >= LEAST_MARK && policy.hostLowMark() <= policy.hostHighMark(),
-                "hostLowMark must be from " + LEAST_MARK + " to hostHighMark");
+        marks(findings, "host", policy.hostHighMark(), policy.hostLowMark());
+        marks(findings, "disk", policy.diskHighMark(), policy.diskLowMark());
         check(findings, policy.reliefBatchBlocks() >= 1 && policy.reliefBatchBlocks() <= limits.blocksPerDecision(),
                 "reliefBatchBlocks must be from 1 to " + limits.blocksPerDecision());
         check(findings, policy.operationTimeoutMs() >= 1 && policy.operationTimeoutMs() <= LONGEST_MS,
@@ -37,6 +35,11 @@ public final class Policies {
         check(findings, policy.leaseMs() >= 1 && policy.leaseMs() <= LONGEST_MS, "leaseMs must be from 1 to " + LONGEST_MS);
         check(findings, policy.nodeSilentTicks() >= 0, "nodeSilentTicks must be 0 or more");
         return findings;
+    }
+
+    private static void marks(List<String> findings, String tier, double high, double low) {
+        check(findings, high >= LEAST_MARK && high <= 1, tier + "HighMark must be from " + LEAST_MARK + " to 1");
+        check(findings, low >= LEAST_MARK && low <= high, tier + "LowMark must be from " + LEAST_MARK + " to " + tier + "HighMark");
     }
 
     private static void check(List<String> findings, boolean good, String finding) {

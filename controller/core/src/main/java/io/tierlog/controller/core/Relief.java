@@ -3,81 +3,83 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
-import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.state.TierRow;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Water level of the host tier. At the high mark relief begins, and what is coldest is dropped until the level is below the low mark. What
- * is on its way out counts as gone, so one crossing never drops twice. When nothing can leave, the next input or tick tries again. Without
- * state.
+ * Water levels of a node's tiers. At the high mark relief begins, and what is coldest leaves until the level is below the low mark: it is
+ * dropped, or first copied to the tier below, and dropped when the copies have ended. What is on its way out counts as gone, so one
+ * crossing never takes twice; while copies run, more is taken at the high mark only. When nothing can leave, the next input or tick tries
+ * again. Without state.
  */
 final class Relief {
     private Relief() {}
 
-    /** Begins, goes on with or ends relief; answers with the number of blocks it has dropped, at most {@code budget}. */
+    /** Begins, goes on with or ends relief; answers with the number of blocks it has sent away, at most {@code budget}. */
     static int decide(NodeDraft n, int budget) {
-        TierRow host = host(n);
-        if (host == null) {
+        int left = budget;
+        for (Level level : Level.of(n.d.policy())) {
+            left -= relieve(n, level, left);
+        }
+        return budget - left;
+    }
+
+    private static int relieve(NodeDraft n, Level level, int budget) {
+        TierRow tier = row(n, level.tier());
+        if (tier == null || (!tier.inRelief() && !level.isHigh(tier))) {
             return 0;
         }
-        Policy policy = n.d.policy();
         long version = n.d.clock().policyVersion();
-        if (!host.inRelief()) {
-            if (!Policies.reaches(standing(host), policy.hostHighMark(), host.capacityBlocks())) {
-                return 0;
-            }
-            n.fact(new WaterLevelCrossed(n.envelope(), Tier.HOST, host.usedBlocks(), host.leavingBlocks(), host.capacityBlocks(),
-                    policy.hostHighMark(), version));
+        if (!tier.inRelief()) {
+            n.fact(new WaterLevelCrossed(n.envelope(), level.tier(), tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
+                    level.highMark(), version));
             n.d.evolve();
         }
-        int dropped = drop(n, budget);
-        host = host(n);
-        if (host != null && !Policies.reaches(standing(host), policy.hostLowMark(), host.capacityBlocks())) {
-            n.fact(new WaterLevelRelieved(n.envelope(), Tier.HOST, host.usedBlocks(), host.leavingBlocks(), host.capacityBlocks(),
-                    policy.hostLowMark(), version));
+        int sent = tier.copies() == 0 || level.isHigh(tier) ? send(n, level, tier, budget) : 0;
+        tier = row(n, level.tier());
+        if (tier != null && tier.copies() == 0 && level.isLow(tier)) {
+            n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
+                    level.lowMark(), version));
             n.d.evolve();
         }
-        return dropped;
+        return sent;
     }
 
-    private static @Nullable TierRow host(NodeDraft n) {
-        TierRow host = n.row().alive() ? n.tier(Tier.HOST) : null;
-        return host == null || host.capacityBlocks() == 0 ? null : host;
+    /** Use of a tier that is there and can be full. */
+    private static @Nullable TierRow row(NodeDraft n, Tier tier) {
+        TierRow row = n.row().alive() ? n.tier(tier) : null;
+        return row == null || row.capacityBlocks() == 0 ? null : row;
     }
 
-    private static long standing(TierRow tier) {
-        return tier.usedBlocks() - tier.leavingBlocks();
+    private static int send(NodeDraft n, Level level, TierRow tier, int budget) {
+        int most = (int) Math.min(level.excess(tier), budget);
+        int mostBatches = n.d.limits.dropsInFlight() - tier.drops() - tier.copies();
+        if (most <= 0 || mostBatches <= 0) {
+            return 0;
+        }
+        int sent = 0;
+        for (Victims.Batch batch : Victims.pick(n, level, most, mostBatches)) {
+            sent += batch.blocks().size();
+            issue(n, level.tier(), batch);
+        }
+        n.d.evolve();
+        return sent;
     }
 
-    private static int drop(NodeDraft n, int budget) {
-        Policy policy = n.d.policy();
-        int dropped = 0;
-        while (true) {
-            TierRow host = host(n);
-            if (host == null || host.drops() >= n.d.limits.dropsInFlight()) {
-                return dropped;
-            }
-            long excess = Policies.excess(standing(host), policy.hostLowMark(), host.capacityBlocks());
-            int most = (int) Math.min(Math.min(excess, budget - dropped), policy.reliefBatchBlocks());
-            int mostBatches = n.d.limits.dropsInFlight() - host.drops();
-            List<Victims.Batch> batches = most <= 0 ? List.of() : Victims.pick(n, Tier.HOST, most, mostBatches);
-            if (batches.isEmpty()) {
-                return dropped;
-            }
-            for (Victims.Batch batch : batches) {
-                dropped += batch.blocks().size();
-                Operations.Issued issued = Operations.issue(n, OperationKind.DROP, Tier.HOST,
-                        new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Operations.blocks(batch.blocks()));
-                n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), Tier.HOST, batch.namespace(), batch.blocks(),
-                        batch.stored() ? Tier.STORE : Tier.UNKNOWN));
-            }
-            n.d.evolve();
+    private static void issue(NodeDraft n, Tier tier, Victims.Batch batch) {
+        Operations.Issued issued = Operations.issue(n, batch.way().kind(), tier,
+                new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Operations.blocks(batch.blocks()));
+        if (batch.way().kind() == OperationKind.COPY) {
+            n.d.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.way().other(), batch.namespace(),
+                    batch.blocks()));
+        } else {
+            n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.namespace(), batch.blocks(),
+                    batch.way().other()));
         }
     }
 }

@@ -9,12 +9,15 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Copies that went. Without state. */
 final class Removals {
+    private static final List<Tier> NODE_TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK);
+
     private Removals() {}
 
     /** A block whose copy went, and the copy as it was held. */
@@ -40,7 +43,7 @@ final class Removals {
 
     /** Whether a report about a page and generation is about the copy that is held: reports about earlier content come too late. */
     static boolean isTheOne(PlacementRow held, int page, long generation) {
-        return held.page() == page && held.generation() <= generation;
+        return held.state() != CopyState.WRITING && held.page() == page && held.generation() <= generation;
     }
 
     static void fact(NodeDraft n, Tier tier, String namespace, RemovalReason reason, List<Gone> gone) {
@@ -52,10 +55,18 @@ final class Removals {
         int lost = 0;
         for (Gone one : gone) {
             blocks.add(one.block());
-            Tier other = tier == Tier.DEVICE ? Tier.HOST : Tier.DEVICE;
-            boolean elsewhere = one.copy().stored() || n.copy(digest, other, one.block().key()) != null;
-            lost += elsewhere ? 0 : 1;
+            lost += one.copy().stored() || isElsewhere(n, tier, digest, one.block()) ? 0 : 1;
         }
         n.fact(new BlocksRemoved(n.envelope(), tier, namespace, reason, blocks, lost));
+    }
+
+    /** Whether another tier of the node has the block. */
+    private static boolean isElsewhere(NodeDraft n, Tier tier, Bytes namespace, Block block) {
+        for (Tier other : NODE_TIERS) {
+            if (other != tier && n.copy(namespace, other, block.key()) != null) {
+                return true;
+            }
+        }
+        return false;
     }
 }

@@ -192,7 +192,7 @@ public sealed interface RowKey<K> {
      * @param aggregate the node
      * @param tier the tier
      * @param incarnation life of the node that the copy belongs to
-     * @param kept 0 when the block is held elsewhere too, else 1: those go last
+     * @param kept one of the constants below: whether the block is known to be held elsewhere too; what is not goes last
      * @param touch last use; coldest first
      * @param shallowness the higher, the nearer to the start of the prompt; among equals the deeper one goes first
      * @param namespace digest of the namespace
@@ -200,6 +200,15 @@ public sealed interface RowKey<K> {
      */
     record Order(String aggregate, Tier tier, long incarnation, int kept, long touch, int shallowness, Bytes namespace, Bytes block)
             implements RowKey<Order> {
+        /** The store holds the block too. */
+        static final int HELD = 0;
+
+        /** It is not known to be in the store. */
+        static final int LAST = 1;
+
+        /** Nor did the tier below take it. */
+        static final int REFUSED = 2;
+
         static Order read(String aggregate, KeyReader in) {
             return new Order(aggregate, in.tier(), in.int64(), in.int32(), in.int64(), in.int32(), in.bytes(Namespaces.DIGEST_BYTES),
                     in.rest());

@@ -6,6 +6,7 @@ import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
@@ -16,6 +17,7 @@ import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -27,15 +29,26 @@ import org.jspecify.annotations.Nullable;
  * later one, is held. A report that is repeated changes nothing that way.
  *
  * @param arrived copies that came
+ * @param heldAlso for each of them the tier that is known to hold it too
  * @param stored blocks that are in the store now
  * @param gone copies that went
  * @param pinned copies that were to go and stay, for somebody uses them
+ * @param missed copies on the disk that a drop relied on and that the agent does not have
  */
-record Settlement(List<PagedBlock> arrived, List<Block> stored, List<Removals.Gone> gone, List<Block> pinned) {
+record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> stored, List<Removals.Gone> gone, List<Block> pinned,
+        List<Removals.Gone> missed) {
+    private static Settlement empty() {
+        return new Settlement(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(),
+                new ArrayList<>());
+    }
+
     /** The rule that the event breaks, or null. */
     static @Nullable String broken(NodeDraft n, Completion c) {
         if (c.results().size() > n.d.limits.blocksPerInput()) {
             return "an event names at most " + n.d.limits.blocksPerInput() + " blocks";
+        }
+        if (!c.move().exists()) {
+            return "blocks are dropped from HOST or DISK, and copied from HOST to DISK";
         }
         String broken = c.results().isEmpty() ? null : Checks.text(n.d.limits, "a namespace", c.namespace());
         for (int i = 0; broken == null && i < c.results().size(); i++) {
@@ -46,88 +59,133 @@ record Settlement(List<PagedBlock> arrived, List<Block> stored, List<Removals.Go
 
     /** For the end of an operation that was waited for. */
     static Settlement expected(NodeDraft n, OperationRow row, Completion c) {
-        Settlement s = read(n, row.kind(), row.namespace(), c.operation(), c.results(), false);
-        s.facts(n, row.kind(), row.namespace(), c.operation(), row.from() == Tier.STORE ? Tier.STORE : Tier.UNKNOWN);
+        Settlement s = read(n, Move.of(row), row.namespace(), c, false);
+        s.facts(n, Move.of(row), row.namespace(), c.operation());
         return s;
     }
 
     /** For an operation that nobody knows. */
     static void adopted(NodeDraft n, Completion c) {
-        read(n, c.kind(), c.namespace(), c.operation(), c.results(), true).facts(n, c.kind(), c.namespace(), c.operation(), Tier.UNKNOWN);
+        read(n, c.move(), c.namespace(), c, true).facts(n, c.move(), c.namespace(), c.operation());
     }
 
     /** For an operation that has ended: what came counts once, when the end was a refusal of another command under the same id. */
     static void late(NodeDraft n, OperationRow row, Completion c) {
-        Settlement s = read(n, row.kind(), row.namespace(), c.operation(), c.results(), true);
-        Settlement counts = row.settled() ? new Settlement(List.of(), List.of(), s.gone(), List.of()) : s;
-        counts.facts(n, row.kind(), row.namespace(), c.operation(), Tier.UNKNOWN);
+        Settlement s = read(n, Move.of(row), row.namespace(), c, true);
+        if (row.settled()) {
+            s.arrived.clear();
+            s.heldAlso.clear();
+            s.stored.clear();
+        }
+        s.facts(n, Move.of(row), row.namespace(), c.operation());
     }
 
-    private static Settlement read(NodeDraft n, OperationKind kind, String namespace, String operation, List<BlockResult> results,
-            boolean onlyNewer) {
-        Settlement s = new Settlement(new ArrayList<>(results.size()), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    private static Settlement read(NodeDraft n, Move move, String namespace, Completion c, boolean onlyNewer) {
+        Settlement s = empty();
         Bytes digest = Namespaces.digest(namespace);
-        for (BlockResult result : results) {
-            switch (kind) {
-                case WRITE_BACK, PREFETCH, PROMOTE, COPY, LOAD_BACK -> s.came(n, digest, kind, result, onlyNewer);
+        for (BlockResult result : c.results()) {
+            switch (move.kind()) {
+                case WRITE_BACK, PREFETCH, PROMOTE, LOAD_BACK -> s.came(n, digest, move, result, onlyNewer);
+                case COPY -> {
+                    s.came(n, digest, move, result, onlyNewer);
+                    s.uncopied(n, digest, c.operation(), result);
+                }
                 case BACK_UP -> {
                     if (Completion.isDone(result)) {
                         s.stored.add(result.block());
                     }
                 }
-                case DROP -> s.dropped(n, digest, operation, result);
+                case DROP -> s.dropped(n, digest, move.from(), c.operation(), result);
                 case UNKNOWN -> {}
             }
         }
         return s;
     }
 
-    private void came(NodeDraft n, Bytes namespace, OperationKind kind, BlockResult result, boolean onlyNewer) {
+    private void came(NodeDraft n, Bytes namespace, Move move, BlockResult result, boolean onlyNewer) {
         if (result.status() != BlockStatus.ARRIVED && result.status() != BlockStatus.ALREADY_THERE) {
             return;
         }
-        if (onlyNewer) {
-            PlacementRow held = n.copy(namespace, tierOf(kind), result.block().key());
-            if (held != null && held.page() == result.page() && held.generation() >= result.generation()) {
-                return;
-            }
+        PlacementRow held = n.copy(namespace, move.to(), result.block().key());
+        boolean known = held != null && held.page() == result.page() && held.generation() >= result.generation();
+        // On a tier without pages the generation alone tells old from new, so an older one never counts.
+        boolean older = known && result.page() < 0 && held != null && held.generation() > result.generation();
+        if (older || (onlyNewer && known)) {
+            return;
         }
         arrived.add(new PagedBlock(result.block(), result.page(), result.generation(), result.crc32c()));
+        heldAlso.add(heldAlso(n, namespace, move, result));
     }
 
-    private void dropped(NodeDraft n, Bytes namespace, String operation, BlockResult result) {
-        PlacementRow held = n.copy(namespace, Tier.HOST, result.block().key());
+    /** The tier that is known to hold a block that came, beside the one it came to: the store, if it does. */
+    private static Tier heldAlso(NodeDraft n, Bytes namespace, Move move, BlockResult result) {
+        Tier source = switch (move.kind()) {
+            case PREFETCH, PROMOTE -> result.source();
+            case COPY -> move.from();
+            case WRITE_BACK, LOAD_BACK, BACK_UP, DROP, UNKNOWN -> Tier.UNKNOWN;
+        };
+        if (source != Tier.HOST && source != Tier.DISK) {
+            return source == Tier.STORE ? Tier.STORE : Tier.UNKNOWN;
+        }
+        PlacementRow copy = n.copy(namespace, source, result.block().key());
+        return copy != null && copy.stored() ? Tier.STORE : source;
+    }
+
+    /** What could not be copied because the agent does not have it is gone from the host. */
+    private void uncopied(NodeDraft n, Bytes namespace, String operation, BlockResult result) {
+        PlacementRow held = Completion.isDone(result) ? null : n.copy(namespace, Tier.HOST, result.block().key());
+        if (held != null && held.state() == CopyState.COPYING && operation.equals(held.operation()) && isNotThere(result.reason())) {
+            gone.add(new Removals.Gone(result.block(), held));
+        }
+    }
+
+    /** Whether the agent does not have what we thought it has. */
+    private static boolean isNotThere(OperationReason reason) {
+        return reason == OperationReason.NOT_SERVING || reason == OperationReason.STALE_GENERATION || reason == OperationReason.NOT_FOUND;
+    }
+
+    private void dropped(NodeDraft n, Bytes namespace, Tier tier, String operation, BlockResult result) {
+        PlacementRow held = n.copy(namespace, tier, result.block().key());
         if (held == null) {
             return;
         }
         boolean ours = held.state() == CopyState.LEAVING && operation.equals(held.operation());
-        switch (result.reason()) {
-            // The agent does not have what we thought it has.
-            case NOT_SERVING, STALE_GENERATION, NOT_FOUND -> {
-                if (ours) {
-                    gone.add(new Removals.Gone(result.block(), held));
-                }
-            }
-            default -> {
-                if (result.status() == BlockStatus.GONE) {
-                    if (Removals.isTheOne(held, result.page(), result.generation())) {
-                        gone.add(new Removals.Gone(result.block(), held));
-                    }
-                } else if (ours) {
-                    pinned.add(result.block());
-                }
-            }
+        boolean notThere = isNotThere(result.reason());
+        if (notThere ? ours : result.status() == BlockStatus.GONE && Removals.isTheOne(held, result.page(), result.generation())) {
+            gone.add(new Removals.Gone(result.block(), held));
+        } else if (ours && !notThere && result.status() != BlockStatus.GONE) {
+            stays(n, namespace, tier, result);
         }
     }
 
-    private void facts(NodeDraft n, OperationKind kind, String namespace, String operation, Tier heldAlso) {
-        if (!arrived.isEmpty()) {
-            n.fact(new BlocksPlaced(n.envelope(), tierOf(kind), namespace, arrived, operation, heldAlso, n.d.offset));
+    private void stays(NodeDraft n, Bytes namespace, Tier tier, BlockResult result) {
+        boolean lastCopy = tier == Tier.HOST && result.reason() == OperationReason.LAST_COPY;
+        PlacementRow disk = lastCopy ? n.copy(namespace, Tier.DISK, result.block().key()) : null;
+        if (disk != null && disk.state() == CopyState.SERVING) {
+            missed.add(new Removals.Gone(result.block(), disk));
+        } else {
+            pinned.add(result.block());
+        }
+    }
+
+    /** Puts it all on record. */
+    private void facts(NodeDraft n, Move move, String namespace, String operation) {
+        for (Tier also : new LinkedHashSet<>(heldAlso)) {
+            List<PagedBlock> blocks = new ArrayList<>(arrived.size());
+            for (int i = 0; i < arrived.size(); i++) {
+                if (heldAlso.get(i) == also) {
+                    blocks.add(arrived.get(i));
+                }
+            }
+            // To be copied is no use: the copy keeps the use that it was given when the operation was issued.
+            long touch = move.kind() == OperationKind.COPY ? 0 : n.d.offset;
+            n.fact(new BlocksPlaced(n.envelope(), move.to(), namespace, blocks, operation, also, touch));
         }
         if (!stored.isEmpty()) {
             n.fact(new BlocksBackedUp(n.envelope(), namespace, stored));
         }
-        Removals.fact(n, Tier.HOST, namespace, RemovalReason.WATER_LEVEL, gone);
+        Removals.fact(n, move.from(), namespace, RemovalReason.WATER_LEVEL, gone);
+        Removals.fact(n, Tier.DISK, namespace, RemovalReason.WATER_LEVEL, missed);
     }
 
     /** What could not be dropped is in use, so its turn to leave is not now: else the next drop would name it again. */
@@ -135,9 +193,5 @@ record Settlement(List<PagedBlock> arrived, List<Block> stored, List<Removals.Go
         if (!pinned.isEmpty()) {
             n.fact(new BlocksTouched(n.envelope(), row.from(), row.namespace(), pinned, n.d.offset));
         }
-    }
-
-    private static Tier tierOf(OperationKind kind) {
-        return kind == OperationKind.LOAD_BACK ? Tier.DEVICE : Tier.HOST;
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Policy;
@@ -15,6 +16,7 @@ import io.tierlog.schemas.decision.LeaseRequested;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.state.RequestRow;
+import java.util.List;
 
 /**
  * An attempt of a request arrives: it is matched, what it uses is touched, and what is missing on the host is fetched when that is more
@@ -57,20 +59,25 @@ final class Submissions {
         Match match = e.reuseEligible() ? Match.of(n, e) : Match.NOTHING;
         n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
                 e.deviceBlocks(), match.hostBlocks()));
-        if (!match.deepest().isEmpty()) {
-            n.fact(new BlocksTouched(n.envelope(), Tier.HOST, e.namespace(), match.deepest(), n.d.offset));
-        }
-        Policy policy = n.d.policy();
+        boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.d.policy().prefetchThresholdBlocks();
+        touch(n, e, Tier.HOST, match.deepest());
+        touch(n, e, Tier.DISK, match.usedOnDisk(fetching));
         if (!e.reuseEligible()) {
             prefill(n, e, RequestReason.NOT_REUSE_ELIGIBLE);
         } else if (e.answered()) {
             prefill(n, e, RequestReason.ANSWERED_AT_ONCE);
-        } else if (match.fetch().size() > policy.prefetchThresholdBlocks()) {
+        } else if (fetching) {
             fetch(n, e, match);
         } else {
             prefill(n, e, match.fetch().isEmpty() ? RequestReason.NOTHING_BELOW : RequestReason.BELOW_THRESHOLD);
         }
         WriteBacks.used(n, e);
+    }
+
+    private static void touch(NodeDraft n, RequestSubmitted e, Tier tier, List<Block> deepest) {
+        if (!deepest.isEmpty()) {
+            n.fact(new BlocksTouched(n.envelope(), tier, e.namespace(), deepest, n.d.offset));
+        }
     }
 
     /** The attempt goes on with what it has; a waiting one is told so. */
@@ -90,6 +97,6 @@ final class Submissions {
         n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), e.request(), e.attempt(), n.d.in(policy.leaseMs())));
         Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
         n.d.command(new PrefetchBlocks(n.envelope(), issued.header(), issued.operation(), lease, policy.leaseMs(), e.request(), e.attempt(),
-                e.namespace(), root, match.fetch(), match.source(), match.buildsOn()));
+                e.namespace(), root, match.fetch(), match.sources(), match.buildsOn()));
     }
 }

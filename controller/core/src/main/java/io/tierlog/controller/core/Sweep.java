@@ -17,6 +17,7 @@ import io.tierlog.schemas.decision.SweepAdvanced;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SweepRow;
 import java.util.ArrayList;
@@ -141,8 +142,7 @@ final class Sweep {
             if (isStale(row.incarnation()) || ofAnEngineThatLeft) {
                 Lost kind = lost.computeIfAbsent(new Kind(key.namespace(), key.tier()), k -> new Lost());
                 kind.blocks.add(new Block(row.index(), key.block(), row.parent()));
-                boolean counted = row.state() == CopyState.SERVING || row.state() == CopyState.LEAVING;
-                kind.last += counted && !row.stored() && key.tier() == Tier.HOST ? 1 : 0;
+                kind.last += key.tier() == Tier.HOST && isLost(key, row) ? 1 : 0;
             }
         });
         for (Map.Entry<Kind, Lost> entry : lost.entrySet()) {
@@ -151,5 +151,15 @@ final class Sweep {
                     entry.getValue().last));
         }
         return done;
+    }
+
+    /** Whether a host copy was the last that is known of: neither the store nor the disk, which outlives the agent, has the block. */
+    private boolean isLost(RowKey.Copy key, PlacementRow row) {
+        boolean counted = Copies.isServed(row.state()) || row.state() == CopyState.LEAVING;
+        if (!counted || row.stored()) {
+            return false;
+        }
+        PlacementRow disk = n.d.tables.get(Rows.PLACEMENTS, new RowKey.Copy(key.aggregate(), key.namespace(), Tier.DISK, key.block()));
+        return disk == null || disk.state() != CopyState.SERVING;
     }
 }

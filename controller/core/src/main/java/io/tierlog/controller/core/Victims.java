@@ -17,34 +17,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Picks what leaves next, in the very order in which single drops would take it: the first leaf of the order of leaving, then its parent
- * as soon as all its children were picked, at the place that it has with their last use. Reads as many rows as it picks blocks, twice at
- * most. Confined to one call.
+ * as soon as all its children were picked, at the place that it has with their last use. Reads as many rows as it picks blocks, three times
+ * at most, and passes over at most one batch of blocks that must stay. Confined to one call.
  */
 final class Victims {
     private final NodeDraft n;
     private final Tier tier;
+    private final Exits exits;
+    private final int mostBatches;
+    private final int batchBlocks;
     private final List<Batch> batches = new ArrayList<>();
-    private final Map<Bytes, Batch> latest = new LinkedHashMap<>();
     private final Map<RowKey.Copy, Parent> parents = new LinkedHashMap<>();
     private final PriorityQueue<Leaf> freed = new PriorityQueue<>((a, b) -> a.place().order(b.place()));
 
     /**
-     * Blocks for one DROP, the deeper before those they extend.
+     * Blocks for one operation, the deeper before those they extend.
      *
      * @param namespace their namespace
-     * @param stored whether the store holds all of them; else none
+     * @param way how they leave
      * @param blocks the blocks with pages and generations
      */
-    record Batch(String namespace, boolean stored, List<PagedBlock> blocks) {}
+    record Batch(String namespace, Exits.Way way, List<PagedBlock> blocks) {}
 
-    /** A block that may go, at its place in the order. */
-    private record Leaf(RowKey.Order place, PlacementRow row) {}
+    /** A block that may go, at its place in the order, in batch {@code from} or a later one; whether one right below it is copied. */
+    private record Leaf(RowKey.Order place, PlacementRow row, int from, boolean aboveCopied) {}
 
     /** A block that loses children to this choice. */
     private static final class Parent {
         private final PlacementRow row;
         private int children;
         private long touch;
+        private int from;
+        private boolean aboveCopied;
 
         Parent(PlacementRow row) {
             this.row = row;
@@ -53,58 +57,72 @@ final class Victims {
         }
     }
 
-    private Victims(NodeDraft n, Tier tier) {
+    private Victims(NodeDraft n, Level level, int mostBatches) {
         this.n = n;
-        this.tier = tier;
+        this.tier = level.tier();
+        this.exits = new Exits(n, level);
+        this.mostBatches = mostBatches;
+        this.batchBlocks = n.d.policy().reliefBatchBlocks();
     }
 
-    /** At most {@code most} blocks, in at most {@code mostBatches} batches, each of one namespace. */
-    static List<Batch> pick(NodeDraft n, Tier tier, int most, int mostBatches) {
-        return new Victims(n, tier).pick(most, mostBatches);
+    /** At most {@code most} blocks, in at most {@code mostBatches} batches, each of one namespace and no larger than policy says. */
+    static List<Batch> pick(NodeDraft n, Level level, int most, int mostBatches) {
+        return new Victims(n, level, mostBatches).pick(most);
     }
 
-    private List<Batch> pick(int most, int mostBatches) {
+    private List<Batch> pick(int most) {
         long incarnation = n.row().incarnation();
         try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER, RowKey.Order.first(n.aggregate, tier, incarnation),
                 RowKey.Order.first(n.aggregate, tier, incarnation + 1))) {
-            RowKey.Order next = scan.next() ? scan.key() : null;
-            for (int picked = 0; picked < most; picked++) {
-                Leaf first = freed.peek();
-                boolean fromScan = next != null && (first == null || next.order(first.place()) < 0);
-                Leaf leaf = fromScan && next != null ? leaf(next) : first;
-                if (leaf == null) {
+            RowKey.Order next = next(scan);
+            int picked = 0;
+            int passed = 0;
+            while (picked < most && passed <= batchBlocks) {
+                Leaf leaf = freed.peek();
+                if (next != null && (leaf == null || next.order(leaf.place()) < 0)) {
+                    leaf = leaf(next);
+                    next = next(scan);
+                } else if (leaf == null) {
                     break;
-                }
-                Batch batch = batch(leaf, mostBatches);
-                if (batch == null) {
-                    break;
-                }
-                batch.blocks().add(paged(leaf));
-                if (fromScan) {
-                    next = scan.next() ? scan.key() : null;
                 } else {
                     freed.remove();
                 }
-                release(leaf);
+                Exits.Way way = exits.of(leaf.place().namespace(), leaf.place().block(), leaf.row(), leaf.aboveCopied());
+                if (way == null) {
+                    passed++;
+                    continue;
+                }
+                int batch = batch(leaf, way);
+                if (batch < 0) {
+                    break;
+                }
+                batches.get(batch).blocks().add(paged(leaf));
+                picked++;
+                release(leaf, way, batch);
             }
         }
         return batches;
     }
 
-    /** The batch that the leaf may join; null when it would take one batch too many. It never joins one before that of a block below it. */
-    private @Nullable Batch batch(Leaf leaf, int mostBatches) {
-        Batch last = latest.get(leaf.place().namespace());
-        if (last != null && last.stored() == leaf.row().stored()) {
-            return last;
+    /** The next leaf of the order that may leave at all. */
+    private RowKey.@Nullable Order next(Scan<RowKey.Order, EntryRow> scan) {
+        return scan.next() && scan.key().kept() < exits.endOfOrder() ? scan.key() : null;
+    }
+
+    /** Which batch the leaf joins, none before that of a block below it; -1 when it would take one batch too many. */
+    private int batch(Leaf leaf, Exits.Way way) {
+        String namespace = n.d.namespace(n.aggregate, leaf.place().namespace());
+        for (int i = leaf.from(); i < batches.size(); i++) {
+            Batch batch = batches.get(i);
+            if (batch.way().equals(way) && batch.namespace().equals(namespace) && batch.blocks().size() < batchBlocks) {
+                return i;
+            }
         }
         if (batches.size() == mostBatches) {
-            return null;
+            return -1;
         }
-        Bytes namespace = leaf.place().namespace();
-        Batch batch = new Batch(n.d.namespace(n.aggregate, namespace), leaf.row().stored(), new ArrayList<>());
-        batches.add(batch);
-        latest.put(namespace, batch);
-        return batch;
+        batches.add(new Batch(namespace, way, new ArrayList<>()));
+        return batches.size() - 1;
     }
 
     private Leaf leaf(RowKey.Order order) {
@@ -112,7 +130,7 @@ final class Victims {
         if (row == null || !Copies.isLeaf(row)) {
             throw new IllegalHistory("The order of leaving has a block that cannot leave: " + order);
         }
-        return new Leaf(order, row);
+        return new Leaf(order, row, 0, false);
     }
 
     private static PagedBlock paged(Leaf leaf) {
@@ -122,7 +140,7 @@ final class Victims {
     }
 
     /** The leaf's parent loses a child, and becomes a leaf when that was the last. */
-    private void release(Leaf leaf) {
+    private void release(Leaf leaf, Exits.Way way, int batch) {
         Bytes key = leaf.row().parent();
         if (key.isEmpty()) {
             return;
@@ -139,8 +157,10 @@ final class Victims {
         }
         parent.children--;
         parent.touch = Math.max(parent.touch, leaf.place().touch());
+        parent.from = Math.max(parent.from, batch);
+        parent.aboveCopied |= way.isCopy();
         if (parent.children == 0 && parent.row.holds() == 0 && parent.row.state() == CopyState.SERVING) {
-            freed.add(new Leaf(Copies.orderOf(id, parent.row, parent.touch), parent.row));
+            freed.add(new Leaf(Copies.orderOf(id, parent.row, parent.touch), parent.row, parent.from, parent.aboveCopied));
         }
     }
 }

@@ -37,10 +37,17 @@ final class Agent {
     final String node;
     final String processId;
     final long host;
+    final long disk;
     long incarnation;
     long sequence;
 
     Agent(String node, String processId, long host) {
+        this(node, processId, host, 0);
+    }
+
+    /** With a disk of that many blocks; 0 for none. */
+    Agent(String node, String processId, long host, long disk) {
+        this.disk = disk;
         this.node = node;
         this.processId = processId;
         this.host = host;
@@ -63,7 +70,10 @@ final class Agent {
         incarnation = 0;
         Envelope envelope = envelope();
         incarnation = last;
-        List<TierCapacity> tiers = List.of(new TierCapacity(Tier.HOST, host, 4_096));
+        List<TierCapacity> tiers = new ArrayList<>(List.of(new TierCapacity(Tier.HOST, host, 4_096)));
+        if (disk > 0) {
+            tiers.add(new TierCapacity(Tier.DISK, disk, 4_096));
+        }
         return new AgentRegistering(envelope, node, processId, "1", tiers, List.of(layout), digest(), nodesPerInstance, 1, Map.of(),
                 digest());
     }
@@ -221,9 +231,15 @@ final class Agent {
     static List<BlockResult> results(List<Block> blocks, BlockStatus status, OperationReason reason, int firstPage) {
         List<BlockResult> results = new ArrayList<>();
         for (int i = 0; i < blocks.size(); i++) {
-            results.add(new BlockResult(blocks.get(i), status, reason, firstPage + i, 1, 77));
+            results.add(new BlockResult(blocks.get(i), status, reason, firstPage + i, 1, 77, Tier.UNKNOWN));
         }
         return results;
+    }
+
+    /** Blocks that were read from the store. */
+    static List<BlockResult> fetched(List<Block> blocks, int firstPage) {
+        return arrived(blocks, firstPage).stream()
+                .map(r -> new BlockResult(r.block(), r.status(), r.reason(), r.page(), r.generation(), r.crc32c(), Tier.STORE)).toList();
     }
 
     static List<BlockResult> arrived(List<Block> blocks, int firstPage) {
@@ -237,7 +253,7 @@ final class Agent {
     static List<BlockResult> gone(List<PagedBlock> blocks) {
         List<BlockResult> results = new ArrayList<>();
         for (PagedBlock b : blocks) {
-            results.add(new BlockResult(b.block(), BlockStatus.GONE, OperationReason.COMPLETED, b.page(), b.generation(), 0));
+            results.add(new BlockResult(b.block(), BlockStatus.GONE, OperationReason.COMPLETED, b.page(), b.generation(), 0, Tier.UNKNOWN));
         }
         return results;
     }

@@ -45,16 +45,20 @@ final class Books {
         for (TierRow tier : node.tiers()) {
             assertEquals(count(copies, tier.tier(), false), tier.usedBlocks(), () -> "used of " + tier);
             assertEquals(count(copies, tier.tier(), true), tier.leavingBlocks(), () -> "leaving of " + tier);
-            assertEquals(unfinished(tables, aggregate, node).filter(o -> o.kind() == OperationKind.DROP && o.from() == tier.tier()).count(),
-                    tier.drops(), () -> "drops of " + tier);
+            assertEquals(inFlight(tables, aggregate, node, OperationKind.DROP, tier.tier()), tier.drops(), () -> "drops of " + tier);
+            assertEquals(inFlight(tables, aggregate, node, OperationKind.COPY, tier.tier()), tier.copies(), () -> "copies of " + tier);
         }
         assertEquals(children(copies), copies.entrySet().stream().filter(e -> e.getValue().children() > 0)
                 .collect(Collectors.toMap(Map.Entry::getKey, e -> e.getValue().children())), "children");
+        boolean lowerHolds = copies.entrySet().stream().anyMatch(e -> e.getValue().holds() > 0 && e.getKey().tier() != Tier.HOST);
+        assertEquals(false, lowerHolds, "only the host is held");
         assertEquals(holds(tables, aggregate, node), copies.entrySet().stream().filter(e -> e.getValue().holds() > 0)
                 .collect(Collectors.toMap(e -> e.getKey().block(), e -> e.getValue().holds())), "holds");
         copies.forEach((key, row) -> {
-            boolean moving = row.state() == CopyState.WRITING || row.state() == CopyState.LEAVING;
+            boolean moving = row.state() != CopyState.ABSENT && row.state() != CopyState.SERVING;
             assertEquals(moving, row.operation() != null, () -> "operation of " + key + ": " + row);
+            assertEquals(true, row.state() != CopyState.COPYING || key.tier() == Tier.HOST, () -> "copied from " + key);
+            assertEquals(true, !row.refused() || key.tier() == Tier.HOST, () -> "refused by what is below " + key);
             assertEquals(false, row.state() == CopyState.ABSENT && row.children() == 0 && row.holds() == 0, () -> "needless " + key);
         });
     }
@@ -62,14 +66,14 @@ final class Books {
     private static long count(Map<RowKey.Copy, PlacementRow> copies, Tier tier, boolean leaving) {
         return copies.entrySet().stream()
                 .filter(e -> e.getKey().tier() == tier && e.getValue().state() != CopyState.ABSENT)
-                .filter(e -> !leaving || e.getValue().state() == CopyState.LEAVING)
+                .filter(e -> !leaving || e.getValue().state() == CopyState.LEAVING || e.getValue().state() == CopyState.COPYING)
                 .count();
     }
 
     private static Map<RowKey.Copy, Integer> children(Map<RowKey.Copy, PlacementRow> copies) {
         Map<RowKey.Copy, Integer> children = new HashMap<>();
         copies.forEach((key, row) -> {
-            boolean child = row.state() == CopyState.WRITING || row.state() == CopyState.SERVING;
+            boolean child = row.state() == CopyState.WRITING || Copies.isServed(row.state());
             if (child && Copies.isOrdered(key.tier()) && !row.parent().isEmpty()) {
                 children.merge(new RowKey.Copy(key.aggregate(), key.namespace(), key.tier(), row.parent()), 1, Integer::sum);
             }
@@ -94,6 +98,10 @@ final class Books {
 
     private static void add(Map<Bytes, Integer> holds, List<Block> blocks) {
         blocks.forEach(block -> holds.merge(block.key(), 1, Integer::sum));
+    }
+
+    private static long inFlight(HeapTables tables, String aggregate, NodeRow node, OperationKind kind, Tier from) {
+        return unfinished(tables, aggregate, node).filter(o -> o.kind() == kind && o.from() == from).count();
     }
 
     private static Stream<OperationRow> unfinished(HeapTables tables, String aggregate, NodeRow node) {

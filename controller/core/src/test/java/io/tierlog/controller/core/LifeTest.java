@@ -191,7 +191,7 @@ class LifeTest {
         }
         long commands = w.node(a).commandSequence();
         Agent b = new Agent("a", "a-2", 100);
-        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 100, 1_000, 5_000, 1, true));
+        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 1, true));
         w.register(b);
 
         assertEquals("NodeEnded AgentAccepted RequestTransitioned OperationEnded LeaseEnded BlocksRemoved BlocksRemoved SweepAdvanced",
@@ -311,7 +311,7 @@ class LifeTest {
         Agent a = w.register("a", 10);
         w.tick();
         PrefetchBlocks fetch = fetch(a);
-        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.arrived(fetch.blocks(), 0), 0, 0));
+        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.fetched(fetch.blocks(), 0), 0, 0));
         w.tick(4_999);
         assertEquals("TimeAdvanced", w.factNames());
         w.tick(1);
@@ -373,7 +373,7 @@ class LifeTest {
         Agent a = w.register("a", 10);
         PrefetchBlocks fetch = fetch(a);
         w.input(a.stopping());
-        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.arrived(fetch.blocks(), 0), 0, 0));
+        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.fetched(fetch.blocks(), 0), 0, 0));
         assertInstanceOf(Outcome.Refused.class, w.last.outcome());
         List<Decision> ended = w.facts.stream().filter(OperationEnded.class::isInstance).toList();
         assertEquals(1, ended.size());

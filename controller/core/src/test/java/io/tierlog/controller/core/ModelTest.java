@@ -8,14 +8,17 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
-import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
@@ -24,16 +27,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The core against a slow and obvious model of it, on random histories. A failure names the seed. */
 class ModelTest {
-    private static final int STEPS = 2_500;
+    private static final int STEPS = 6_000;
     private static final String AGAIN =
             "mvn -pl controller/core -am test -Dtest=ModelTest -Dsurefire.failIfNoSpecifiedTests=false -Dtierlog.seed=";
 
     private RecencyModel recency = new RecencyModel(false);
     private @Nullable RandomHistory history;
-    private List<Block> expectedFetch = List.of();
+    private Map<Block, Tier> expectedFetch = Map.of();
     private boolean submitting;
     private int checkedFacts;
     private int fetches;
+    private int fromDisk;
 
     /** Eight seeds, or those that the command line asks for. */
     static LongStream seeds() {
@@ -44,10 +48,10 @@ class ModelTest {
     @ParameterizedTest
     @MethodSource("seeds")
     void theCoreDoesWhatTheModelSays(long seed) {
-        // Every other history has its drops answered at once, so that the order of leaving can be told to the block.
+        // Every other history has its drops and copies answered at once, so that the order of leaving can be told to the block.
         RandomHistory h = new RandomHistory(seed, this::before, this::after);
         if (seed % 2 == 0) {
-            h.answeringDropsAtOnce();
+            h.answeringReliefAtOnce();
             recency = new RecencyModel(true);
         }
         history = h;
@@ -59,63 +63,72 @@ class ModelTest {
         }
         assertTrue(recency.drops > 5, () -> "drops in seed " + seed + ": " + recency.drops);
         assertTrue(fetches > 5, () -> "fetches in seed " + seed + ": " + fetches);
+        assertTrue(recency.copies > 5 && recency.drained + fromDisk > 2, () -> "copies, drops from disk, blocks fetched from it in seed "
+                + seed + ": " + recency.copies + ", " + recency.drained + ", " + fromDisk);
     }
 
     private void before(World w, Event event) {
         submitting = event instanceof RequestSubmitted;
-        expectedFetch = event instanceof RequestSubmitted e ? fetch(w, e) : List.of();
+        expectedFetch = event instanceof RequestSubmitted e ? fetch(w, e) : Map.of();
     }
 
     private void after() {
         RandomHistory h = Objects.requireNonNull(history);
         World w = h.world();
-        for (; checkedFacts < w.facts.size(); checkedFacts++) {
-            recency.evolve(w.facts.get(checkedFacts));
-        }
+        recency.evolve(w.facts.subList(checkedFacts, w.facts.size()));
+        checkedFacts = w.facts.size();
         Outcome outcome = w.last.outcome();
         if (submitting && outcome.equals(Outcome.APPLIED)) {
             List<OperationIssued> issued = w.facts(OperationIssued.class).stream().filter(f -> f.kind() == OperationKind.PREFETCH).toList();
-            assertEquals(expectedFetch, issued.isEmpty() ? List.of() : issued.getFirst().blocks());
+            assertEquals(List.copyOf(expectedFetch.keySet()), issued.isEmpty() ? List.of() : issued.getFirst().blocks());
+            w.commands(PrefetchBlocks.class).forEach(c -> assertEquals(List.copyOf(expectedFetch.values()), c.sources()));
             fetches += issued.size();
+            fromDisk += Collections.frequency(List.copyOf(expectedFetch.values()), Tier.DISK);
         }
         levels(h);
     }
 
     /** What should be fetched, block by block, as one would explain it. */
-    private static List<Block> fetch(World w, RequestSubmitted e) {
+    private static Map<Block, Tier> fetch(World w, RequestSubmitted e) {
         int threshold = Objects.requireNonNull(w.tables.get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).policy()
                 .prefetchThresholdBlocks();
-        List<Block> fetch = new ArrayList<>();
+        Map<Block, Tier> fetch = new LinkedHashMap<>();
         for (int i = e.deviceBlocks(); i < Math.min(e.keys().size(), (e.promptTokens() - 1) / 2); i++) {
-            boolean host = serves(w, e.envelope().aggregate(), e.keys().get(i));
-            boolean store = i >= e.storeFrom() && i < e.storeFrom() + e.storeBlocks();
-            if (!host && !store) {
+            PlacementRow host = copy(w, e.envelope().aggregate(), Tier.HOST, e.keys().get(i));
+            PlacementRow disk = copy(w, e.envelope().aggregate(), Tier.DISK, e.keys().get(i));
+            boolean asked = i >= e.storeFrom() && i < e.storeFrom() + e.storeBlocks();
+            boolean store = asked || (host != null && host.stored()) || (disk != null && disk.stored());
+            boolean onHost = host != null && (host.state() == CopyState.SERVING || host.state() == CopyState.COPYING);
+            boolean onDisk = disk != null && disk.state() == CopyState.SERVING;
+            if (!onHost && !onDisk && !store) {
                 break;
             }
-            if (!host) {
-                fetch.add(Agent.block(e.keys(), i));
+            if (!onHost) {
+                fetch.put(Agent.block(e.keys(), i), onDisk ? Tier.DISK : Tier.STORE);
             }
         }
-        return e.answered() || !e.reuseEligible() || fetch.size() <= threshold ? List.of() : fetch;
+        return e.answered() || !e.reuseEligible() || fetch.size() <= threshold ? Map.of() : fetch;
     }
 
-    private static boolean serves(World w, String aggregate, Bytes key) {
-        PlacementRow row = w.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(Agent.NAMESPACE), Tier.HOST, key));
+    private static @Nullable PlacementRow copy(World w, String aggregate, Tier tier, Bytes key) {
+        PlacementRow row = w.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(Agent.NAMESPACE), tier, key));
         var node = Objects.requireNonNull(w.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
-        return row != null && Evolve.isCurrent(node, Tier.HOST, row) && row.state() == CopyState.SERVING;
+        return row != null && Evolve.isCurrent(node, tier, row) && row.state() != CopyState.ABSENT ? row : null;
     }
 
-    /** Between inputs no tier stands at its high mark without relief, nor below its low mark in relief. */
+    /** Between inputs no tier stands at its high mark without relief, nor below its low mark in relief when nothing is being copied. */
     private static void levels(RandomHistory h) {
         var policy = Objects.requireNonNull(h.tables().get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).policy();
         String subject = h.world().log.getLast() instanceof Input.Recorded r ? r.event().envelope().aggregate() : "";
         h.tables().rows(Rows.NODES).forEach((key, node) -> {
             for (TierRow tier : node.tiers()) {
-                if (key.aggregate().equals(subject) && node.alive() && tier.tier() == Tier.HOST && tier.capacityBlocks() > 0) {
-                    long standing = tier.usedBlocks() - tier.leavingBlocks();
-                    double share = (double) standing / tier.capacityBlocks();
-                    assertTrue(tier.inRelief() || share < policy.hostHighMark() + 1e-9, () -> "full without relief: " + tier);
-                    assertTrue(!tier.inRelief() || share >= policy.hostLowMark() - 1e-9, () -> "relief without need: " + tier);
+                boolean disk = tier.tier() == Tier.DISK;
+                if (key.aggregate().equals(subject) && node.alive() && (disk || tier.tier() == Tier.HOST) && tier.capacityBlocks() > 0) {
+                    double high = disk ? policy.diskHighMark() : policy.hostHighMark();
+                    double low = disk ? policy.diskLowMark() : policy.hostLowMark();
+                    double share = (double) (tier.usedBlocks() - tier.leavingBlocks()) / tier.capacityBlocks();
+                    assertTrue(tier.inRelief() || share < high + 1e-9, () -> "full without relief: " + tier);
+                    assertTrue(!tier.inRelief() || tier.copies() > 0 || share >= low - 1e-9, () -> "relief without need: " + tier);
                 }
             }
         });

@@ -55,7 +55,7 @@ class PrefetchTest {
     }
 
     private PrefetchDone done(int arrived, @Nullable String lease) {
-        List<BlockResult> results = new ArrayList<>(Agent.arrived(Agent.blocks(p, 0, arrived), 0));
+        List<BlockResult> results = new ArrayList<>(Agent.fetched(Agent.blocks(p, 0, arrived), 0));
         results.addAll(Agent.failed(Agent.blocks(p, arrived, 5), OperationReason.NOT_FOUND));
         return new PrefetchDone(a.envelope(), command.operation(), lease, Agent.NAMESPACE, results, arrived * 4_096L, 10);
     }

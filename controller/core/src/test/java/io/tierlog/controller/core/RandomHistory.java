@@ -16,12 +16,16 @@ import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineAttached;
@@ -36,6 +40,7 @@ import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +55,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RandomHistory {
     private static final int CAPACITY = 10;
+    private static final int DISK = 7;
 
     private final Random random;
     private final World w;
@@ -62,6 +68,7 @@ final class RandomHistory {
     private final List<Open> open = new ArrayList<>();
     private int lives;
     private int page;
+    private final Map<String, ArrayDeque<List<PagedBlock>>> recovering = new TreeMap<>();
     private boolean dropsAtOnce;
 
     /** A command that its agent has not answered, or that it will answer once more with the same. */
@@ -78,8 +85,8 @@ final class RandomHistory {
         this.w = new World(tables, new Limits(1, 12, 100, 3, 5, 64, 4));
     }
 
-    /** From here on agents answer a drop before anything else happens on their node. */
-    void answeringDropsAtOnce() {
+    /** From here on agents answer a drop or a copy before anything else happens on their node. */
+    void answeringReliefAtOnce() {
         dropsAtOnce = true;
     }
 
@@ -94,7 +101,7 @@ final class RandomHistory {
     RandomHistory run(int steps) {
         w.policy(policy());
         for (String node : List.of("a", "b")) {
-            agents.add(new Agent(node, node + "-" + lives++, CAPACITY));
+            agents.add(new Agent(node, node + "-" + lives++, CAPACITY, node.equals("a") ? DISK : 0));
             send(agents.getLast().registering());
             agents.getLast().incarnation = w.node(agents.getLast()).incarnation();
         }
@@ -108,8 +115,9 @@ final class RandomHistory {
         WritePolicy write = List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
                 WritePolicy.WRITE_THROUGH_SELECTIVE).get(random.nextInt(4));
         double high = (6 + random.nextInt(5)) / 10.0;
-        return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, 1 + random.nextInt(8), 3_000, 4_000,
-                random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0);
+        double diskHigh = (6 + random.nextInt(5)) / 10.0;
+        return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, diskHigh, diskHigh - random.nextInt(4) / 10.0,
+                random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0);
     }
 
     private void send(Event event) {
@@ -129,9 +137,13 @@ final class RandomHistory {
     private void answerDrops() {
         for (int i = 0; dropsAtOnce && i < open.size(); i++) {
             Open one = open.get(i);
-            if (one.command() instanceof DropBlocks drop && one.answered() == null) {
+            boolean relief = one.command() instanceof DropBlocks || one.command() instanceof CopyBlocks;
+            if (relief && one.answered() == null) {
                 open.remove(i);
-                send(dropped(one.agent(), drop, random.nextInt(10)));
+                Event event = answer(one.agent(), one.command());
+                if (event != null) {
+                    send(event);
+                }
                 return;
             }
         }
@@ -143,6 +155,9 @@ final class RandomHistory {
             restart(agent, false);
             return;
         }
+        if (random.nextInt(3) == 0 && recover(agent)) {
+            return;
+        }
         switch (random.nextInt(24)) {
             case 0, 1, 2, 3 -> submit(agent);
             case 4, 5, 15 -> send(agent.sealed(request(agent), 1, paged(path())));
@@ -151,7 +166,7 @@ final class RandomHistory {
             case 9 -> maybe(agent.cancelled(request(agent), 1 + random.nextInt(2)));
             case 10 -> send(agent.waitExpired(request(agent), 1));
             case 11 -> evict(agent, Tier.HOST);
-            case 12 -> evict(agent, Tier.DEVICE);
+            case 12 -> evict(agent, random.nextInt(3) == 0 ? Tier.DISK : Tier.DEVICE);
             case 13 -> tick();
             case 14 -> send(agent.heartbeat());
             case 16 -> rare(agent);
@@ -194,7 +209,8 @@ final class RandomHistory {
         if (orderly) {
             send(agent.stopping());
         }
-        Agent next = new Agent(agent.node, agent.node + "-" + lives++, CAPACITY);
+        Agent next = new Agent(agent.node, agent.node + "-" + lives++, CAPACITY, agent.disk);
+        List<PagedBlock> kept = onDisk(agent);
         for (int i = 0; i < 6 && next.incarnation <= agent.incarnation; i++) {
             send(next.registering());
             next.incarnation = w.node(next).processId().equals(next.processId) ? w.node(next).incarnation() : 0;
@@ -205,7 +221,43 @@ final class RandomHistory {
         if (next.incarnation > agent.incarnation) {
             agents.set(agents.indexOf(agent), next);
             open.removeIf(o -> o.agent() == agent);
+            find(next, kept);
         }
+    }
+
+    /** What the disk of a node holds by the books, in the order of keys. */
+    private List<PagedBlock> onDisk(Agent agent) {
+        List<PagedBlock> blocks = new ArrayList<>();
+        tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
+            boolean there = row.state() == CopyState.SERVING || row.state() == CopyState.LEAVING;
+            if (there && key.aggregate().equals(agent.aggregate()) && key.tier() == Tier.DISK && row.incarnation() == agent.incarnation) {
+                blocks.add(paged(key.block(), row));
+            }
+        });
+        return blocks;
+    }
+
+    /** After a start the disk has all, some or none of its blocks; they are reported in steps, whatever else happens meanwhile. */
+    private void find(Agent agent, List<PagedBlock> kept) {
+        int luck = random.nextInt(4);
+        ArrayDeque<List<PagedBlock>> steps = new ArrayDeque<>();
+        List<PagedBlock> found = new ArrayList<>(kept);
+        found.removeIf(b -> luck == 0 || (luck == 1 && random.nextBoolean()));
+        while (!found.isEmpty()) {
+            List<PagedBlock> step = found.subList(0, Math.min(found.size(), 1 + random.nextInt(3)));
+            steps.add(List.copyOf(step));
+            step.clear();
+        }
+        recovering.put(agent.node, steps);
+    }
+
+    private boolean recover(Agent agent) {
+        ArrayDeque<List<PagedBlock>> steps = recovering.getOrDefault(agent.node, new ArrayDeque<>());
+        List<PagedBlock> step = steps.poll();
+        if (step != null) {
+            send(new BlocksRecovered(agent.envelope(), Tier.DISK, Agent.NAMESPACE, step, steps.stream().mapToLong(List::size).sum()));
+        }
+        return step != null;
     }
 
     /** One of the last requests of the node. */
@@ -256,7 +308,13 @@ final class RandomHistory {
         List<PagedBlock> candidates = new ArrayList<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
             boolean current = key.aggregate().equals(agent.aggregate()) && Evolve.isCurrent(w.node(agent), tier, row);
-            if (current && key.tier() == tier && row.state() == CopyState.SERVING && (tier == Tier.DEVICE || Copies.isLeaf(row))) {
+            boolean may = switch (tier) {
+                case HOST -> Copies.isLeaf(row);
+                // A block that fails verification goes from wherever it is.
+                case DISK -> Copies.isLeaf(row) || page % 3 == 0;
+                default -> true;
+            };
+            if (current && key.tier() == tier && row.state() == CopyState.SERVING && may) {
                 candidates.add(paged(key.block(), row));
             }
         });
@@ -274,7 +332,12 @@ final class RandomHistory {
 
     private void unknown(Agent agent) {
         List<BlockResult> results = Agent.arrived(Operations.blocks(paged(path())), page++);
-        send(new PrefetchDone(agent.envelope(), "node/x@" + page + ".0", null, Agent.NAMESPACE, results, 0, 0));
+        if (agent.disk > 0 && random.nextBoolean()) {
+            List<BlockResult> copied = results.stream().map(this::onDisk).toList();
+            send(new CopyDone(agent.envelope(), "node/x@" + page + ".1", Tier.HOST, Tier.DISK, Agent.NAMESPACE, copied, 0, 0));
+        } else {
+            send(new PrefetchDone(agent.envelope(), "node/x@" + page + ".0", null, Agent.NAMESPACE, results, 0, 0));
+        }
     }
 
     /** Answers one of the open commands; now and then it stays open, to be answered again. */
@@ -301,6 +364,7 @@ final class RandomHistory {
             case WriteBackBlocks c -> writtenBack(agent, c, mood);
             case BackUpBlocks c -> backedUp(agent, c, mood);
             case DropBlocks c -> dropped(agent, c, mood);
+            case CopyBlocks c -> copied(agent, c, mood);
             // Most of the time the operation's own end is on its way.
             case CancelOperation c -> mood == 0 && c.kind() != OperationKind.DROP
                     ? new OperationCancelled(agent.envelope(), c.operation(), OperationReason.NEVER_STARTED, "", List.of())
@@ -335,9 +399,43 @@ final class RandomHistory {
                     Agent.failed(c.blocks(), OperationReason.IO));
             case 1 -> refused(agent, c.header(), c.operation(), OperationReason.NO_ROOM);
             case 2 -> refused(agent, c.header(), c.operation(), OperationReason.COMMAND_CONFLICT);
-            case 3 -> new PrefetchDone(agent.envelope(), c.operation(), null, Agent.NAMESPACE, some(c.blocks()), 0, 0);
-            default -> new PrefetchDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, some(c.blocks()), 0, 0);
+            case 3 -> new PrefetchDone(agent.envelope(), c.operation(), null, Agent.NAMESPACE, from(c, some(c.blocks())), 0, 0);
+            default -> new PrefetchDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, from(c, some(c.blocks())), 0, 0);
         };
+    }
+
+    /** Mostly from where the controller believes them to be; now and then the disk's copy is bad, and the store's is read. */
+    private List<BlockResult> from(PrefetchBlocks c, List<BlockResult> results) {
+        List<BlockResult> read = new ArrayList<>();
+        for (int i = 0; i < results.size(); i++) {
+            BlockResult r = results.get(i);
+            Tier source = r.status() != BlockStatus.ARRIVED ? Tier.UNKNOWN : random.nextInt(8) == 0 ? Tier.STORE : c.sources().get(i);
+            read.add(new BlockResult(r.block(), r.status(), r.reason(), r.page(), r.generation(), r.crc32c(), source));
+        }
+        return read;
+    }
+
+    /** All of a copy arrives, some of it, or nothing; what the host lacks cannot be copied; now and then no answer comes. */
+    private @Nullable Event copied(Agent agent, CopyBlocks c, int mood) {
+        List<Block> blocks = Operations.blocks(c.blocks());
+        OperationReason why = List.of(OperationReason.IO, OperationReason.NO_ROOM, OperationReason.NOT_SERVING).get(random.nextInt(3));
+        return switch (mood) {
+            case 0 -> new CopyFailed(agent.envelope(), c.operation(), Tier.HOST, Tier.DISK, why, Agent.NAMESPACE, Agent.failed(blocks, why));
+            case 1 -> refused(agent, c.header(), c.operation(), OperationReason.QUEUE_FULL);
+            case 2 -> dropsAtOnce ? refused(agent, c.header(), c.operation(), OperationReason.UNSUPPORTED) : null;
+            default -> {
+                List<BlockResult> results = new ArrayList<>();
+                for (Block block : blocks) {
+                    BlockResult result = onDisk(Agent.arrived(List.of(block), 0).getFirst());
+                    results.add(random.nextInt(6) > 0 ? result : Agent.failed(List.of(block), why).getFirst());
+                }
+                yield new CopyDone(agent.envelope(), c.operation(), Tier.HOST, Tier.DISK, Agent.NAMESPACE, results, 0, 0);
+            }
+        };
+    }
+
+    private BlockResult onDisk(BlockResult r) {
+        return new BlockResult(r.block(), r.status(), r.reason(), -1, ++page, r.crc32c(), Tier.HOST);
     }
 
     private Event writtenBack(Agent agent, WriteBackBlocks c, int mood) {
@@ -353,14 +451,15 @@ final class RandomHistory {
     /** From the deep end: so many go, and the rest is pinned. */
     private Event dropped(Agent agent, DropBlocks c, int mood) {
         if (mood == 0) {
-            return new DropFailed(agent.envelope(), c.operation(), Tier.HOST, OperationReason.PINNED, Agent.NAMESPACE,
-                    Agent.failed(Operations.blocks(c.blocks()), OperationReason.PINNED));
+            OperationReason why = c.reliesOn() == Tier.DISK && random.nextBoolean() ? OperationReason.LAST_COPY : OperationReason.PINNED;
+            return new DropFailed(agent.envelope(), c.operation(), c.tier(), why, Agent.NAMESPACE,
+                    Agent.failed(Operations.blocks(c.blocks()), why));
         }
         int gone = mood == 1 ? 1 : c.blocks().size();
         List<BlockResult> results = new ArrayList<>(Agent.gone(c.blocks().subList(0, gone)));
         for (PagedBlock b : c.blocks().subList(gone, c.blocks().size())) {
-            results.add(new BlockResult(b.block(), BlockStatus.FAILED, OperationReason.PINNED, b.page(), b.generation(), 0));
+            results.add(new BlockResult(b.block(), BlockStatus.FAILED, OperationReason.PINNED, b.page(), b.generation(), 0, Tier.UNKNOWN));
         }
-        return new DropDone(agent.envelope(), c.operation(), Tier.HOST, Agent.NAMESPACE, results);
+        return new DropDone(agent.envelope(), c.operation(), c.tier(), Agent.NAMESPACE, results);
     }
 }

@@ -3,12 +3,15 @@ package io.tierlog.controller.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
@@ -19,28 +22,36 @@ import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
-import java.nio.charset.StandardCharsets;
+import io.tierlog.schemas.decision.PolicyAdopted;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.Collectors;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Recency as one would explain it: every copy on the host has the time of its last use, a use of a block is a use of every block above it,
- * and what leaves next is found by looking at all of them. Each drop that was decided is held against that. When blocks may come below one
- * that is just leaving, which only happens while a drop is under way, the order is not exact any more; then it is only checked that every
- * block that is dropped may leave.
+ * Recency as one would explain it: every copy on host and disk has the time of its last use, a use of a block is a use of every block above
+ * it, and what leaves next, and how, is found by looking at all of them, one block after the other. What one input made leave a tier is held
+ * against that. When blocks may come below one that is just leaving, which only happens while a drop or a copy is under way, the order is not
+ * exact any more; then it is only checked that every block that leaves may leave that way.
  */
 final class RecencyModel {
     int drops;
+    int copies;
+    int drained;
 
     private final boolean exact;
-    private final Map<String, Map<Bytes, Copy>> nodes = new HashMap<>();
+    private final Map<String, Map<Bytes, Copy>> tiers = new HashMap<>();
+    private final Map<String, Long> diskBlocks = new HashMap<>();
     private final Map<String, OperationIssued> operations = new HashMap<>();
     private final Map<String, LeaseHeld> leases = new HashMap<>();
+    private Policy policy = Policies.INITIAL;
 
     RecencyModel(boolean exact) {
         this.exact = exact;
@@ -50,46 +61,86 @@ final class RecencyModel {
         final Block block;
         boolean serving;
         boolean leaving;
+        boolean copying;
         boolean stored;
+        boolean refused;
+        int page;
+        long generation;
         long touch;
         String operation = "";
 
         Copy(Block block) {
             this.block = block;
         }
+
+        @Override
+        public String toString() {
+            return block + " used " + touch + (serving ? " serving" : "") + (leaving ? " leaving" : "") + (copying ? " copying" : "")
+                    + (stored ? " stored" : "") + (refused ? " refused" : "");
+        }
     }
 
-    private Map<Bytes, Copy> copies(Decision fact) {
-        return nodes.computeIfAbsent(fact.envelope().aggregate(), a -> new HashMap<>());
+    private Map<Bytes, Copy> copies(String aggregate, Tier tier) {
+        return tiers.computeIfAbsent(aggregate + "/" + tier, a -> new TreeMap<>());
     }
 
-    void evolve(Decision fact) {
+    private Map<Bytes, Copy> copies(Decision fact, Tier tier) {
+        return copies(fact.envelope().aggregate(), tier);
+    }
+
+    /** The facts that one input led to. */
+    void evolve(List<Decision> facts) {
+        Set<String> checked = new HashSet<>();
+        for (Decision fact : facts) {
+            if (fact instanceof OperationIssued first && isRelief(first) && checked.add(first.envelope().aggregate() + first.from())) {
+                List<OperationIssued> group = facts.stream().filter(OperationIssued.class::isInstance).map(OperationIssued.class::cast)
+                        .filter(f -> isRelief(f) && f.from() == first.from() && f.envelope().aggregate().equals(first.envelope().aggregate()))
+                        .toList();
+                check(first.envelope().aggregate(), first.from(), group);
+            }
+            apply(fact);
+        }
+    }
+
+    private static boolean isRelief(OperationIssued fact) {
+        return fact.kind() == OperationKind.DROP || fact.kind() == OperationKind.COPY;
+    }
+
+    private void apply(Decision fact) {
         switch (fact) {
+            case PolicyAdopted f -> policy = f.policy();
+            case AgentAccepted f -> diskBlocks.put(f.envelope().aggregate(),
+                    f.tiers().stream().filter(t -> t.tier() == Tier.DISK).mapToLong(t -> t.capacityBlocks()).sum());
             case OperationIssued f -> issued(f);
             case OperationEnded f -> ended(f);
             case BlocksPlaced f -> placed(f);
-            case BlocksTouched f -> f.deepest().forEach(b -> use(copies(f), b.key(), f.touch()));
-            case BlocksBackedUp f -> f.blocks().forEach(b -> {
-                Copy copy = copies(f).get(b.key());
+            case BlocksTouched f -> f.deepest().forEach(b -> touched(copies(f, f.tier()), b.key(), f.touch()));
+            case BlocksBackedUp f -> List.of(Tier.HOST, Tier.DISK).forEach(tier -> f.blocks().forEach(b -> {
+                Copy copy = copies(f, tier).get(b.key());
                 if (copy != null) {
                     copy.stored = true;
                 }
-            });
-            case BlocksRemoved f -> {
-                if (f.tier() == Tier.HOST) {
-                    f.blocks().forEach(b -> copies(f).remove(b.key()));
-                }
-            }
+            }));
+            case BlocksRemoved f -> f.blocks().forEach(b -> copies(f, f.tier()).remove(b.key()));
             case LeaseHeld f -> leases.put(f.lease(), f);
             case LeaseEnded f -> leases.remove(f.lease());
             case NodeEnded f -> {
-                copies(f).clear();
+                List.of(Tier.HOST, Tier.DISK).forEach(tier -> copies(f, tier).clear());
                 String prefix = f.envelope().aggregate() + "@";
                 operations.keySet().removeIf(id -> id.startsWith(prefix));
                 leases.keySet().removeIf(id -> id.startsWith(prefix));
             }
             default -> {}
         }
+    }
+
+    private static void touched(Map<Bytes, Copy> copies, Bytes key, long touch) {
+        Copy copy = copies.get(key);
+        if (copy != null) {
+            copy.refused = false;
+            copy.touch = Math.max(copy.touch, touch);
+        }
+        use(copies, key, touch);
     }
 
     private static void use(Map<Bytes, Copy> copies, Bytes key, long touch) {
@@ -101,48 +152,68 @@ final class RecencyModel {
     }
 
     private void placed(BlocksPlaced f) {
-        if (f.tier() != Tier.HOST) {
+        if (f.tier() != Tier.HOST && f.tier() != Tier.DISK) {
             return;
         }
+        Map<Bytes, Copy> copies = copies(f, f.tier());
         for (PagedBlock paged : f.blocks()) {
-            Copy copy = copies(f).computeIfAbsent(paged.block().key(), k -> new Copy(paged.block()));
-            copy.serving = true;
-            copy.leaving = false;
+            Bytes key = paged.block().key();
+            Copy copy = copies.computeIfAbsent(key, k -> new Copy(paged.block()));
+            if (!copy.serving || copy.page != paged.page() || copy.generation != paged.generation()) {
+                copy.serving = true;
+                copy.leaving = false;
+                copy.copying = false;
+                copy.refused = false;
+                copy.operation = "";
+            }
+            copy.page = paged.page();
+            copy.generation = paged.generation();
             copy.stored |= f.heldAlso() == Tier.STORE;
-            use(copies(f), paged.block().key(), f.touch());
+            long below = copies.values().stream().filter(c -> c.serving && c.block.parent().equals(key)).mapToLong(c -> c.touch).max().orElse(0);
+            use(copies, key, Math.max(Math.max(copy.touch, below), f.touch()));
         }
     }
 
     private void issued(OperationIssued f) {
         operations.put(f.operation(), f);
-        Map<Bytes, Copy> copies = copies(f);
-        if (f.kind() == OperationKind.DROP) {
-            drops++;
-            List<Block> expected = new ArrayList<>();
-            boolean stored = Objects.requireNonNull(copies.get(f.blocks().getFirst().key())).stored;
-            while (expected.size() < f.blocks().size()) {
-                List<Copy> candidates = candidates(copies, f.envelope().aggregate(), stored);
-                assertFalse(candidates.isEmpty(), () -> "nothing is left to drop, and it drops " + f.blocks());
-                Copy victim = candidates.getFirst();
-                if (!exact) {
-                    Bytes key = f.blocks().get(expected.size()).key();
-                    victim = candidates.stream().filter(c -> c.block.key().equals(key)).findFirst().orElse(victim);
-                }
-                expected.add(victim.block);
-                victim.leaving = true;
-                victim.operation = f.operation();
-            }
-            assertEquals(expected, f.blocks(), () -> "what leaves next, " + describe(copies, f.envelope().aggregate()));
-        } else if (f.to() == Tier.HOST) {
-            for (Block block : f.blocks()) {
-                assertFalse(f.kind() == OperationKind.WRITE_BACK && copies.containsKey(block.key()), () -> "written back twice: " + block);
-                Copy copy = copies.computeIfAbsent(block.key(), k -> new Copy(block));
-                OperationIssued writer = operations.get(copy.operation);
-                if (!copy.serving && (writer == null || writer.kind() != OperationKind.WRITE_BACK)) {
+        switch (f.kind()) {
+            case DROP -> {
+                drops++;
+                drained += f.from() == Tier.DISK ? 1 : 0;
+                for (Block block : f.blocks()) {
+                    Copy copy = need(f, f.from(), block);
+                    copy.leaving = true;
                     copy.operation = f.operation();
                 }
             }
+            case COPY -> {
+                copies++;
+                for (Block block : f.blocks()) {
+                    Copy copy = need(f, f.from(), block);
+                    copy.copying = true;
+                    copy.operation = f.operation();
+                    write(f, block).touch = Math.max(write(f, block).touch, copy.touch);
+                    use(copies(f, f.to()), block.key(), copy.touch);
+                }
+            }
+            case WRITE_BACK, PREFETCH -> f.blocks().forEach(block -> write(f, block));
+            default -> {}
         }
+    }
+
+    private Copy need(OperationIssued f, Tier tier, Block block) {
+        return Objects.requireNonNull(copies(f, tier).get(block.key()), () -> block + " is not on " + tier);
+    }
+
+    private Copy write(OperationIssued f, Block block) {
+        Map<Bytes, Copy> copies = copies(f, f.to());
+        assertFalse(f.kind() == OperationKind.WRITE_BACK && copies.containsKey(block.key()), () -> "written back twice: " + block);
+        Copy copy = copies.computeIfAbsent(block.key(), k -> new Copy(block));
+        OperationIssued writer = operations.get(copy.operation);
+        if (!copy.serving && (writer == null || writer.kind() != OperationKind.WRITE_BACK)) {
+            copy.operation = f.operation();
+        }
+        return copy;
     }
 
     private void ended(OperationEnded f) {
@@ -150,44 +221,130 @@ final class RecencyModel {
         if (issued == null) {
             return;
         }
-        for (Block block : issued.blocks()) {
-            Copy copy = copies(f).get(block.key());
-            if (copy != null && copy.operation.equals(f.operation())) {
-                if (copy.leaving) {
+        for (Tier tier : List.of(issued.to(), issued.from())) {
+            for (Block block : issued.blocks()) {
+                Copy copy = copies(f, tier).get(block.key());
+                if (copy != null && copy.operation.equals(f.operation())) {
+                    copy.operation = "";
+                    copy.refused |= copy.copying && !serves(copies(f, issued.to()).get(block.key()));
+                    if (!copy.serving) {
+                        copies(f, tier).remove(block.key());
+                    }
                     copy.leaving = false;
-                } else if (!copy.serving) {
-                    copies(f).remove(block.key());
+                    copy.copying = false;
                 }
             }
         }
     }
 
-    /** What may leave, the first to go first. */
-    private List<Copy> candidates(Map<Bytes, Copy> copies, String aggregate, boolean stored) {
-        return copies.values().stream()
-                .filter(c -> c.serving && !c.leaving && !isHeld(aggregate, c))
-                .filter(c -> copies.values().stream().noneMatch(d -> d.block.parent().equals(c.block.key()) && !d.leaving))
-                .filter(c -> c.stored == stored)
-                .sorted(Comparator.comparingLong((Copy c) -> c.touch).thenComparingInt(c -> -c.block.index())
-                        .thenComparing(c -> c.block.key()))
-                .toList();
+    private static boolean serves(@Nullable Copy copy) {
+        return copy != null && copy.serving && !copy.leaving;
     }
 
-    private String describe(Map<Bytes, Copy> copies, String aggregate) {
-        return copies.values().stream().sorted(Comparator.comparing(c -> c.block.key()))
-                .map(c -> "\n" + new String(c.block.key().unshared(), StandardCharsets.UTF_8).trim() + " used " + c.touch
-                        + (c.serving ? " serving" : "") + (c.leaving ? " leaving" : "") + (c.stored ? " stored" : "")
-                        + (isHeld(aggregate, c) ? " held" : ""))
-                .collect(Collectors.joining());
+    /** One choice of what leaves a tier. */
+    private final class Choice {
+        final String aggregate;
+        final Tier tier;
+        final Map<Bytes, Copy> copies;
+        final Map<Bytes, Copy> disk;
+        final Map<Bytes, OperationKind> chosen = new LinkedHashMap<>();
+        final Set<Bytes> passed = new HashSet<>();
+        final boolean copying;
+        long room;
+
+        Choice(String aggregate, Tier tier) {
+            this.aggregate = aggregate;
+            this.tier = tier;
+            this.copies = copies(aggregate, tier);
+            this.disk = copies(aggregate, Tier.DISK);
+            this.copying = tier == Tier.HOST && policy.copyToDisk() && diskBlocks.getOrDefault(aggregate, 0L) > 0;
+            this.room = diskBlocks.getOrDefault(aggregate, 0L) - disk.size();
+        }
+
+        /** Takes the coldest block that may leave. */
+        void take() {
+            while (true) {
+                Copy next = copies.values().stream().filter(c -> isLeaf(c) && !passed.contains(c.block.key()))
+                        .min(Comparator.comparingInt(this::order).thenComparingLong(c -> c.touch).thenComparingInt(c -> -c.block.index())
+                                .thenComparing(c -> c.block.key())).orElseThrow(() -> new AssertionError("nothing may leave " + describe()));
+                OperationKind way = way(next);
+                if (way != OperationKind.UNKNOWN) {
+                    choose(next, way);
+                    return;
+                }
+                passed.add(next.block.key());
+            }
+        }
+
+        void choose(Copy copy, OperationKind way) {
+            chosen.put(copy.block.key(), way);
+            room -= way == OperationKind.COPY && !disk.containsKey(copy.block.key()) ? 1 : 0;
+        }
+
+        private int order(Copy copy) {
+            return copy.stored ? 0 : copy.refused ? 2 : 1;
+        }
+
+        boolean isLeaf(Copy c) {
+            return c.serving && !c.leaving && !c.copying && !chosen.containsKey(c.block.key()) && !isHeld(aggregate, tier, c)
+                    && children(c).stream().allMatch(d -> d.leaving || chosen.containsKey(d.block.key()));
+        }
+
+        private List<Copy> children(Copy c) {
+            return copies.values().stream().filter(d -> d.block.parent().equals(c.block.key())).toList();
+        }
+
+        boolean isAboveCopied(Copy c) {
+            return children(c).stream().anyMatch(d -> chosen.get(d.block.key()) == OperationKind.COPY);
+        }
+
+        OperationKind way(Copy c) {
+            Copy below = tier == Tier.HOST ? disk.get(c.block.key()) : null;
+            boolean above = isAboveCopied(c);
+            boolean stays = copying ? order(c) == 2 : tier == Tier.DISK && !c.stored;
+            if (stays && !above) {
+                return OperationKind.UNKNOWN;
+            } else if (serves(below)) {
+                return above ? OperationKind.COPY : OperationKind.DROP;
+            } else if (copying && below == null && room > 0 && !c.refused) {
+                return OperationKind.COPY;
+            }
+            return above || (copying && !c.stored) ? OperationKind.UNKNOWN : OperationKind.DROP;
+        }
+
+        String describe() {
+            return "room " + room + ", chosen " + chosen + ", " + tier + " " + copies.values() + ", DISK " + disk.values();
+        }
     }
 
-    private boolean isHeld(String aggregate, Copy copy) {
-        boolean backup = operations.values().stream().anyMatch(o -> o.kind() == OperationKind.BACK_UP && names(o.blocks(), copy)
-                && o.envelope().aggregate().equals(aggregate));
-        return backup || leases.values().stream().anyMatch(l -> names(l.blocks(), copy) && l.envelope().aggregate().equals(aggregate));
+    private void check(String aggregate, Tier tier, List<OperationIssued> group) {
+        Map<Bytes, OperationKind> actual = new LinkedHashMap<>();
+        group.forEach(f -> f.blocks().forEach(b -> actual.put(b.key(), f.kind())));
+        Choice choice = new Choice(aggregate, tier);
+        if (exact) {
+            for (int i = 0; i < actual.size(); i++) {
+                choice.take();
+            }
+            assertEquals(new TreeMap<>(choice.chosen), new TreeMap<>(actual), () -> "what leaves next, " + choice.describe());
+        }
+        Choice order = new Choice(aggregate, tier);
+        for (OperationIssued f : group) {
+            for (Block block : f.blocks()) {
+                Copy copy = need(f, tier, block);
+                assertTrue(order.isLeaf(copy), () -> copy + " cannot leave: " + order.describe());
+                assertFalse(f.kind() == OperationKind.DROP && order.isAboveCopied(copy), () -> copy + " goes before what extends it");
+                assertTrue(tier != Tier.DISK || copy.stored, () -> "the last copy leaves the disk: " + copy);
+                order.choose(copy, f.kind());
+            }
+        }
+        assertTrue(order.room >= Math.min(0, new Choice(aggregate, tier).room), () -> "no room for what is copied: " + order.describe());
     }
 
-    private static boolean names(List<Block> blocks, Copy copy) {
-        return blocks.stream().anyMatch(b -> b.key().equals(copy.block.key()));
+    private boolean isHeld(String aggregate, Tier tier, Copy copy) {
+        List<List<Block>> held = new ArrayList<>();
+        operations.values().stream().filter(o -> o.kind() == OperationKind.BACK_UP && o.envelope().aggregate().equals(aggregate))
+                .forEach(o -> held.add(o.blocks()));
+        leases.values().stream().filter(l -> l.envelope().aggregate().equals(aggregate)).forEach(l -> held.add(l.blocks()));
+        return tier == Tier.HOST && held.stream().flatMap(List::stream).anyMatch(b -> b.key().equals(copy.block.key()));
     }
 }

@@ -18,6 +18,7 @@ import io.tierlog.schemas.decision.LeaseRequested;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,7 +45,7 @@ class SubmissionTest {
         PrefetchBlocks command = w.command(PrefetchBlocks.class);
         assertEquals(Agent.blocks(p, 2, 6), command.blocks());
         assertEquals(List.of(Agent.paged(p, 1, 2, 1).getFirst()), command.buildsOn());
-        assertEquals(Tier.STORE, command.source());
+        assertEquals(Collections.nCopies(4, Tier.STORE), command.sources());
         assertEquals(p.getFirst(), command.root());
         OperationIssued issued = w.fact(OperationIssued.class);
         assertEquals("node/a@" + w.offset() + ".0", issued.operation());
@@ -131,14 +132,6 @@ class SubmissionTest {
     }
 
     @Test
-    void oneFetchReadsFromOneTier() {
-        w.input(a.submit("r", p).disk(0, 1, 2).store(3, 3).event());
-
-        assertEquals(Agent.blocks(p, 0, 3), w.command(PrefetchBlocks.class).blocks());
-        assertEquals(Tier.DISK, w.command(PrefetchBlocks.class).source());
-    }
-
-    @Test
     void anAnsweredRequestIsNeverFetchedFor() {
         w.input(a.submit("r", p).store(0, 6).answered().event());
 
@@ -160,7 +153,7 @@ class SubmissionTest {
     @Test
     void aFetchIsCutAtTheBlocksOfOneDecision() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(4));
-        small.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 4, 1_000, 5_000, 3, true));
+        small.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 4, 1_000, 5_000, 3, true));
         Agent b = small.register("a", 100);
 
         small.input(b.submit("r", p).store(0, 6).event());
@@ -190,7 +183,7 @@ class SubmissionTest {
     }
 
     private static Policy with(int threshold) {
-        return new Policy(threshold, World.POLICY.writePolicy(), 0.9, 0.8, 100, 1_000, 5_000, 3, true);
+        return new Policy(threshold, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true);
     }
 
     private void assertTransition(RequestState from, RequestState to, RequestReason reason) {

@@ -43,10 +43,10 @@ class WaterLevelTest {
     private final Agent a = w.register("a", 10);
 
     private static Policy policy(int batch) {
-        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, batch, 1_000, 5_000, 3, true);
+        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.9, 0.8, true, batch, 1_000, 5_000, 3, true);
     }
 
-    private static List<String> names(List<Block> blocks) {
+    static List<String> names(List<Block> blocks) {
         return blocks.stream().map(b -> new String(b.key().unshared(), StandardCharsets.UTF_8).trim()).toList();
     }
 
@@ -266,7 +266,7 @@ class WaterLevelTest {
     /** What the store has too goes before what only the host has. */
     @Test
     void whatIsHeldElsewhereGoesFirst() {
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 100, 1_000, 5_000, 3, false));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.9, 0.8, true, 100, 1_000, 5_000, 3, false));
         w.warm(a, "x", Agent.path("x", 2), 0);
         w.policy(policy(100));
         w.warm(a, "y", Agent.path("y", 2), 10);
@@ -281,7 +281,7 @@ class WaterLevelTest {
         w.warm(a, "p", p.subList(0, 2), 0);
         w.input(a.submit("r", p).store(2, 3).event());
         PrefetchBlocks fetch = w.command(PrefetchBlocks.class);
-        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.arrived(fetch.blocks(), 10), 0, 0));
+        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.fetched(fetch.blocks(), 10), 0, 0));
         w.warm(a, "y", Agent.path("y", 4), 20);
 
         // 9 of 10: relief wants 4, and 4 of y are all there is that may leave.
@@ -297,7 +297,7 @@ class WaterLevelTest {
         PrefetchBlocks fetch = w.command(PrefetchBlocks.class);
         assertTrue(w.host(a).inRelief(), "9 of 10 are being written");
         assertEquals(List.of(), drops());
-        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.arrived(fetch.blocks(), 0), 0, 0));
+        w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.fetched(fetch.blocks(), 0), 0, 0));
         assertEquals(List.of(), drops());
         w.tick();
         assertEquals(List.of(), drops());
@@ -322,7 +322,7 @@ class WaterLevelTest {
     private List<String> order(int most) {
         List<String> names = new ArrayList<>();
         NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
-        for (Victims.Batch batch : Victims.pick(n, Tier.HOST, most, 8)) {
+        for (Victims.Batch batch : Victims.pick(n, Level.of(n.d.policy()).getFirst(), most, 8)) {
             names.addAll(names(Operations.blocks(batch.blocks())));
         }
         return names;

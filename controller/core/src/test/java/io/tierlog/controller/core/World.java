@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * the tables are checked after it.
  */
 final class World {
-    static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 100, 1_000, 5_000, 3, true);
+    static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true);
 
     final Tables tables;
     final Limits limits;
@@ -167,7 +167,11 @@ final class World {
     }
 
     TierRow host(Agent agent) {
-        return node(agent).tiers().stream().filter(tier -> tier.tier() == Tier.HOST).findFirst().orElseThrow();
+        return tier(agent, Tier.HOST);
+    }
+
+    TierRow tier(Agent agent, Tier tier) {
+        return Objects.requireNonNull(Evolve.tier(node(agent), tier));
     }
 
     @Nullable RequestRow request(Agent agent, String request) {

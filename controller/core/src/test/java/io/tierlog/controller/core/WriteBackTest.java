@@ -119,8 +119,8 @@ class WriteBackTest {
         assertEquals(0, ((HeapTables) w.tables).rows(Rows.ORDER).size());
 
         w.input(new BackUpDone(a.envelope(), backUp.operation(), Agent.NAMESPACE, List.of(
-                new BlockResult(Agent.block(p, 0), BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, 7, 1, 77),
-                new BlockResult(Agent.block(p, 1), BlockStatus.ARRIVED, OperationReason.COMPLETED, 8, 1, 77)), 1, 1));
+                new BlockResult(Agent.block(p, 0), BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, 7, 1, 77, Tier.UNKNOWN),
+                new BlockResult(Agent.block(p, 1), BlockStatus.ARRIVED, OperationReason.COMPLETED, 8, 1, 77, Tier.DEVICE)), 1, 1));
 
         assertEquals("BlocksBackedUp OperationEnded", w.factNames());
         assertEquals(Agent.blocks(p, 0, 2), w.fact(BlocksBackedUp.class).blocks());
@@ -146,7 +146,7 @@ class WriteBackTest {
 
     @Test
     void withoutBackUpThePinsAreReleased() {
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 100, 1_000, 5_000, 3, false));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, false));
         run("r1", p, 0);
         w.input(a.finished("r1", 1));
         WriteBackBlocks writeBack = w.command(WriteBackBlocks.class);
@@ -243,7 +243,7 @@ class WriteBackTest {
     @Test
     void moreThanOneDecisionMayHoldIsCarriedOn() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(10));
-        small.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 10, 1_000, 5_000, 3, false));
+        small.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 10, 1_000, 5_000, 3, false));
         Agent b = small.register("b", 1_000);
         List<Bytes> path = Agent.path("x", 35);
         small.input(b.submit("r", path).answered().event());
@@ -268,7 +268,7 @@ class WriteBackTest {
 
     @Test
     void writeThroughDoesNotWaitForTheEnd() {
-        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH, 0.9, 0.8, 100, 1_000, 5_000, 3, true));
+        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true));
         run("r1", p, 0);
         assertEquals(2, w.command(WriteBackBlocks.class).blocks().size());
 
@@ -278,7 +278,7 @@ class WriteBackTest {
 
     @Test
     void selectiveWriteThroughWaitsForTheSecondUse() {
-        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.9, 0.8, 100, 1_000, 5_000, 3, true));
+        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true));
         run("r1", p, 0);
         assertEquals(List.of(), w.last.commands());
         w.input(a.finished("r1", 1));

@@ -20,6 +20,7 @@ import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
@@ -30,8 +31,10 @@ import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.Event;
@@ -63,11 +66,20 @@ final class FakeAgent {
     final String node;
     final String aggregate;
     private final String process;
+    private final long hostBlocks;
+    private final long diskBlocks;
     private final Map<String, RecordStamp> stamps = new HashMap<>();
     private long incarnation;
     private int nextPage;
 
     FakeAgent(String node, String process) {
+        this(node, process, HOST_BLOCKS, 0);
+    }
+
+    /** With that much room, and a disk when {@code diskBlocks} is not 0. */
+    FakeAgent(String node, String process, long hostBlocks, long diskBlocks) {
+        this.hostBlocks = hostBlocks;
+        this.diskBlocks = diskBlocks;
         this.node = node;
         this.aggregate = "node/" + node;
         this.process = process;
@@ -79,8 +91,11 @@ final class FakeAgent {
     }
 
     AgentRegistering registering() {
-        List<TierCapacity> tiers =
-                List.of(new TierCapacity(Tier.DEVICE, 10_000, 1_024), new TierCapacity(Tier.HOST, HOST_BLOCKS, 1_024));
+        List<TierCapacity> tiers = new ArrayList<>(
+                List.of(new TierCapacity(Tier.DEVICE, 10_000, 1_024), new TierCapacity(Tier.HOST, hostBlocks, 1_024)));
+        if (diskBlocks > 0) {
+            tiers.add(new TierCapacity(Tier.DISK, diskBlocks, 1_024));
+        }
         List<Layout> layouts = List.of(new Layout("all", LayoutKind.ATTENTION, 1, BLOCK_TOKENS, 512, 2, "bf16"));
         return stamped(
                 new AgentRegistering(blank(aggregate), node, process, "test", tiers, layouts, DIGEST, 1, 1, Map.of(), DIGEST));
@@ -88,6 +103,12 @@ final class FakeAgent {
 
     EngineAttached attached() {
         return stamped(new EngineAttached(blank(aggregate), "engine-0", 10_000, DIGEST, Map.of()));
+    }
+
+    /** What the disk still held when this process began. */
+    BlocksRecovered recovered(Prompt prompt) {
+        List<PagedBlock> found = onDisk(IntStream.range(0, prompt.blocks()).mapToObj(prompt::block).toList());
+        return stamped(new BlocksRecovered(blank(aggregate), Tier.DISK, NAMESPACE, found, 0));
     }
 
     AgentHeartbeat heartbeat() {
@@ -142,7 +163,7 @@ final class FakeAgent {
                 yield List.of(
                         started,
                         stamped(new PrefetchDone(
-                                blank(aggregate), c.operation(), c.lease(), c.namespace(), landed(started.pages()), c.blocks().size(), 1)));
+                                blank(aggregate), c.operation(), c.lease(), c.namespace(), fetched(started.pages()), c.blocks().size(), 1)));
             }
             case WriteBackBlocks c -> {
                 OperationStarted started = started(c.operation(), OperationKind.WRITE_BACK, blocks(c.blocks()));
@@ -154,8 +175,10 @@ final class FakeAgent {
             case BackUpBlocks c -> List.of(
                     stamped(new BackUpDone(blank(aggregate), c.operation(), c.namespace(), landed(c.blocks()), c.blocks().size(), 1)),
                     stamped(new BlocksStored(blank("store/0"), node, c.namespace(), c.blocks())));
+            case CopyBlocks c -> List.of(stamped(new CopyDone(blank(aggregate), c.operation(), c.source(), c.target(), c.namespace(),
+                    results(onDisk(blocks(c.blocks())), BlockStatus.ARRIVED, c.source()), c.blocks().size(), 1)));
             case DropBlocks c -> List.of(stamped(new DropDone(
-                    blank(aggregate), c.operation(), c.tier(), c.namespace(), results(c.blocks(), BlockStatus.GONE))));
+                    blank(aggregate), c.operation(), c.tier(), c.namespace(), results(c.blocks(), BlockStatus.GONE, Tier.UNKNOWN))));
             case CancelOperation c -> List.of(stamped(new OperationCancelled(
                     blank(aggregate), c.operation(), OperationReason.NEVER_STARTED, "", List.of())));
             case ResumeRequest _, ReleaseRequest _, ReleasePins _, FenceAgent _ -> List.of();
@@ -170,14 +193,22 @@ final class FakeAgent {
         return blocks.stream().map(block -> new PagedBlock(block, nextPage++, 1, 77)).toList();
     }
 
-    private static List<BlockResult> landed(List<PagedBlock> pages) {
-        return results(pages, BlockStatus.ARRIVED);
+    private static List<PagedBlock> onDisk(List<Block> blocks) {
+        return blocks.stream().map(block -> new PagedBlock(block, -1, 1, 77)).toList();
     }
 
-    private static List<BlockResult> results(List<PagedBlock> pages, BlockStatus status) {
+    private static List<BlockResult> landed(List<PagedBlock> pages) {
+        return results(pages, BlockStatus.ARRIVED, Tier.UNKNOWN);
+    }
+
+    private static List<BlockResult> fetched(List<PagedBlock> pages) {
+        return results(pages, BlockStatus.ARRIVED, Tier.STORE);
+    }
+
+    private static List<BlockResult> results(List<PagedBlock> pages, BlockStatus status, Tier source) {
         return pages.stream()
                 .map(page -> new BlockResult(
-                        page.block(), status, OperationReason.COMPLETED, page.page(), page.generation(), page.crc32c()))
+                        page.block(), status, OperationReason.COMPLETED, page.page(), page.generation(), page.crc32c(), source))
                 .toList();
     }
 

@@ -61,6 +61,7 @@ final class Scenario {
             s.say(b, b.heartbeat());
             s.tick(2_000 + i * 1_000L);
         }
+        disk(s);
         // Nobody answers this fetch: it is overdue, then cancelled.
         s.hear(a.submitted("late", new FakeAgent.Prompt(99, 8), 8));
         s.tick(100_000);
@@ -75,6 +76,18 @@ final class Scenario {
         s.hear(b.heartbeat());
         s.tick(101_000);
         return s;
+    }
+
+    /** A node with a small host: its disk had one prompt, takes two more before they leave the host, and lets the oldest stored one go. */
+    private static void disk(Scenario s) {
+        FakeAgent c = s.join(new FakeAgent("c", "p1", 10, 24));
+        s.say(c, c.recovered(new FakeAgent.Prompt(50, 8)));
+        s.say(c, c.submitted("again", new FakeAgent.Prompt(50, 8), 0));
+        for (int i = 0; i < 6; i++) {
+            FakeAgent.Prompt prompt = new FakeAgent.Prompt(60 + i, 8);
+            s.say(c, c.submitted("c" + i, prompt, 5));
+            c.prefilledSealedFinished("c" + i, prompt, 5).forEach(event -> s.say(c, event));
+        }
     }
 
     private FakeAgent join(FakeAgent agent) {

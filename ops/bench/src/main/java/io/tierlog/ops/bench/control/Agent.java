@@ -155,7 +155,7 @@ final class Agent {
                 placed.add(new PagedBlock(block, page, pages.generation(page), CRC));
             }
             List<BlockResult> results =
-                    placed.stream().map(at -> result(at, BlockStatus.ARRIVED)).toList();
+                    placed.stream().map(at -> result(at, BlockStatus.ARRIVED, Tier.STORE)).toList();
             sender.send(new OperationStarted(
                     Workload.blank(), fetch.operation(), OperationKind.PREFETCH, fetch.namespace(), placed));
             sender.send(new PrefetchDone(
@@ -168,12 +168,12 @@ final class Agent {
     private void drop(DropBlocks drop) {
         drop.blocks().forEach(block -> pages.give(block.page()));
         List<BlockResult> results =
-                drop.blocks().stream().map(at -> result(at, BlockStatus.GONE)).toList();
+                drop.blocks().stream().map(at -> result(at, BlockStatus.GONE, Tier.UNKNOWN)).toList();
         sender.send(new DropDone(Workload.blank(), drop.operation(), drop.tier(), drop.namespace(), results));
     }
 
-    private static BlockResult result(PagedBlock at, BlockStatus status) {
-        return new BlockResult(at.block(), status, OperationReason.COMPLETED, at.page(), at.generation(), at.crc32c());
+    private static BlockResult result(PagedBlock at, BlockStatus status, Tier source) {
+        return new BlockResult(at.block(), status, OperationReason.COMPLETED, at.page(), at.generation(), at.crc32c(), source);
     }
 
     private static Bytes sha256(String text) {

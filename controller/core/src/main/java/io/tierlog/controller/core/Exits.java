@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.TierRow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a block may leave a tier. In this order: dropped, when the tier below holds it; copied there, when it has room and has not refused the
+ * block before; dropped, when the store holds it. The last copy of a block stays, except on a host that has nothing below it to write to.
+ * Confined to one choice of victims, whose copies it counts against the room below.
+ *
+ * <pre>
+ *   below   room  refused  stored    leaves HOST, DISK below   leaves HOST, nothing below   leaves DISK
+ *   serves   any    any      any     DROP, relies on DISK      DROP, relies on DISK         -
+ *   moves    any    any      yes     DROP, relies on STORE     DROP, relies on STORE        -
+ *   moves    any    any      no      stays for now             DROP, relies on nothing      -
+ *   lacks    yes    no       any     COPY to DISK              (no room)                    -
+ *   lacks    else            yes     DROP, relies on STORE     DROP, relies on STORE        DROP, relies on STORE
+ *   lacks    else            no      stays                     DROP, relies on nothing      stays
+ * </pre>
+ */
+final class Exits {
+    private final NodeDraft n;
+    private final boolean disk;
+    private final boolean copies;
+    private final boolean keepsLast;
+    private long room;
+
+    /**
+     * A way out.
+     *
+     * @param kind COPY or DROP
+     * @param other tier that a COPY goes to, or that a DROP relies on; UNKNOWN when it relies on none
+     */
+    record Way(OperationKind kind, Tier other) {
+        static final Way COPY = new Way(OperationKind.COPY, Tier.DISK);
+
+        private static Way drop(Tier reliesOn) {
+            return new Way(OperationKind.DROP, reliesOn);
+        }
+
+        boolean isCopy() {
+            return kind == OperationKind.COPY;
+        }
+    }
+
+    Exits(NodeDraft n, Level level) {
+        this.n = n;
+        TierRow below = level.tier() == Tier.HOST ? n.tier(Tier.DISK) : null;
+        disk = below != null;
+        copies = below != null && level.below() == Tier.DISK && below.capacityBlocks() > 0;
+        room = below != null && copies ? below.capacityBlocks() - below.usedBlocks() : 0;
+        keepsLast = copies || level.tier() != Tier.HOST;
+    }
+
+    /** The first class of the order of leaving that nothing leaves from. */
+    int endOfOrder() {
+        return !keepsLast ? RowKey.Order.REFUSED + 1 : copies ? RowKey.Order.REFUSED : RowKey.Order.LAST;
+    }
+
+    /**
+     * The way out of a block; null when it stays for now. A block right above one that is being copied cannot be dropped before that one:
+     * it is copied along, and what is below already says so.
+     */
+    @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
+        PlacementRow below = disk ? n.copy(namespace, Tier.DISK, block) : null;
+        boolean held = below != null && below.state() == CopyState.SERVING;
+        if (held) {
+            return aboveCopied ? Way.COPY : Way.drop(Tier.DISK);
+        }
+        if (below == null && room > 0 && !row.refused()) {
+            room--;
+            return Way.COPY;
+        }
+        if (aboveCopied || (keepsLast && !row.stored())) {
+            return null;
+        }
+        return Way.drop(row.stored() ? Tier.STORE : Tier.UNKNOWN);
+    }
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an agent finds again on its disk after a start. It serves in the new life; whether the store has it too is not known any more. Without
+ * state.
+ */
+final class Recovery {
+    private Recovery() {}
+
+    static void decide(NodeDraft n, BlocksRecovered e) {
+        String broken = broken(n, e);
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            return;
+        }
+        if (n.tier(Tier.DISK) == null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.CONFIGURATION_MISMATCH,
+                    "The node was registered without a DISK tier: register again and name it with its capacity");
+            return;
+        }
+        Bytes namespace = Namespaces.digest(e.namespace());
+        List<PagedBlock> found = new ArrayList<>(e.blocks().size());
+        for (PagedBlock block : e.blocks()) {
+            PlacementRow held = n.copy(namespace, Tier.DISK, block.block().key());
+            if (held == null || held.generation() < block.generation()) {
+                found.add(block);
+            }
+        }
+        if (!found.isEmpty()) {
+            n.fact(new BlocksPlaced(n.envelope(), Tier.DISK, e.namespace(), found, null, Tier.UNKNOWN, n.d.offset));
+        }
+    }
+
+    private static @Nullable String broken(NodeDraft n, BlocksRecovered e) {
+        if (e.tier() != Tier.DISK || e.remainingBlocks() < 0) {
+            return "an agent recovers blocks of DISK, and 0 or more remain";
+        }
+        if (e.blocks().size() > n.d.limits.blocksPerDecision()) {
+            return "one step has at most " + n.d.limits.blocksPerDecision() + " blocks";
+        }
+        return Checks.paged(n.d.limits, e.namespace(), e.blocks());
+    }
+}
