@@ -22,6 +22,7 @@ import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.AgentInput.TimePassed;
+import io.tierlog.agent.core.disk.DiskIndex;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
@@ -105,6 +106,11 @@ public final class AgentCore {
         desk.pages.check();
         desk.device.check();
         desk.disk.index.check();
+    }
+
+    /** What is on the disk, for tests. */
+    DiskIndex disk() {
+        return desk.disk.index;
     }
 
     private void take(AgentInput input) {

@@ -72,11 +72,18 @@ final class Copies {
         } else if (page.get().number() != block.page() || page.get().generation() != block.generation()
                 || !page.get().block().equals(block.block())) {
             item.failed(OperationReason.STALE_GENERATION);
+        } else if (parentLeaves(command.namespace(), block)) {
+            // Said afterwards, its drop would leave a block here that extends it.
+            item.failed(OperationReason.NOT_SERVING);
         } else if (desk.disk.index.isFull()) {
             item.failed(OperationReason.NO_ROOM);
         } else {
             item.on(page.get());
             item.owns(desk.disk.index.reserve(command.namespace(), block.block()));
         }
+    }
+
+    private boolean parentLeaves(String namespace, PagedBlock block) {
+        return desk.disk.index.known(namespace, block.block().parent()).filter(copy -> copy.state() == DiskState.LEAVING).isPresent();
     }
 }

@@ -81,7 +81,9 @@ final class DiskDrop extends Session {
 
     @Override
     void end() {
-        List<BlockResult> results = items.stream().map(Item::onDisk).toList();
+        List<BlockResult> results = items.stream()
+                .map(item -> new BlockResult(item.block, item.status(), item.reason(), -1, item.generation, 0, Tier.UNKNOWN))
+                .toList();
         OperationReason why = results.stream().map(BlockResult::reason)
                 .filter(reason -> reason != OperationReason.COMPLETED).findFirst().orElse(OperationReason.NOT_SERVING);
         if (cancelling()) {

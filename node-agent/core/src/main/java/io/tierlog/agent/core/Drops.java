@@ -119,7 +119,7 @@ final class Drops {
                 e, command.operation(), OperationKind.DROP, command.namespace(), command.blocks()));
         List<Item> items = new ArrayList<>(command.blocks().size());
         for (PagedBlock block : command.blocks()) {
-            Item item = new Item(block.block());
+            Item item = new Item(block.block(), -1, block.generation());
             takeFromDisk(command, block, item);
             items.add(item);
         }

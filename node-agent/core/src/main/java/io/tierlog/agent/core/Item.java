@@ -34,7 +34,8 @@ final class Item {
     final Block block;
     /** Page of the device, -1 when none takes part. */
     final int devicePage;
-    final long deviceGeneration;
+    /** Generation that the command or call names: of the device page, or of the copy to drop; 0 when it names none. */
+    final long generation;
 
     private State state = State.PENDING;
     private BlockStatus status = BlockStatus.UNKNOWN;
@@ -48,10 +49,10 @@ final class Item {
     private long copiedGeneration;
     private boolean ownCopy;
 
-    Item(Block block, int devicePage, long deviceGeneration) {
+    Item(Block block, int devicePage, long generation) {
         this.block = block;
         this.devicePage = devicePage;
-        this.deviceGeneration = deviceGeneration;
+        this.generation = generation;
     }
 
     /** A block that no device page takes part in. */
@@ -209,8 +210,7 @@ final class Item {
     /** The result with the copy on the disk, which has no page. */
     BlockResult onDisk() {
         DiskCopy known = copy;
-        boolean named = known != null && (done() || status == BlockStatus.GONE);
-        return new BlockResult(block, status, reason, -1, named && known != null ? known.generation() : 0, crc32c, from);
+        return new BlockResult(block, status, reason, -1, done() && known != null ? known.generation() : 0, crc32c, from);
     }
 
     /** The result with the host page, where it has one at the end. */
@@ -230,7 +230,7 @@ final class Item {
     /** The result with the device page. */
     BlockResult onDevice() {
         return done()
-                ? new BlockResult(block, status, reason, devicePage, deviceGeneration, crc32c, from)
+                ? new BlockResult(block, status, reason, devicePage, generation, crc32c, from)
                 : new BlockResult(block, status, reason, -1, 0, 0, from);
     }
 }

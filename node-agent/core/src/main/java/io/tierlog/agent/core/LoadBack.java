@@ -88,7 +88,7 @@ final class LoadBack extends Session {
         }
         for (Item item : items.subList(0, run)) {
             if (item.devicePage < desk.device.capacity()) {
-                Content content = new Content(namespace, item.block.key(), item.block.index(), item.deviceGeneration);
+                Content content = new Content(namespace, item.block.key(), item.block.index(), item.generation);
                 desk.device.remember(item.devicePage, content);
             }
         }

@@ -278,8 +278,8 @@ public final class DiskIndex {
         require(pinned == pinCount, "counted " + pinCount + " pins, seen " + pinned);
     }
 
-    /** All copies in the order in which they came; for tests. */
-    List<DiskCopy> all() {
+    /** All copies; for tests and for a sample now and then. */
+    public List<DiskCopy> all() {
         List<DiskCopy> all = new ArrayList<>(size);
         spaces.values().forEach(space -> all.addAll(space.copies.values()));
         return all;
