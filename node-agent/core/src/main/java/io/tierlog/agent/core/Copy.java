@@ -3,9 +3,10 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.page.Page;
-import io.tierlog.agent.core.port.DiskTransfers.DiskWrite;
+import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
@@ -40,9 +41,9 @@ final class Copy extends Session {
         desk.ports.disk().write(unit, namespace, batch.stream().map(Copy::write).toList());
     }
 
-    private static DiskWrite write(Item item) {
+    private static PageWrite write(Item item) {
         Page page = item.requirePage();
-        return new DiskWrite(item.block, page.number(), page.crc32c());
+        return new PageWrite(item.block.key(), item.block.index(), item.block.parent(), Bytes.EMPTY, page.number(), page.crc32c());
     }
 
     @Override

@@ -39,7 +39,7 @@ final class DiskDrop extends Session {
         desk.ports.disk().drop(
                 unit,
                 namespace,
-                batch.stream().map(item -> new DiskTransfers.DiskDrop(item.block.key(), item.requireCopy().generation())).toList());
+                batch.stream().map(item -> new DiskTransfers.HeldCopy(item.block.key(), item.requireCopy().generation())).toList());
     }
 
     @Override

@@ -7,7 +7,7 @@ import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.disk.DiskIndex;
 import io.tierlog.agent.core.disk.DiskState;
-import io.tierlog.agent.core.port.DiskTransfers.DiskDrop;
+import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
@@ -210,7 +210,7 @@ final class DiskTier {
             dropping = unit;
             dropUnit = desk.nextUnit();
             desk.ports.disk().drop(
-                    dropUnit, unit.getFirst().namespace(), unit.stream().map(one -> new DiskDrop(one.key(), one.generation())).toList());
+                    dropUnit, unit.getFirst().namespace(), unit.stream().map(one -> new HeldCopy(one.key(), one.generation())).toList());
         }
     }
 

@@ -3,7 +3,7 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.disk.DiskCopy;
-import io.tierlog.agent.core.port.DiskTransfers.DiskRead;
+import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationKind;
@@ -56,8 +56,8 @@ final class Prefetch extends Session {
         }
     }
 
-    private static DiskRead read(Item item) {
-        return new DiskRead(item.block.key(), item.requireCopy().generation(), item.requirePage().number());
+    private static PageRead read(Item item) {
+        return new PageRead(item.block.key(), item.requireCopy().generation(), item.requirePage().number());
     }
 
     @Override

@@ -3,9 +3,9 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.FoundOnDisk;
 import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.port.DiskTransfers.DiskDrop;
-import io.tierlog.agent.core.port.DiskTransfers.DiskRead;
-import io.tierlog.agent.core.port.DiskTransfers.DiskWrite;
+import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.port.DiskTransfers.PageRead;
+import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
@@ -49,8 +49,8 @@ final class FakeDisk {
     boolean full;
     private long generations;
 
-    UnitResult write(String namespace, DiskWrite write, byte[] page) {
-        Bytes key = write.block().key();
+    UnitResult write(String namespace, PageWrite write, byte[] page) {
+        Bytes key = write.key();
         if (FakePorts.crc(page) != write.crc32c()) {
             return FakePorts.failed(OperationReason.CHECKSUM);
         }
@@ -64,7 +64,7 @@ final class FakeDisk {
         Lie lie = lies.poll();
         long generation = ++generations;
         if (lie != Lie.LOST) {
-            put(namespace, write.block(), generation, lie == Lie.TORN ? Arrays.copyOf(Arrays.copyOf(page, page.length / 2), page.length) : page);
+            put(namespace, new Block(write.index(), key, write.parent()), generation, lie == Lie.TORN ? Arrays.copyOf(Arrays.copyOf(page, page.length / 2), page.length) : page);
         }
         return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, write.crc32c(), generation);
     }
@@ -73,7 +73,7 @@ final class FakeDisk {
         held.put(FakePorts.name(namespace, block.key()), new Held(namespace, block, generation, bytes));
     }
 
-    UnitResult read(String namespace, DiskRead read, byte[] into) {
+    UnitResult read(String namespace, PageRead read, byte[] into) {
         Held there = held.get(FakePorts.name(namespace, read.key()));
         if (there == null) {
             return FakePorts.failed(OperationReason.NOT_FOUND);
@@ -89,7 +89,7 @@ final class FakeDisk {
         return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, there.crc32c, there.generation);
     }
 
-    UnitResult drop(String namespace, DiskDrop drop) {
+    UnitResult drop(String namespace, HeldCopy drop) {
         Held there = held.get(FakePorts.name(namespace, drop.key()));
         if (there == null) {
             return FakePorts.failed(OperationReason.NOT_FOUND);

@@ -11,9 +11,9 @@ import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DeviceCopies;
 import io.tierlog.agent.core.port.DiskTransfers;
-import io.tierlog.agent.core.port.DiskTransfers.DiskDrop;
-import io.tierlog.agent.core.port.DiskTransfers.DiskRead;
-import io.tierlog.agent.core.port.DiskTransfers.DiskWrite;
+import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.port.DiskTransfers.PageRead;
+import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
@@ -48,7 +48,7 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     }
 
     /** What a unit of the disk does; one of the three. */
-    record OnDisk(List<DiskWrite> writes, List<DiskRead> reads, List<DiskDrop> drops) {
+    record OnDisk(List<PageWrite> writes, List<PageRead> reads, List<HeldCopy> drops) {
         static final OnDisk NOTHING = new OnDisk(List.of(), List.of(), List.of());
 
         int size() {
@@ -136,17 +136,17 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     /** The port to the disk; of the same names as the store's, so a class of its own. */
     final DiskTransfers diskPort = new DiskTransfers() {
         @Override
-        public void write(long unit, String namespace, List<DiskWrite> blocks) {
+        public void write(long unit, String namespace, List<PageWrite> blocks) {
             add(new Unit(unit, Kind.DISK_WRITE, namespace, List.of(), List.of(), List.of(), new OnDisk(blocks, List.of(), List.of())));
         }
 
         @Override
-        public void read(long unit, String namespace, List<DiskRead> blocks) {
+        public void read(long unit, String namespace, List<PageRead> blocks) {
             add(new Unit(unit, Kind.DISK_READ, namespace, List.of(), List.of(), List.of(), new OnDisk(List.of(), blocks, List.of())));
         }
 
         @Override
-        public void drop(long unit, String namespace, List<DiskDrop> copies) {
+        public void drop(long unit, String namespace, List<HeldCopy> copies) {
             add(new Unit(unit, Kind.DISK_DROP, namespace, List.of(), List.of(), List.of(), new OnDisk(List.of(), List.of(), copies)));
         }
     };
@@ -173,7 +173,7 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
             case READ -> unit.objects.stream().map(object -> "host" + object.hostPage()).toList();
             case DISK_READ -> unit.disk.reads.stream().map(one -> "host" + one.hostPage()).toList();
             // One writer of a key at a time, and none while its bytes are dropped.
-            case DISK_WRITE -> unit.disk.writes.stream().map(one -> name(unit.namespace, one.block().key())).toList();
+            case DISK_WRITE -> unit.disk.writes.stream().map(one -> name(unit.namespace, one.key())).toList();
             case DISK_DROP -> unit.disk.drops.stream().map(one -> name(unit.namespace, one.key())).toList();
             case WRITE, PROBE -> List.of();
         };
@@ -256,11 +256,11 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
             case READ -> read(unit.namespace, unit.objects.get(i));
             case WRITE -> write(unit.namespace, unit.objects.get(i));
             case DISK_WRITE -> {
-                DiskWrite write = unit.disk.writes.get(i);
+                PageWrite write = unit.disk.writes.get(i);
                 yield disk.write(unit.namespace, write, host[write.hostPage()]);
             }
             case DISK_READ -> {
-                DiskRead read = unit.disk.reads.get(i);
+                PageRead read = unit.disk.reads.get(i);
                 yield disk.read(unit.namespace, read, host[read.hostPage()]);
             }
             case DISK_DROP -> disk.drop(unit.namespace, unit.disk.drops.get(i));

@@ -478,8 +478,9 @@ class SchedulerCasesTest {
         world.on(new AgentInput.StoreUnitEnded(999, List.of(FakePorts.arrived(1))));
         world.on(new AgentInput.CopiesEnded(read.id(), List.of(FakePorts.arrived(1))));
         world.on(new AgentInput.StoreProbed(read.id(), 5, true));
+        world.on(new AgentInput.DiskUnitEnded(999, List.of()));
         assertEquals(events, world.heard.events.size());
-        assertEquals(4, world.core.status().count(AgentCounter.LATE_COMPLETIONS));
+        assertEquals(5, world.core.status().count(AgentCounter.LATE_COMPLETIONS));
         assertEquals(26, world.free());
     }
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.disk;
+
+import io.tierlog.schemas.Bytes;
+
+/**
+ * A block that the tier holds, as its header says; what an agent registers after a restart.
+ *
+ * @param length in bytes
+ */
+public record HeldBlock(String namespace, Bytes key, long generation, int length, int crc32c, BlockWrite.Position position) {}
