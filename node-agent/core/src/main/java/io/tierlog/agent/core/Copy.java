@@ -2,6 +2,7 @@
 package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.disk.DiskState;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.schemas.BlockResult;
@@ -100,6 +101,8 @@ final class Copy extends Session {
                 desk.disk.publish(item.requireCopy(), item.copiedGeneration(), item.crc32c());
             } else if (item.ownsCopy()) {
                 desk.disk.index.remove(item.requireCopy());
+            } else if (item.done() && item.requireCopy().state() != DiskState.SERVING) {
+                item.failed(OperationReason.NOT_SERVING); // it was there when this began, and has left since
             }
         }
         tellEnd();

@@ -45,18 +45,14 @@ final class DiskDrop extends Session {
     @Override
     void arrived(Item item, UnitResult result) {
         item.gone();
-        desk.disk.index.remove(item.requireCopy());
     }
 
     @Override
     void failed(Item item, OperationReason why) {
-        DiskCopy copy = item.requireCopy();
         item.gone();
-        if (DiskTier.hasLeft(new UnitResult(BlockStatus.FAILED, why, 0))) {
-            desk.disk.index.remove(copy);
-        } else {
+        if (!DiskTier.hasLeft(new UnitResult(BlockStatus.FAILED, why, 0))) {
             desk.counters.increment(AgentCounter.DISK_DROPS_REPEATED);
-            desk.disk.dropLater(copy, copy.generation());
+            item.copyHandedOver();
         }
     }
 
@@ -81,6 +77,15 @@ final class DiskDrop extends Session {
 
     @Override
     void end() {
+        for (Item item : items) {
+            DiskCopy copy = item.copy();
+            if (item.ownsCopy()) {
+                desk.disk.index.remove(item.requireCopy()); // now that the log hears of it, its block may have another copy
+            } else if (copy != null) {
+                desk.disk.index.told(copy);
+                desk.disk.dropLater(copy, copy.generation());
+            }
+        }
         List<BlockResult> results = items.stream()
                 .map(item -> new BlockResult(item.block, item.status(), item.reason(), -1, item.generation, 0, Tier.UNKNOWN))
                 .toList();

@@ -156,6 +156,7 @@ final class DiskTier {
         if (copy.state() == DiskState.SERVING) {
             desk.counters.increment(AgentCounter.CHECKSUM_FAILURES);
             leave(copy);
+            index.told(copy);
             dropLater(copy, copy.generation());
             List<PagedBlock> gone = List.of(copy.paged());
             desk.tell("", e -> new BlocksEvicted(e, Tier.DISK, copy.namespace(), RemovalReason.CHECKSUM, gone));

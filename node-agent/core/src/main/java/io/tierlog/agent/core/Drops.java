@@ -16,7 +16,9 @@ import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.OperationStarted;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -118,32 +120,36 @@ final class Drops {
         desk.tell(command.header().command(), e -> new OperationStarted(
                 e, command.operation(), OperationKind.DROP, command.namespace(), command.blocks()));
         List<Item> items = new ArrayList<>(command.blocks().size());
+        Map<Bytes, Integer> extending = new LinkedHashMap<>(); // how many copies that this command takes extend a block
         for (PagedBlock block : command.blocks()) {
             Item item = new Item(block.block(), -1, block.generation());
-            takeFromDisk(command, block, item);
+            takeFromDisk(command, block, item, extending);
             items.add(item);
+            if (item.ownsCopy()) {
+                extending.merge(block.block().parent(), 1, Integer::sum);
+            }
         }
         operations.add(new DiskDrop(desk, command, items));
     }
 
     /** Nobody finds the copy from here on; or why it stays, or that there is none. */
-    private void takeFromDisk(DropBlocks command, PagedBlock block, Item item) {
+    private void takeFromDisk(DropBlocks command, PagedBlock block, Item item, Map<Bytes, Integer> extending) {
         Optional<DiskCopy> found = desk.disk.index.known(command.namespace(), block.block().key());
-        if (found.isEmpty() || found.get().state() == DiskState.LEAVING) {
+        if (found.isEmpty() || found.get().toldToLeave()) {
             item.gone();
             return;
         }
         DiskCopy copy = found.get();
-        if (copy.state() != DiskState.SERVING) {
+        if (copy.state() != DiskState.SERVING) { // it comes, or another drop takes it and says so at its end
             item.failed(OperationReason.NOT_SERVING);
         } else if (copy.generation() != block.generation()) {
             item.failed(OperationReason.STALE_GENERATION);
-        } else if (!copy.pins().isEmpty() || !desk.disk.index.isLeaf(copy)) {
+        } else if (!copy.pins().isEmpty() || desk.disk.index.children(copy) > extending.getOrDefault(block.block().key(), 0)) {
             item.failed(OperationReason.PINNED);
         } else if (!holdsElsewhere(command, block)) {
             item.failed(OperationReason.LAST_COPY);
         } else {
-            item.on(copy);
+            item.owns(copy);
             desk.disk.leave(copy);
         }
     }

@@ -106,6 +106,11 @@ final class DiskBook {
         Set<Bytes> leaving = copies.stream().filter(copy -> copy.state() == DiskState.LEAVING).map(copy -> copy.block().key())
                 .collect(Collectors.toSet());
         serving.forEach((key, copy) -> assertTrue(
-                here.containsKey(key) || leaving.contains(key), () -> "the log believes in a copy that is not there: " + copy));
+                here.containsKey(key) || leaving.contains(key), () -> "the log believes in a copy that is not there: " + copy + "\n" + history(key)));
+    }
+
+    /** What the log has heard of the block. */
+    private String history(Bytes key) {
+        return world.heard.events.stream().map(Event::toString).filter(text -> text.contains("key=" + key)).collect(Collectors.joining("\n"));
     }
 }

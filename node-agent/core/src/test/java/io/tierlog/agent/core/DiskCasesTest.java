@@ -102,6 +102,23 @@ class DiskCasesTest {
     }
 
     @Test
+    void aCopyThatWasThereAndHasLeftMeanwhileIsNotSaidToBeThere() {
+        World world = World.withDisk(31, 20);
+        List<BlockResult> host = onHost(world);
+        world.copy(prompt, List.of(host.get(4)));
+        world.endAll(Kind.DISK_WRITE);
+        List<PagedBlock> there = copies(world.heard.event(CopyDone.class));
+        world.copy(prompt, List.of(host.get(4), host.get(3)));
+        world.command(world.diskDropCommand(prompt, there, Tier.STORE));
+        world.endAll(Kind.DISK_DROP);
+        world.endAll(Kind.DISK_WRITE);
+        assertEquals(
+                List.of(OperationReason.NOT_SERVING, OperationReason.COMPLETED),
+                world.heard.last(CopyDone.class).blocks().stream().map(BlockResult::reason).toList());
+        assertEquals(1, world.disk().servingBlocks());
+    }
+
+    @Test
     void aPageThatHoldsSomethingElseByNowIsNotCopied() {
         World world = World.withDisk(31, 20);
         BlockResult last = onHost(world).getLast();
@@ -306,6 +323,26 @@ class DiskCasesTest {
     }
 
     @Test
+    void aBlockHasNoOtherCopyBeforeTheLogHasHeardOfTheEndOfTheFirst() {
+        World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Units(1, 1, 1, 1, 1)), World.Past.none());
+        world.on(new AgentInput.DiskFound(List.of(), true));
+        world.register();
+        world.attach();
+        List<BlockResult> host = onHost(world);
+        world.copy(prompt, host.reversed());
+        world.endAll(Kind.DISK_WRITE);
+        List<PagedBlock> copies = copies(world.heard.event(CopyDone.class));
+        world.command(world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE)); // units of one block
+        world.end(Kind.DISK_DROP, 1);
+        world.copy(prompt, List.of(host.get(4)));
+        assertEquals(OperationReason.NOT_SERVING, world.heard.event(CopyFailed.class).reason(), "its bytes have left, its drop has not ended");
+        world.endAll(Kind.DISK_DROP);
+        world.copy(prompt, List.of(host.get(4)));
+        world.endAll(Kind.DISK_WRITE);
+        assertEquals(4, world.disk().servingBlocks());
+    }
+
+    @Test
     void i10NoBlockIsCopiedUnderOneThatLeaves() {
         World world = World.withDisk(31, 20);
         List<BlockResult> host = onHost(world);
@@ -318,6 +355,21 @@ class DiskCasesTest {
         world.copy(prompt, List.of(host.get(4)));
         world.endAll(Kind.DISK_WRITE);
         assertEquals(1, world.disk().servingBlocks());
+    }
+
+    @Test
+    void i10ABlockStaysUntilTheLogHasHeardThatTheOneThatExtendsItLeft() {
+        World world = World.withDisk(31, 20);
+        List<PagedBlock> copies = copied(world);
+        world.command(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
+        world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
+        assertEquals(OperationReason.PINNED, world.heard.event(DropFailed.class).reason(), "the drop of block 4 has not ended");
+        world.command(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
+        assertEquals(OperationReason.NOT_SERVING, world.heard.last(DropFailed.class).reason(), "it is the first drop that says so");
+        world.end(Kind.DISK_DROP, 0, OperationReason.IO); // the bytes stay, but the log has heard
+        world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
+        world.settle();
+        assertEquals(List.of(17L, 3L), List.of(world.disk().freeBlocks() + world.disk().leavingBlocks(), world.disk().servingBlocks()));
     }
 
     @Test

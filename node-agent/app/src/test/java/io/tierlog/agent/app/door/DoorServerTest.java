@@ -66,7 +66,7 @@ class DoorServerTest {
     private volatile boolean full;
     private final DoorServer door = new DoorServer(
             0,
-            new DoorServer.Wiring("n1", BLOCK, this::call, inputs::add, attached::add, () -> new DoorHealth(true, 3, 5, 1, 2)),
+            new DoorServer.Wiring("n1", BLOCK, this::call, inputs::add, attached::add, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
             new DoorLimits(PENDING, 2, 3, 6, 20));
 
     private boolean call(AgentInput input) {
@@ -108,8 +108,9 @@ class DoorServerTest {
         door.replies().released(session, "r1", 1, List.of(3, 4));
         assertEquals(List.of(3, 4), engine.notice().getReleased().getPagesList());
         HealthReply health = engine.calls().health(HealthRequest.getDefaultInstance());
-        assertEquals(List.of(3L, 5, 1, 2), List.of(
-                health.getIncarnation(), health.getHostFreeBlocks(), health.getWaitingRequests(), health.getActiveOperations()));
+        assertEquals(List.of(3L, 5, 7, 1, 2), List.of(
+                health.getIncarnation(), health.getHostFreeBlocks(), health.getDiskFreeBlocks(), health.getWaitingRequests(),
+                health.getActiveOperations()));
     }
 
     @Test
@@ -320,7 +321,7 @@ class DoorServerTest {
     void aPortThatIsTakenIsSaid() {
         DoorServer second = new DoorServer(
                 door.port(),
-                new DoorServer.Wiring("n1", BLOCK, inputs::add, inputs::add, attached::add, () -> new DoorHealth(false, 0, 0, 0, 0)),
+                new DoorServer.Wiring("n1", BLOCK, inputs::add, inputs::add, attached::add, () -> new DoorHealth(false, 0, 0, 0, 0, 0)),
                 DoorLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(DoorException.class, second::start).getMessage());
         assertTrue(message.contains(String.valueOf(door.port())), message);

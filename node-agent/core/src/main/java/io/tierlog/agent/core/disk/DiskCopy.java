@@ -17,6 +17,8 @@ public final class DiskCopy {
     DiskState state;
     long generation;
     int crc32c;
+    /** True from the moment on when the log believes in it no longer, or never did. */
+    boolean told;
 
     DiskCopy(String namespace, Block block, DiskState state) {
         this.namespace = namespace;
@@ -47,6 +49,11 @@ public final class DiskCopy {
     /** CRC32C of its bytes, once they are down. */
     public int crc32c() {
         return crc32c;
+    }
+
+    /** True when it leaves and the log has heard of it. */
+    public boolean toldToLeave() {
+        return told;
     }
 
     /** Names of the pins on it. */

@@ -25,7 +25,7 @@ import java.util.SequencedSet;
 public final class DiskIndex {
     private static final class Space {
         final Map<Bytes, DiskCopy> copies = new LinkedHashMap<>();
-        /** How many copies that serve, or will, extend a block. */
+        /** How many copies extend a block: those that serve or will, and those that leave until the log has heard of it. */
         final Map<Bytes, Integer> children = new LinkedHashMap<>();
     }
 
@@ -77,9 +77,9 @@ public final class DiskIndex {
         return known(namespace, key).filter(copy -> copy.state == DiskState.SERVING);
     }
 
-    /** True when the copy is extended by no other, so that it may leave without making a hole. */
-    public boolean isLeaf(DiskCopy copy) {
-        return space(copy).children.getOrDefault(copy.block.key(), 0) == 0;
+    /** How many others extend the copy: when none does, it may leave without making a hole. */
+    public int children(DiskCopy copy) {
+        return space(copy).children.getOrDefault(copy.block.key(), 0);
     }
 
     /** Use of the tier; the six states of the log add up to the capacity. What was found and not reported counts as being filled. */
@@ -164,13 +164,17 @@ public final class DiskIndex {
         noChild(copy);
     }
 
-    /** Found by nobody any more. */
+    /** Found by nobody any more; it counts as extending others until {@link #told}, or until it is forgotten. */
     public void leave(DiskCopy copy) {
-        boolean served = copy.state == DiskState.SERVING;
         become(copy, DiskState.LEAVING);
-        if (served) {
-            noChild(copy);
+    }
+
+    /** The log hears in this very step that the copy, which leaves, serves no longer. */
+    public void told(DiskCopy copy) {
+        if (copy.state != DiskState.LEAVING) {
+            throw new IllegalStateException("Does not leave: " + copy);
         }
+        noChild(copy);
     }
 
     /**
@@ -182,9 +186,7 @@ public final class DiskIndex {
         if (!copy.state.mayGo() || !copy.pins.isEmpty()) {
             throw new IllegalStateException("May not be forgotten: " + copy);
         }
-        if (copy.state != DiskState.LEAVING) {
-            noChild(copy);
-        }
+        noChild(copy);
         counts.merge(copy.state, -1, Integer::sum);
         size--;
         Space space = space(copy);
@@ -195,6 +197,10 @@ public final class DiskIndex {
     }
 
     private void noChild(DiskCopy copy) {
+        if (copy.told) {
+            return;
+        }
+        copy.told = true;
         if (!copy.block.parent().isEmpty()) {
             space(copy).children.computeIfPresent(copy.block.parent(), (parent, n) -> n == 1 ? null : n - 1);
         }
@@ -261,8 +267,9 @@ public final class DiskIndex {
                 copies++;
                 pinned += copy.pins.size();
                 seen.merge(copy.state, 1, Integer::sum);
-                boolean comesOrServes = copy.state != DiskState.LEAVING && copy.state != DiskState.QUARANTINED;
-                if (comesOrServes && !copy.block.parent().isEmpty()) {
+                boolean hasLeft = copy.state == DiskState.LEAVING || copy.state == DiskState.QUARANTINED;
+                require(hasLeft || !copy.told, "what extends others, " + copy);
+                if (!copy.told && !copy.block.parent().isEmpty()) {
                     children.merge(copy.block.parent(), 1, Integer::sum);
                 }
                 require(copy.pins.isEmpty() || copy.state == DiskState.SERVING || copy.state == DiskState.LEAVING, "pins of " + copy);

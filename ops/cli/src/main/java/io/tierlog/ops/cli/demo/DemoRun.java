@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * One demo: owns what it starts, and ends it in the opposite order, also when a start fails half way or Ctrl-C comes.
@@ -89,7 +90,7 @@ final class DemoRun implements AutoCloseable {
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out) throws InterruptedException {
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, new ProcessDemo.Blocks(hostBlocks(), workload.blockTokens()), out));
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, new ProcessDemo.Blocks(hostBlocks(), diskBlocks(), workload.blockTokens()), out));
         return demo.run(nodeNames(), policy());
     }
 
@@ -127,11 +128,18 @@ final class DemoRun implements AutoCloseable {
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) {
-        return AgentConfig.of(name, access, data.resolve("store"))
-                .with()
+        AgentConfig.Builder builder = AgentConfig.of(name, access, data.resolve("store")).with();
+        diskBlocks().ifPresent(blocks -> builder.disk(data.resolve("disk").resolve(name), blocks));
+        return builder
                 .memory(hostBlocks(), Math.toIntExact(flags.options.blockBytes()), workload.blockTokens())
                 .limits(AgentLimits.defaults().withPrefetchWaitMs(flags.prefetchWaitMs))
                 .build();
+    }
+
+    private OptionalInt diskBlocks() {
+        return flags.disk == null
+                ? OptionalInt.empty()
+                : OptionalInt.of(flags.options.blocks("--disk", flags.disk, profile.uniqueBlocks()));
     }
 
     private int hostBlocks() {
@@ -140,7 +148,7 @@ final class DemoRun implements AutoCloseable {
 
     private Policy policy() {
         return new Policy(
-                flags.prefetchThreshold, flags.writePolicy, flags.hostHigh, flags.hostLow, 256, 10_000, 30_000, 10, true);
+                flags.prefetchThreshold, flags.writePolicy, flags.hostHigh, flags.hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true);
     }
 
     private static Path dataDirectory(DemoCommand flags) {

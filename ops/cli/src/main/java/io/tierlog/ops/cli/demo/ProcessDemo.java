@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalInt;
 import java.util.Random;
 
 /**
@@ -35,8 +36,8 @@ final class ProcessDemo implements AutoCloseable {
     private final PrintWriter out;
     private final List<ChildProcess> children = new ArrayList<>();
 
-    /** Blocks of the host pool of each node, and tokens in a block. */
-    record Blocks(int host, int tokens) {}
+    /** Blocks of the host pool of each node and of its disk tier, if any, and tokens in a block. */
+    record Blocks(int host, OptionalInt disk, int tokens) {}
 
     ProcessDemo(DemoCommand flags, Path data, Blocks blocks, PrintWriter out) {
         this.flags = flags;
@@ -95,7 +96,7 @@ final class ProcessDemo implements AutoCloseable {
     }
 
     private List<String> agent(String servers, String node) {
-        return List.of(
+        List<String> line = new ArrayList<>(List.of(
                 "agent",
                 "--bootstrap-servers", servers,
                 "--node", node,
@@ -105,7 +106,10 @@ final class ProcessDemo implements AutoCloseable {
                 "--bytes-per-block", flags.options.blockBytes() + "B",
                 "--prefetch-wait-ms", String.valueOf(flags.prefetchWaitMs),
                 "--port", "0",
-                "--format", "json");
+                "--format", "json"));
+        blocks.disk().ifPresent(count ->
+                line.addAll(List.of("--disk", data.resolve("disk").resolve(node).toString(), "--disk-size", count + "blocks")));
+        return line;
     }
 
     private Process engine(String servers, String agents) {
