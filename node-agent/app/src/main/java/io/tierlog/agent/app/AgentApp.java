@@ -25,7 +25,11 @@ import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.agent.core.Ports;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
+import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.core.port.MemoryHandle;
+import io.tierlog.agent.disk.BlockFile;
+import io.tierlog.agent.disk.DiskStatus;
+import io.tierlog.agent.disk.DiskWorkers;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -70,6 +74,7 @@ public final class AgentApp implements AutoCloseable {
     private final AtomicBoolean stopping = new AtomicBoolean();
     private final AgentLoop loop;
     private final DirectoryStore store;
+    private final Optional<BlockFile> disk;
     private final EmulatedDevice device;
     private final DeviceStreams streams;
     private final KafkaEventSink sink;
@@ -85,6 +90,7 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.events.LogSetupException when the cluster does not answer in time or the log is not as it must be
      * @throws io.tierlog.events.registry.RegistryException when the registry does not answer, or refuses the schemas
      * @throws io.tierlog.agent.app.memory.HostMemoryException when the host pool does not fit
+     * @throws DiskUnavailableException when the disk tier cannot be opened
      * @throws io.tierlog.agent.app.door.DoorException when the port is taken
      */
     public static AgentApp start(AgentConfig config) {
@@ -102,6 +108,8 @@ public final class AgentApp implements AutoCloseable {
             store = DirectoryStore.open(
                     config.store().directory(),
                     new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
+            disk = config.disk()
+                    .map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
             AgentConfig.Tuning tuning = config.tuning();
             String name = "agent-" + config.node();
             long originNs = System.nanoTime();
@@ -111,6 +119,9 @@ public final class AgentApp implements AutoCloseable {
             streams = closers.add("device", startStreams(name, host));
             StoreWorkers workers =
                     closers.add("store workers", new StoreWorkers(name, store, host, tuning.workers(), loop::post));
+            DiskTransfers diskWorkers = disk.<DiskTransfers>map(
+                    file -> closers.add("disk workers", new DiskWorkers(name, file, host::page, loop::post)))
+                    .orElseGet(NoDisk::new);
             sink = closers.add("events", KafkaEventSink.connect(log, config.log().buffer(), this::failed));
             DeadLetters deadLetters =
                     closers.add("dead letters", new DeadLetters(config.log().kafka(), config.log().topics().deadLetters()));
@@ -122,12 +133,14 @@ public final class AgentApp implements AutoCloseable {
                             config.node(), config.memory().layouts(), loop::offer, loop::post, new Pools(), this::health),
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
-            AgentCore core = new AgentCore(tuning.limits(), registration(), new Ports(streams, workers, door.replies(), sink));
+            Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink);
+            AgentCore core = new AgentCore(tuning.limits(), registration(), ports);
             status = core.status();
             loop.start(new Driver(core));
             door.start();
             registrar = new Registrar(log, sink, config.times().registration(), stopping::get);
             Thread.ofPlatform().name(name + "-register").daemon().start(this::register);
+            disk.ifPresent(file -> Thread.ofPlatform().name(name + "-disk-found").daemon().start(() -> tellDisk(file)));
             started = true;
         } finally {
             if (!started) {
@@ -232,6 +245,11 @@ public final class AgentApp implements AutoCloseable {
         return store.wrongObjects();
     }
 
+    /** How the disk tier is; empty when there is none. */
+    public Optional<DiskStatus> diskStatus() {
+        return disk.map(BlockFile::status);
+    }
+
     /** Events that the log has not acknowledged yet, count. */
     public int unacknowledgedEvents() {
         return sink.unacknowledged();
@@ -280,7 +298,26 @@ public final class AgentApp implements AutoCloseable {
                 config.memory().layouts(),
                 config.layoutDigest(),
                 config.memory().blockBytes(),
-                config.memory().hostBlocks());
+                config.memory().hostBlocks(),
+                config.diskBlocks());
+    }
+
+    private List<TierCapacity> capacities() {
+        TierCapacity host = new TierCapacity(Tier.HOST, config.memory().hostBlocks(), config.memory().blockBytes());
+        return config.diskBlocks() == 0
+                ? List.of(host)
+                : List.of(host, new TierCapacity(Tier.DISK, config.diskBlocks(), config.memory().blockBytes()));
+    }
+
+    /** Tells the core what the disk has kept; reads the headers once more, so it does not hold up the start. */
+    private void tellDisk(BlockFile file) {
+        try {
+            DiskStart.tell(file, loop::put);
+        } catch (RuntimeException e) {
+            if (!stopping.get()) {
+                failed(e);
+            }
+        }
     }
 
     private Event registering(Envelope envelope) {
@@ -292,7 +329,7 @@ public final class AgentApp implements AutoCloseable {
                 config.node(),
                 log.processId(),
                 Optional.ofNullable(AgentApp.class.getPackage().getImplementationVersion()).orElse("dev"),
-                List.of(new TierCapacity(Tier.HOST, config.memory().hostBlocks(), config.memory().blockBytes())),
+                capacities(),
                 config.memory().layouts(),
                 config.layoutDigest(),
                 config.nodesPerInstance(),
@@ -324,13 +361,17 @@ public final class AgentApp implements AutoCloseable {
 
     private DoorHealth health() {
         AgentStatus now = status;
-        long free = now.usage().stream().filter(usage -> usage.tier() == Tier.HOST).mapToLong(TierUsage::freeBlocks).sum();
         return new DoorHealth(
                 now.onTheLog(),
                 now.incarnation(),
-                Math.toIntExact(Math.min(Integer.MAX_VALUE, free)),
+                free(now, Tier.HOST),
+                free(now, Tier.DISK),
                 now.waitingRequests(),
                 now.activeOperations());
+    }
+
+    private static int free(AgentStatus now, Tier tier) {
+        return Math.toIntExact(now.usage().stream().filter(usage -> usage.tier() == tier).mapToLong(TierUsage::freeBlocks).sum());
     }
 
     // --- end

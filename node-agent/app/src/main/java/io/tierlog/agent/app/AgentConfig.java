@@ -8,6 +8,7 @@ import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
@@ -27,6 +28,7 @@ import java.util.regex.Pattern;
  * @param log where the log is and how it is used
  * @param memory the host pool and what a block is
  * @param store the shared store
+ * @param disk the node's own disk; empty when it has no disk tier
  * @param doorPort port of the engine door on loopback; 0 takes any free one
  * @param nodesPerInstance nodes that one engine instance spans; the controller refuses more than 1
  * @param ranks tensor-parallel ranks on this node
@@ -38,6 +40,7 @@ public record AgentConfig(
         Log log,
         Memory memory,
         Store store,
+        Optional<Disk> disk,
         int doorPort,
         int nodesPerInstance,
         int ranks,
@@ -88,6 +91,21 @@ public record AgentConfig(
      * @param fsync whether an object counts as stored only when it would survive a loss of power
      */
     public record Store(Path directory, boolean fsync) {}
+
+    /**
+     * The disk tier.
+     *
+     * @param directory of this node alone; made if need be. What it holds outlives the process
+     * @param blocks most it holds, 1 or more; the files take a little over a page of 4,096 bytes more for each, and about an eighth besides
+     * @param force what survives a loss of power, beyond the death of the process
+     */
+    public record Disk(Path directory, int blocks, ForcePolicy force) {
+        public Disk {
+            if (blocks < 1) {
+                throw new IllegalArgumentException("disk blocks are 1 or more, not " + blocks);
+            }
+        }
+    }
 
     /**
      * Times.
@@ -153,7 +171,7 @@ public record AgentConfig(
         }
     }
 
-    /** The defaults: bundled schemas, 1,024 host blocks of 16 KiB in one opaque segment, any free port, no fsync. */
+    /** The defaults: bundled schemas, 1,024 host blocks of 16 KiB in one opaque segment, no disk tier, any free port, no fsync. */
     public static AgentConfig of(String node, KafkaAccess kafka, Path storeDirectory) {
         int blockBytes = 16 << 10;
         return new AgentConfig(
@@ -161,11 +179,17 @@ public record AgentConfig(
                 new Log(kafka, Topics.DEFAULT, Optional.empty(), false, EventBuffer.DEFAULTS),
                 new Memory(1_024, blockBytes, Layouts.opaque(blockBytes, Layouts.DEFAULT_BLOCK_TOKENS)),
                 new Store(storeDirectory, false),
+                Optional.empty(),
                 0,
                 1,
                 1,
                 Times.DEFAULTS,
                 Tuning.defaults());
+    }
+
+    /** Blocks of the disk tier; 0 when there is none. */
+    public int diskBlocks() {
+        return disk.map(Disk::blocks).orElse(0);
     }
 
     /** The digest of the layouts, which engines must have too. */
@@ -181,6 +205,11 @@ public record AgentConfig(
         all.put("layouts", Layouts.canonical(memory.layouts()).replace('\n', ';'));
         all.put("store.directory", store.directory().toString());
         all.put("store.fsync", String.valueOf(store.fsync()));
+        all.put("disk.blocks", String.valueOf(diskBlocks()));
+        disk.ifPresent(tier -> {
+            all.put("disk.directory", tier.directory().toString());
+            all.put("disk.force", tier.force().toString());
+        });
         all.put("nodes.per.instance", String.valueOf(nodesPerInstance));
         all.put("ranks", String.valueOf(ranks));
         all.put("read.committed", String.valueOf(log.readCommitted()));
@@ -221,6 +250,7 @@ public record AgentConfig(
         private Log log;
         private Memory memory;
         private Store store;
+        private Optional<Disk> disk;
         private int doorPort;
         private int nodesPerInstance;
         private int ranks;
@@ -232,6 +262,7 @@ public record AgentConfig(
             log = from.log;
             memory = from.memory;
             store = from.store;
+            disk = from.disk;
             doorPort = from.doorPort;
             nodesPerInstance = from.nodesPerInstance;
             ranks = from.ranks;
@@ -284,6 +315,17 @@ public record AgentConfig(
         /** Whether stored objects survive a loss of power at once. */
         public Builder fsync(boolean value) {
             store = new Store(store.directory(), value);
+            return this;
+        }
+
+        /** A disk tier, whose blocks survive the process but not, before the system has written them, a loss of power. */
+        public Builder disk(Path directory, int blocks) {
+            return disk(new Disk(directory, blocks, ForcePolicy.NEVER));
+        }
+
+        /** A disk tier. */
+        public Builder disk(Disk value) {
+            disk = Optional.of(value);
             return this;
         }
 
@@ -341,7 +383,7 @@ public record AgentConfig(
 
         /** The configuration, checked. */
         public AgentConfig build() {
-            return new AgentConfig(node, log, memory, store, doorPort, nodesPerInstance, ranks, times, tuning);
+            return new AgentConfig(node, log, memory, store, disk, doorPort, nodesPerInstance, ranks, times, tuning);
         }
     }
 }

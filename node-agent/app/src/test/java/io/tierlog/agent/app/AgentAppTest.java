@@ -48,9 +48,12 @@ import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
@@ -58,7 +61,10 @@ import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackDone;
@@ -77,6 +83,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -204,7 +211,7 @@ class AgentAppTest {
 
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
-                ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(), Tier.STORE, List.of()));
+                ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(), Collections.nCopies(4, Tier.STORE), List.of()));
         Offer offer = engine.notice().getReady().getOffer();
         assertEquals(List.of(0, 4), List.of(offer.getFirstIndex(), offer.getSourcesCount()));
         assertEquals(Offer.Source.SOURCE_STORE, offer.getSources(0));
@@ -256,6 +263,103 @@ class AgentAppTest {
         controller.await(AgentStopping.class);
         assertEquals(AgentEnd.Kind.STOPPED, agent.ended().toCompletableFuture().get().kind());
         assertChained(controller);
+    }
+
+    @Test
+    void whatWasCopiedToTheDiskIsThereAfterARestartAndADamagedBlockIsNotServed() throws Exception {
+        DirectoryStore store = DirectoryStore.open(directory.resolve("store"), DirectoryStore.Options.DEFAULTS);
+        for (int i = 0; i < 4; i++) {
+            store.write(name(i), ByteBuffer.allocateDirect(BLOCK).put(0, content(i)), crc(i));
+        }
+        AgentConfig config = config().disk(directory.resolve("disk"), 16).build();
+        ScriptedController controller = controller();
+        AgentApp first = accepted(controller, config);
+        AgentRegistering asked = controller.await(AgentRegistering.class);
+        assertEquals(new TierCapacity(Tier.DISK, 16, BLOCK), asked.tiers().getLast());
+        fetch(controller, first, 1, Tier.STORE);
+        PrefetchDone fetched = controller.await(PrefetchDone.class);
+        controller.command("a", new CopyBlocks(
+                ScriptedController.envelope("a", 1), controller.header(), "copy", Tier.HOST, Tier.DISK, NAMESPACE,
+                fetched.blocks().reversed().stream()
+                        .map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c()))
+                        .toList()));
+        CopyDone copied = controller.await(CopyDone.class);
+        assertTrue(copied.blocks().stream().allMatch(block -> block.status() == BlockStatus.ARRIVED && block.page() == -1));
+        assertEquals(12, first.status().usage().getLast().freeBlocks());
+        assertEquals(4, first.diskStatus().orElseThrow().blocks());
+        first.close();
+
+        // Block 2 is damaged where it lies; the store, which could replace it, is gone.
+        assertEquals(1, damage(content(2)));
+        for (int i = 0; i < 4; i++) {
+            Files.delete(stored(i));
+        }
+        AgentApp second = start(config);
+        controller.accept(controller.await(AgentRegistering.class, again -> again.processId().equals(second.processId())), 2);
+        BlocksRecovered recovered = controller.await(BlocksRecovered.class);
+        assertEquals(List.of(2L, 0L), List.of(recovered.envelope().incarnation(), recovered.remainingBlocks()));
+        assertEquals(
+                List.of(0, 1, 2, 3), recovered.blocks().stream().map(block -> block.block().index()).toList());
+        Offer offer = fetch(controller, second, 2, Tier.DISK);
+        assertEquals(List.of(Offer.Source.SOURCE_DISK, Offer.Source.SOURCE_DISK), offer.getSourcesList(), "what is before block 2");
+        for (int i = 0; i < 2; i++) {
+            assertArrayEquals(content(i), devicePage(4 + i), "block " + i);
+        }
+        BlocksEvicted evicted = controller.await(BlocksEvicted.class);
+        assertEquals(List.of(Tier.DISK, RemovalReason.CHECKSUM), List.of(evicted.tier(), evicted.reason()));
+        assertEquals(block(2), evicted.blocks().getFirst().block());
+        Eventually.await("the damaged copy leaves", () -> second.status().usage().getLast().freeBlocks() == 13);
+    }
+
+    @Test
+    void aDiskThatIsInUseIsSaidAtOnce() {
+        AgentConfig config = config().disk(directory.resolve("disk"), 16).build();
+        start(config);
+        DiskUnavailableException inUse = assertThrows(DiskUnavailableException.class, () -> AgentApp.start(config));
+        assertTrue(String.valueOf(inUse.getMessage()).contains("open in this process already"), inUse::getMessage);
+    }
+
+    /** Submits the prompt of 5 blocks, fetches 4 of them and loads what is offered into pages from 4 on. */
+    private Offer fetch(ScriptedController controller, AgentApp agent, long incarnation, Tier source) {
+        TestEngine engine = engine(agent);
+        String session = engine.open("gpu0");
+        register(engine, session);
+        String request = "r" + incarnation;
+        assertTrue(engine.calls().submit(submit(session, request, 5)).hasWaiting());
+        controller.await(RequestSubmitted.class, said -> said.request().equals(request)
+                && said.diskIndexes().size() == (source == Tier.DISK ? 4 : 0));
+        controller.command("a", new PrefetchBlocks(
+                ScriptedController.envelope("a", incarnation), controller.header(), "fetch" + incarnation, "lease" + incarnation, 10_000,
+                request, 1, NAMESPACE, ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(),
+                Collections.nCopies(4, source), List.of()));
+        Offer offer = engine.notice().getReady().getOffer();
+        assertEquals(offer.getSourcesCount(), engine.calls().load(load(session, request, offer.getSourcesCount(), 4)).getLoaded());
+        return offer;
+    }
+
+    /** Flips a bit in every place of the disk where that content lies; returns how many those were. */
+    private int damage(byte[] content) throws IOException {
+        int found = 0;
+        try (var files = Files.list(directory.resolve("disk"))) {
+            for (Path file : files.filter(path -> path.toString().endsWith(".segment")).toList()) {
+                byte[] bytes = Files.readAllBytes(file);
+                for (int at = 0; at + content.length <= bytes.length; at += BLOCK) {
+                    if (java.util.Arrays.mismatch(content, 0, BLOCK, bytes, at, at + BLOCK) == -1) {
+                        bytes[at + 99] ^= 1;
+                        found++;
+                    }
+                }
+                Files.write(file, bytes);
+            }
+        }
+        return found;
+    }
+
+    private Path stored(int index) throws IOException {
+        String key = ScriptedController.key(index).hex();
+        try (var files = Files.walk(directory.resolve("store"))) {
+            return files.filter(path -> path.getFileName().toString().contains(key)).findFirst().orElseThrow();
+        }
     }
 
     @Test

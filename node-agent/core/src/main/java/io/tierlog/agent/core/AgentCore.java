@@ -6,6 +6,7 @@ import io.tierlog.agent.core.AgentInput.Cancelled;
 import io.tierlog.agent.core.AgentInput.CommandReceived;
 import io.tierlog.agent.core.AgentInput.CopiesEnded;
 import io.tierlog.agent.core.AgentInput.DeviceEvicted;
+import io.tierlog.agent.core.AgentInput.DiskFound;
 import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
 import io.tierlog.agent.core.AgentInput.Fenced;
 import io.tierlog.agent.core.AgentInput.Finished;
@@ -21,12 +22,12 @@ import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.AgentInput.TimePassed;
+import io.tierlog.agent.core.disk.DiskIndex;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentStopping;
-import java.util.List;
 
 /**
  * The agent of one node as a state machine: it owns the host pages, answers engines, runs commands, and tells the log what happened.
@@ -60,7 +61,8 @@ public final class AgentCore {
         Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
         commands = new Commands(
                 desk, operations, requests,
-                new Commands.Starters(prefetches, writeBacks, new BackUps(desk, operations), new Drops(desk)));
+                new Commands.Starters(
+                        prefetches, writeBacks, new BackUps(desk, operations), new Copies(desk, operations), new Drops(desk, operations)));
     }
 
     /** Takes one input. What was due by {@code nowMs} (a monotonic clock) is due before it. */
@@ -70,6 +72,7 @@ public final class AgentCore {
         take(input);
         writeBacks.retry();
         operations.pump();
+        desk.disk.work();
         stopWhenIdle();
     }
 
@@ -77,7 +80,7 @@ public final class AgentCore {
     public long nextDeadlineMs() {
         long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
         long waits = Math.min(requests.nextDeadlineMs(), writeBacks.nextDeadlineMs());
-        return Math.min(nextHeartbeatMs, Math.min(pins, waits));
+        return Math.min(Math.min(nextHeartbeatMs, desk.disk.nextDeadlineMs()), Math.min(pins, waits));
     }
 
     /** How the agent is now. */
@@ -86,7 +89,7 @@ public final class AgentCore {
                 desk.phase(),
                 desk.incarnation(),
                 desk.journal.highest(),
-                List.of(desk.pages.usage()),
+                desk.usage(),
                 desk.pages.largestFreeRun(),
                 requests.size(),
                 requests.waiting(),
@@ -103,6 +106,12 @@ public final class AgentCore {
     public void check() {
         desk.pages.check();
         desk.device.check();
+        desk.disk.index.check();
+    }
+
+    /** What is on the disk, for tests. */
+    DiskIndex disk() {
+        return desk.disk.index;
     }
 
     private void take(AgentInput input) {
@@ -120,11 +129,11 @@ public final class AgentCore {
             case Finished in -> door.finished(in);
             case Cancelled in -> door.cancelled(in);
             case DeviceEvicted in -> door.evicted(in);
-            case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), true);
+            case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.DEVICE);
             case StoreProbed in -> requests.probed(in);
-            case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), false);
-            // The core starts no unit of the disk yet, so one that ends is not its own.
-            case DiskUnitEnded in -> desk.counters.increment(AgentCounter.LATE_COMPLETIONS);
+            case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.STORE);
+            case DiskUnitEnded in -> diskUnitEnded(in);
+            case DiskFound in -> desk.disk.found(in);
             case TimePassed in -> {}
             case StopAsked in -> stop();
         }
@@ -144,7 +153,7 @@ public final class AgentCore {
 
     private void heartbeat() {
         desk.tell("", e -> new AgentHeartbeat(
-                e, List.of(desk.pages.usage()), desk.journal.highest(), requests.waiting(), operations.active()));
+                e, desk.usage(), desk.journal.highest(), requests.waiting(), operations.active()));
         nextHeartbeatMs = desk.nowMs() + desk.limits.times().heartbeatMs();
     }
 
@@ -206,6 +215,12 @@ public final class AgentCore {
         }
         desk.become(AgentPhase.STOPPED);
         nextHeartbeatMs = Long.MAX_VALUE;
+    }
+
+    private void diskUnitEnded(DiskUnitEnded in) {
+        if (!desk.disk.unitEnded(in.unit(), in.results())) {
+            operations.unitEnded(in.unit(), in.results(), Stream.DISK);
+        }
     }
 
     private void sessionClosed(SessionClosed in) {

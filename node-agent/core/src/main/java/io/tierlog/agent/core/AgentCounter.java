@@ -27,5 +27,17 @@ public enum AgentCounter {
     WRITE_BACKS_DEFERRED,
     BLOCKS_JOINED,
     PAGES_QUARANTINED,
+    /** Blocks written to the disk. */
+    COPIED_BLOCKS,
+    /** Of the fetched blocks those that came from the disk. */
+    FETCHED_FROM_DISK,
+    /** Blocks that the disk was to give and did not: read from the store. */
+    DISK_READS_FALLEN_BACK,
+    /** Copies that the disk held at start and the log was told of. */
+    DISK_COPIES_RECOVERED,
+    /** Copies that the disk held at start and that have no place in the tier: of another block size, or beyond its capacity. */
+    DISK_COPIES_GIVEN_UP,
+    /** Drops that the disk has to be asked for again. */
+    DISK_DROPS_REPEATED,
     PINS_EXPIRED
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
@@ -79,8 +80,13 @@ public sealed interface AgentInput {
 
     // --- completions of what the ports started
 
-    /** One block of a unit: what became of it; {@code crc32c} of the bytes that arrived. */
-    record UnitResult(BlockStatus status, OperationReason reason, int crc32c) {}
+    /** One block of a unit: what became of it; {@code crc32c} of the bytes that arrived; {@code generation} of the copy on disk, else 0. */
+    record UnitResult(BlockStatus status, OperationReason reason, int crc32c, long generation) {
+        /** One that has no generation. */
+        public UnitResult(BlockStatus status, OperationReason reason, int crc32c) {
+            this(status, reason, crc32c, 0);
+        }
+    }
 
     /** A unit of DeviceCopies is idle; results in the order of its copies. */
     record CopiesEnded(long unit, List<UnitResult> results) implements AgentInput {}
@@ -91,11 +97,17 @@ public sealed interface AgentInput {
     /** A unit of StoreTransfers is idle; results in the order of its objects. */
     record StoreUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
 
-    /** One block of a unit of DiskTransfers: as a UnitResult, and the generation that the disk gave it; 0 when it failed. */
-    record DiskUnitResult(BlockStatus status, OperationReason reason, int crc32c, long generation) {}
-
     /** A unit of DiskTransfers is idle; results in the order of its blocks. */
-    record DiskUnitEnded(long unit, List<DiskUnitResult> results) implements AgentInput {}
+    record DiskUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
+
+    /** A copy that the disk held when the process started, as its header says; {@code bytes} is its length. */
+    record FoundOnDisk(String namespace, Block block, long generation, int crc32c, int bytes) {}
+
+    /**
+     * What the disk held when the process started, in any number of steps; {@code last} with the final one. Until then nothing of the disk is
+     * used. Comes only to an agent that has a disk tier.
+     */
+    record DiskFound(List<FoundOnDisk> copies, boolean last) implements AgentInput {}
 
     // --- time
 
@@ -105,6 +117,6 @@ public sealed interface AgentInput {
     /** The process was asked to end: refuse new work, finish transfers, say goodbye. */
     record StopAsked() implements AgentInput {}
 
-    /** What an agent registers with; kept here because the core checks engines against it. */
-    record Registration(String node, List<Layout> layouts, Bytes layoutDigest, long blockBytes, int hostBlocks) {}
+    /** What an agent registers with; kept here because the core checks engines against it; no disk tier when {@code diskBlocks} is 0. */
+    record Registration(String node, List<Layout> layouts, Bytes layoutDigest, long blockBytes, int hostBlocks, int diskBlocks) {}
 }

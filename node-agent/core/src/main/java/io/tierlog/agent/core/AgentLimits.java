@@ -7,9 +7,10 @@ package io.tierlog.agent.core;
  * @param times how long things wait, by the agent's monotonic clock
  * @param units how bytes are cut into units of work
  * @param bounds how much there may be of anything
+ * @param disk what goes to and from the disk of the node
  * @param storeShards number of shards of the store's aggregates; must be the controller's
  */
-public record AgentLimits(Times times, Units units, Bounds bounds, int storeShards) {
+public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, int storeShards) {
     /**
      * Times in milliseconds.
      *
@@ -43,6 +44,24 @@ public record AgentLimits(Times times, Units units, Bounds bounds, int storeShar
             atLeast("fetches", fetches, 1);
             atLeast("saves", saves, 1);
             atLeast("backUps", backUps, 1);
+        }
+    }
+
+    /**
+     * The disk of the node. Units that read from it count as fetches.
+     *
+     * @param copies units of host to disk under way, 1 or more
+     * @param drops units of drops from the disk under way for commands, 1 or more
+     * @param recoveredPerRecord most blocks in one record about what a start has found, 1 to 1,000
+     */
+    public record Disk(int copies, int drops, int recoveredPerRecord) {
+        public Disk {
+            atLeast("copies", copies, 1);
+            atLeast("drops", drops, 1);
+            atLeast("recoveredPerRecord", recoveredPerRecord, 1);
+            if (recoveredPerRecord > 1_000) {
+                throw new IllegalArgumentException("recoveredPerRecord must be 1,000 or less, was " + recoveredPerRecord);
+            }
         }
     }
 
@@ -86,7 +105,8 @@ public record AgentLimits(Times times, Units units, Bounds bounds, int storeShar
     /** The limits of an agent that is told nothing else. */
     public static AgentLimits defaults() {
         return new AgentLimits(
-                new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096), 8);
+                new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096),
+                new Disk(4, 2, 1_000), 8);
     }
 
     /** The same with another longest wait for a fetch. */
@@ -101,17 +121,22 @@ public record AgentLimits(Times times, Units units, Bounds bounds, int storeShar
 
     /** The same with other times. */
     public AgentLimits with(Times other) {
-        return new AgentLimits(other, units, bounds, storeShards);
+        return new AgentLimits(other, units, bounds, disk, storeShards);
     }
 
     /** The same with other units. */
     public AgentLimits with(Units other) {
-        return new AgentLimits(times, other, bounds, storeShards);
+        return new AgentLimits(times, other, bounds, disk, storeShards);
+    }
+
+    /** The same with other limits of the disk. */
+    public AgentLimits with(Disk other) {
+        return new AgentLimits(times, units, bounds, other, storeShards);
     }
 
     /** The same with other bounds. */
     public AgentLimits with(Bounds other) {
-        return new AgentLimits(times, units, other, storeShards);
+        return new AgentLimits(times, units, other, disk, storeShards);
     }
 
     private static void atLeast(String name, long value, long least) {

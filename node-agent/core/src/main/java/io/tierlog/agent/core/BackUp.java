@@ -10,6 +10,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
@@ -32,6 +33,11 @@ final class BackUp extends Session {
     }
 
     @Override
+    Stream stream(Item item) {
+        return Stream.STORE;
+    }
+
+    @Override
     void send(long unit, List<Item> batch) {
         desk.ports.store().write(
                 unit,
@@ -46,7 +52,7 @@ final class BackUp extends Session {
         int crc = item.requirePage().crc32c();
         if (result.status() == BlockStatus.ARRIVED) {
             desk.counters.increment(AgentCounter.BACKED_UP_BLOCKS);
-            item.arrived(crc);
+            item.arrived(crc, Tier.HOST);
         } else {
             item.alreadyThere(crc);
         }

@@ -9,6 +9,7 @@ import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
@@ -32,6 +33,7 @@ final class Commands {
     private final Prefetches prefetches;
     private final WriteBacks writeBacks;
     private final BackUps backUps;
+    private final Copies copies;
     private final Drops drops;
 
     Commands(Desk desk, Operations operations, Requests requests, Starters starters) {
@@ -41,11 +43,12 @@ final class Commands {
         this.prefetches = starters.prefetches();
         this.writeBacks = starters.writeBacks();
         this.backUps = starters.backUps();
+        this.copies = starters.copies();
         this.drops = starters.drops();
     }
 
     /** Those who begin operations. */
-    record Starters(Prefetches prefetches, WriteBacks writeBacks, BackUps backUps, Drops drops) {}
+    record Starters(Prefetches prefetches, WriteBacks writeBacks, BackUps backUps, Copies copies, Drops drops) {}
 
     /** True when the command is for this life of this node. */
     boolean isForUs(Command command) {
@@ -111,6 +114,7 @@ final class Commands {
             case PrefetchBlocks prefetch -> prefetches.run(prefetch);
             case WriteBackBlocks writeBack -> writeBacks.run(writeBack);
             case BackUpBlocks backUp -> backUps.run(backUp);
+            case CopyBlocks copy -> copies.run(copy);
             case DropBlocks drop -> drops.run(drop);
             case ResumeRequest resume -> requests.resume(resume);
             case ReleaseRequest release ->
@@ -146,6 +150,7 @@ final class Commands {
             case PrefetchBlocks c -> c.header();
             case WriteBackBlocks c -> c.header();
             case BackUpBlocks c -> c.header();
+            case CopyBlocks c -> c.header();
             case DropBlocks c -> c.header();
             case ResumeRequest c -> c.header();
             case ReleaseRequest c -> c.header();
@@ -161,6 +166,7 @@ final class Commands {
             case PrefetchBlocks c -> c.operation();
             case WriteBackBlocks c -> c.operation();
             case BackUpBlocks c -> c.operation();
+            case CopyBlocks c -> c.operation();
             case DropBlocks c -> c.operation();
             case ResumeRequest c -> null;
             case ReleaseRequest c -> null;

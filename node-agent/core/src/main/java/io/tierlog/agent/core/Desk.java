@@ -14,6 +14,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.CommandRefused;
@@ -39,6 +40,7 @@ final class Desk {
     final Ports ports;
     final PageTable pages;
     final DevicePins device = new DevicePins();
+    final DiskTier disk;
     final CommandJournal<Terminal> journal;
     final Counters counters = new Counters();
 
@@ -56,6 +58,7 @@ final class Desk {
         this.pages = new PageTable(registration.hostBlocks());
         this.journal = new CommandJournal<>(limits.bounds().journal(), limits.bounds().journalBlocks());
         this.aggregate = "node/" + registration.node();
+        this.disk = new DiskTier(this);
     }
 
     // --- where and when
@@ -100,6 +103,11 @@ final class Desk {
     /** Time moves on; a caller whose clock went back is taken to stand still. */
     void nowMs(long ms) {
         nowMs = Math.max(nowMs, ms);
+    }
+
+    /** Use of each tier that is the agent's. */
+    List<TierUsage> usage() {
+        return disk.exists() ? List.of(pages.usage(), disk.index.usage()) : List.of(pages.usage());
     }
 
     long nextUnit() {

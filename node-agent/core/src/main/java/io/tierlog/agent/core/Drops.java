@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import io.tierlog.agent.core.disk.DiskCopy;
+import io.tierlog.agent.core.disk.DiskState;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
@@ -13,25 +16,34 @@ import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.OperationStarted;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * Frees host pages as commanded, each only if it holds what the command names, nobody pins it, and no block here extends it. It is one step:
- * no byte moves. For the core's one thread.
+ * Frees host pages and copies on the disk as commanded, each only if it holds what the command names, nobody pins it, and no block there extends
+ * it. On the host it is one step, since no byte moves; see {@link DiskDrop} for the disk. For the core's one thread.
  */
 final class Drops {
     private final Desk desk;
+    private final Operations operations;
 
-    Drops(Desk desk) {
+    Drops(Desk desk, Operations operations) {
         this.desk = desk;
+        this.operations = operations;
     }
 
     void run(DropBlocks command) {
         String operation = command.operation();
         String cause = command.header().command();
-        if (command.tier() != Tier.HOST || command.blocks().size() > desk.limits.bounds().keysPerRequest()) {
+        boolean disk = command.tier() == Tier.DISK && desk.disk.exists();
+        if ((command.tier() != Tier.HOST && !disk) || command.blocks().size() > desk.limits.bounds().keysPerRequest()) {
             desk.refuse(command.header(), operation, OperationReason.UNSUPPORTED, "this agent cannot drop that from " + command.tier());
+            return;
+        }
+        if (disk) {
+            fromDisk(command);
             return;
         }
         desk.journal.started(operation);
@@ -51,7 +63,8 @@ final class Drops {
                     kept.orElse(OperationReason.COMPLETED),
                     block.page(),
                     block.generation(),
-                    0));
+                    0,
+                    Tier.UNKNOWN));
         }
         OperationReason why = first;
         if (anyGone) {
@@ -75,7 +88,7 @@ final class Drops {
         if (!page.pins().isEmpty() || !desk.pages.isLeaf(page)) {
             return Optional.of(OperationReason.PINNED);
         }
-        if (!holdsElsewhere(command)) {
+        if (!holdsElsewhere(command, block)) {
             return Optional.of(OperationReason.LAST_COPY);
         }
         desk.pages.leave(page);
@@ -83,11 +96,61 @@ final class Drops {
     }
 
     /** A copy on this node that is relied on must be here; what the controller says of the store it has leased there. */
-    private static boolean holdsElsewhere(DropBlocks command) {
+    private boolean holdsElsewhere(DropBlocks command, PagedBlock block) {
+        Bytes key = block.block().key();
         return switch (command.reliesOn()) {
             case UNKNOWN, STORE -> true;
-            // There is no disk tier here, the page itself cannot be what is relied on, and the engine may drop a device page at any time.
-            case DISK, HOST, DEVICE -> false;
+            // What is dropped cannot be what is relied on.
+            case HOST -> command.tier() != Tier.HOST && desk.pages.serving(command.namespace(), key).isPresent();
+            case DISK -> command.tier() != Tier.DISK && desk.disk.serving(command.namespace(), key).isPresent();
+            // The engine may drop a device page at any time.
+            case DEVICE -> false;
         };
+    }
+
+    // --- from the disk
+
+    private void fromDisk(DropBlocks command) {
+        if (!desk.disk.isOpen() || operations.full() || desk.ports.events().congested()) {
+            desk.refuse(command.header(), command.operation(), OperationReason.QUEUE_FULL,
+                    "the agent has all the work it can take, or has not yet said what its disk holds");
+            return;
+        }
+        desk.journal.started(command.operation());
+        desk.tell(command.header().command(), e -> new OperationStarted(
+                e, command.operation(), OperationKind.DROP, command.namespace(), command.blocks()));
+        List<Item> items = new ArrayList<>(command.blocks().size());
+        Map<Bytes, Integer> extending = new LinkedHashMap<>(); // how many copies that this command takes extend a block
+        for (PagedBlock block : command.blocks()) {
+            Item item = new Item(block.block(), -1, block.generation());
+            takeFromDisk(command, block, item, extending);
+            items.add(item);
+            if (item.ownsCopy()) {
+                extending.merge(block.block().parent(), 1, Integer::sum);
+            }
+        }
+        operations.add(new DiskDrop(desk, command, items));
+    }
+
+    /** Nobody finds the copy from here on; or why it stays, or that there is none. */
+    private void takeFromDisk(DropBlocks command, PagedBlock block, Item item, Map<Bytes, Integer> extending) {
+        Optional<DiskCopy> found = desk.disk.index.known(command.namespace(), block.block().key());
+        if (found.isEmpty() || found.get().toldToLeave()) {
+            item.gone();
+            return;
+        }
+        DiskCopy copy = found.get();
+        if (copy.state() != DiskState.SERVING) { // it comes, or another drop takes it and says so at its end
+            item.failed(OperationReason.NOT_SERVING);
+        } else if (copy.generation() != block.generation()) {
+            item.failed(OperationReason.STALE_GENERATION);
+        } else if (!copy.pins().isEmpty() || desk.disk.index.children(copy) > extending.getOrDefault(block.block().key(), 0)) {
+            item.failed(OperationReason.PINNED);
+        } else if (!holdsElsewhere(command, block)) {
+            item.failed(OperationReason.LAST_COPY);
+        } else {
+            item.owns(copy);
+            desk.disk.leave(copy);
+        }
     }
 }

@@ -2,6 +2,7 @@
 package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.page.PageState;
 import io.tierlog.agent.core.page.PageTable.Evicted;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
@@ -69,7 +70,11 @@ final class HostFill {
 
     /** Bytes begin to move into the pages of a unit. */
     void begin(List<Item> batch) {
-        batch.forEach(item -> desk.pages.fill(item.requirePage()));
+        for (Item item : batch) {
+            if (item.requirePage().state() == PageState.RESERVED) { // else from another source before
+                desk.pages.fill(item.requirePage());
+            }
+        }
     }
 
     /** The block serves from here on, pinned under {@code pin}. */
@@ -77,6 +82,7 @@ final class HostFill {
         Page page = item.requirePage();
         item.handedOver();
         desk.pages.publish(page, item.crc32c(), heldInStore);
+        desk.pages.markHeldOnDisk(page, desk.disk.serving(page.namespace(), page.block().key()).isPresent());
         desk.pages.pin(pin, page);
         operations.pageSettled(page, true, OperationReason.COMPLETED);
     }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One block of an operation and what became of it so far. For the core's one thread.
  *
  * <pre>
- *   PENDING --> IN_FLIGHT --> SETTLED
+ *   PENDING <-> IN_FLIGHT --> SETTLED      (back: another source is tried)
  *      +------------------------^
  *   JOINED ---------------------^
  * </pre>
@@ -32,7 +34,8 @@ final class Item {
     final Block block;
     /** Page of the device, -1 when none takes part. */
     final int devicePage;
-    final long deviceGeneration;
+    /** Generation that the command or call names: of the device page, or of the copy to drop; 0 when it names none. */
+    final long generation;
 
     private State state = State.PENDING;
     private BlockStatus status = BlockStatus.UNKNOWN;
@@ -41,11 +44,15 @@ final class Item {
     private @Nullable Page page;
     private long pageGeneration;
     private boolean own;
+    private Tier from = Tier.UNKNOWN;
+    private @Nullable DiskCopy copy;
+    private long copiedGeneration;
+    private boolean ownCopy;
 
-    Item(Block block, int devicePage, long deviceGeneration) {
+    Item(Block block, int devicePage, long generation) {
         this.block = block;
         this.devicePage = devicePage;
-        this.deviceGeneration = deviceGeneration;
+        this.generation = generation;
     }
 
     /** A block that no device page takes part in. */
@@ -117,8 +124,15 @@ final class Item {
         state = State.IN_FLIGHT;
     }
 
-    void arrived(int crc) {
+    /** Another source is tried. */
+    void again() {
+        state = State.PENDING;
+    }
+
+    /** Its bytes have come from {@code tier}. */
+    void arrived(int crc, Tier tier) {
         settle(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc);
+        from = tier;
     }
 
     void alreadyThere(int crc) {
@@ -129,31 +143,94 @@ final class Item {
         settle(BlockStatus.FAILED, why, 0);
     }
 
+    /** Its copy can be found no more. */
+    void gone() {
+        settle(BlockStatus.GONE, OperationReason.COMPLETED, 0);
+    }
+
     private void settle(BlockStatus becomes, OperationReason why, int crc) {
         state = State.SETTLED;
         status = becomes;
         reason = why;
         crc32c = crc;
+        from = Tier.UNKNOWN;
+    }
+
+    // --- its copy on the disk
+
+    /** The copy on the disk that takes part; null when none does. */
+    @Nullable DiskCopy copy() {
+        return copy;
+    }
+
+    DiskCopy requireCopy() {
+        DiskCopy known = copy;
+        if (known == null) {
+            throw new IllegalStateException("No copy on disk of " + block);
+        }
+        return known;
+    }
+
+    /** Takes part with a copy on the disk that is there, or, with null, with none any more. */
+    void on(@Nullable DiskCopy there) {
+        copy = there;
+    }
+
+    /** Goes to a copy on the disk that was reserved for it, or takes one away: the operation sees to its end. */
+    void owns(DiskCopy reserved) {
+        copy = reserved;
+        ownCopy = true;
+    }
+
+    boolean ownsCopy() {
+        return ownCopy;
+    }
+
+    /** Somebody else sees to the end of the copy. */
+    void copyHandedOver() {
+        ownCopy = false;
+    }
+
+    /** The disk has given its copy this generation. */
+    void copied(long generation) {
+        copiedGeneration = generation;
+    }
+
+    long copiedGeneration() {
+        return copiedGeneration;
+    }
+
+    // --- results
+
+    /** Tier its bytes came from; UNKNOWN when none came. */
+    Tier from() {
+        return from;
+    }
+
+    /** The result with the copy on the disk, which has no page. */
+    BlockResult onDisk() {
+        DiskCopy known = copy;
+        return new BlockResult(block, status, reason, -1, done() && known != null ? known.generation() : 0, crc32c, from);
     }
 
     /** The result with the host page, where it has one at the end. */
     BlockResult onHost() {
         Page known = page;
         return done() && known != null
-                ? new BlockResult(block, status, reason, known.number(), pageGeneration, crc32c)
-                : new BlockResult(block, status, reason, -1, 0, 0);
+                ? new BlockResult(block, status, reason, known.number(), pageGeneration, crc32c, from)
+                : new BlockResult(block, status, reason, -1, 0, 0, from);
     }
 
     /** The result with the host page it was read from, whether it went well or not. */
     BlockResult fromHost() {
         Page known = page;
-        return known == null ? onHost() : new BlockResult(block, status, reason, known.number(), pageGeneration, crc32c);
+        return known == null ? onHost() : new BlockResult(block, status, reason, known.number(), pageGeneration, crc32c, from);
     }
 
     /** The result with the device page. */
     BlockResult onDevice() {
         return done()
-                ? new BlockResult(block, status, reason, devicePage, deviceGeneration, crc32c)
-                : new BlockResult(block, status, reason, -1, 0, 0);
+                ? new BlockResult(block, status, reason, devicePage, generation, crc32c, from)
+                : new BlockResult(block, status, reason, -1, 0, 0, from);
     }
 }

@@ -8,7 +8,9 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +58,8 @@ final class LiveAttempt {
     private final long submittedMs;
     private final SequencedMap<Integer, PagedBlock> sealed = new TreeMap<>();
     private final List<Integer> hostIndexes = new ArrayList<>();
+    private final List<Integer> diskIndexes = new ArrayList<>();
+    private final Map<Integer, Tier> fetched = new LinkedHashMap<>();
     private State state = State.PROBING;
     private boolean logged;
     private boolean prefilled;
@@ -154,6 +158,22 @@ final class LiveAttempt {
         return hostIndexes;
     }
 
+    /** Further blocks of the prompt that serve on the disk; ascending. */
+    List<Integer> diskIndexes() {
+        return diskIndexes;
+    }
+
+    /** True when the disk has a block that continues what the host holds. */
+    boolean diskContinues() {
+        return !diskIndexes.isEmpty() && diskIndexes.getFirst() < storeFrom;
+    }
+
+    /** A fetch for it has brought the block from {@code tier}. */
+    void fetched(int index, Tier tier) {
+        fetched.put(index, tier);
+    }
+
+    /** The first block that neither the host nor the disk holds: from there on the store is asked. */
     int storeFrom() {
         return storeFrom;
     }
@@ -175,9 +195,22 @@ final class LiveAttempt {
         storeBlocks = present;
     }
 
-    /** The tier a block was on when the request came; HOST also for one that was nowhere then and serves there now. */
+    /**
+     * The tier a block came from: what its fetch has brought it from, else the one it was on when the request came; HOST also for one that was
+     * nowhere then and serves there now.
+     */
     Tier sourceOf(int index) {
-        return index >= storeFrom && index < storeFrom + storeBlocks && !hostIndexes.contains(index) ? Tier.STORE : Tier.HOST;
+        Tier brought = fetched.get(index);
+        if (brought != null) {
+            return brought;
+        }
+        if (hostIndexes.contains(index)) {
+            return Tier.HOST;
+        }
+        if (diskIndexes.contains(index)) {
+            return Tier.DISK;
+        }
+        return index >= storeFrom && index < storeFrom + storeBlocks ? Tier.STORE : Tier.HOST;
     }
 
     Offer offer() {

@@ -8,6 +8,7 @@ import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.LoadBackFailed;
 import java.util.List;
@@ -34,6 +35,11 @@ final class LoadBack extends Session {
     }
 
     @Override
+    Stream stream(Item item) {
+        return Stream.DEVICE;
+    }
+
+    @Override
     void send(long unit, List<Item> batch) {
         desk.ports.device().load(
                 unit,
@@ -44,7 +50,7 @@ final class LoadBack extends Session {
 
     @Override
     void arrived(Item item, UnitResult result) {
-        item.arrived(item.requirePage().crc32c());
+        item.arrived(item.requirePage().crc32c(), Tier.HOST);
     }
 
     @Override
@@ -82,7 +88,7 @@ final class LoadBack extends Session {
         }
         for (Item item : items.subList(0, run)) {
             if (item.devicePage < desk.device.capacity()) {
-                Content content = new Content(namespace, item.block.key(), item.block.index(), item.deviceGeneration);
+                Content content = new Content(namespace, item.block.key(), item.block.index(), item.generation);
                 desk.device.remember(item.devicePage, content);
             }
         }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * For the core's one thread.
  */
 final class Operations {
-    private record Unit(Session session, List<Item> items) {}
+    private record Unit(Session session, List<Item> items, Stream stream) {}
 
     /** A load of which some blocks may still be moving. */
     private record Doubtful(Unit unit, List<UnitResult> results) {}
@@ -36,8 +36,13 @@ final class Operations {
     private record Join(Session session, Item item) {}
 
     private static final UnitResult NOT_TOLD = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
-    private static final List<OperationKind> ORDER =
-            List.of(OperationKind.LOAD_BACK, OperationKind.PREFETCH, OperationKind.WRITE_BACK, OperationKind.BACK_UP);
+    private static final List<OperationKind> ORDER = List.of(
+            OperationKind.LOAD_BACK,
+            OperationKind.PREFETCH,
+            OperationKind.WRITE_BACK,
+            OperationKind.COPY,
+            OperationKind.DROP,
+            OperationKind.BACK_UP);
 
     private final Desk desk;
     private final Quarantine quarantine;
@@ -199,7 +204,7 @@ final class Operations {
                 }
                 List<Item> batch = session.takeUnit(desk.limits.units().blocks());
                 long unit = desk.nextUnit();
-                units.put(unit, new Unit(session, batch));
+                units.put(unit, new Unit(session, batch, session.stream(batch.getFirst())));
                 underWay.merge(kind, 1, Integer::sum);
                 session.send(unit, batch);
             }
@@ -214,7 +219,9 @@ final class Operations {
             // A request waits for a load and for no save: while loads queue, saves get by with one unit.
             case WRITE_BACK -> firstPending(lane(OperationKind.LOAD_BACK)) == null ? limits.saves() : 1;
             case BACK_UP -> limits.backUps();
-            case UNKNOWN, COPY, PROMOTE, DROP -> 0;
+            case COPY -> desk.limits.disk().copies();
+            case DROP -> desk.limits.disk().drops();
+            case UNKNOWN, PROMOTE -> 0;
         };
     }
 
@@ -234,10 +241,10 @@ final class Operations {
     }
 
     /** A unit has come to rest. One that is not under way changes nothing, except that pages in quarantine may come back. */
-    void unitEnded(long unit, List<UnitResult> results, boolean ofDevice) {
+    void unitEnded(long unit, List<UnitResult> results, Stream from) {
         Unit ended = units.get(unit);
-        if (ended == null || ofDevice != usesDevice(ended.session.kind())) {
-            late(unit, results, ofDevice);
+        if (ended == null || from != ended.stream) {
+            late(unit, results, from);
             return;
         }
         units.remove(unit);
@@ -264,10 +271,13 @@ final class Operations {
             } else if (session.kind() == OperationKind.LOAD_BACK) {
                 session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
             } else {
-                session.unknown(ended.items.get(i), quarantine.open(unit, session.kind()));
+                session.unknown(ended.items.get(i), quarantine.open(unit, session.kind(), ended.stream));
             }
         }
         session.unitIdle();
+        if (session.hasPending() && !lane(session.kind()).contains(session)) {
+            lane(session.kind()).addFirst(session); // some of it is tried again
+        }
         settle(session);
     }
 
@@ -283,20 +293,15 @@ final class Operations {
         }
     }
 
-    private void late(long unit, List<UnitResult> results, boolean ofDevice) {
+    private void late(long unit, List<UnitResult> results, Stream from) {
         desk.counters.increment(AgentCounter.LATE_COMPLETIONS);
-        OperationKind kind = quarantine.kind(unit);
         boolean known = !results.isEmpty() && results.stream().noneMatch(result -> result.status() == BlockStatus.UNKNOWN);
-        if (kind != null && known && ofDevice == usesDevice(kind)) {
+        if (known && quarantine.stream(unit) == from) {
             quarantine.lift(unit);
         }
-        Doubtful load = known && ofDevice ? doubtful.remove(unit) : null;
+        Doubtful load = known && from == Stream.DEVICE ? doubtful.remove(unit) : null;
         if (load != null) {
             endUnit(unit, load.unit(), results);
         }
-    }
-
-    private static boolean usesDevice(OperationKind kind) {
-        return kind == OperationKind.LOAD_BACK || kind == OperationKind.WRITE_BACK;
     }
 }

@@ -2,10 +2,13 @@
 package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.disk.DiskCopy;
+import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
@@ -13,7 +16,7 @@ import io.tierlog.schemas.event.PrefetchFailed;
 import java.util.List;
 
 /**
- * Store to host for a waiting request. What arrived as a contiguous run from the first block on serves at the end, leased to the request if it
+ * Disk or store to host for a waiting request, each block from the nearest copy; what the disk fails to give is read from the store. What arrived as a contiguous run from the first block on serves at the end, leased to the request if it
  * still waits; the rest goes back. What lands after a cancel goes back too.
  */
 final class Prefetch extends Session {
@@ -38,24 +41,62 @@ final class Prefetch extends Session {
     }
 
     @Override
+    Stream stream(Item item) {
+        return item.copy() == null ? Stream.STORE : Stream.DISK;
+    }
+
+    @Override
     void send(long unit, List<Item> batch) {
         fill.begin(batch);
-        desk.ports.store().read(
-                unit, namespace, batch.stream().map(item -> new PageObject(item.block.key(), item.requirePage().number(), 0)).toList());
+        if (stream(batch.getFirst()) == Stream.DISK) {
+            desk.ports.disk().read(unit, namespace, batch.stream().map(Prefetch::read).toList());
+        } else {
+            desk.ports.store().read(
+                    unit, namespace, batch.stream().map(item -> new PageObject(item.block.key(), item.requirePage().number(), 0)).toList());
+        }
+    }
+
+    private static PageRead read(Item item) {
+        return new PageRead(item.block.key(), item.requireCopy().generation(), item.requirePage().number());
     }
 
     @Override
     void arrived(Item item, UnitResult result) {
+        DiskCopy copy = item.copy();
+        if (copy != null && (result.crc32c() != copy.crc32c() || result.generation() != copy.generation())) {
+            failed(item, OperationReason.CHECKSUM); // not the copy that the log knows
+            return;
+        }
         desk.counters.increment(AgentCounter.FETCHED_BLOCKS);
-        item.arrived(result.crc32c());
+        desk.counters.add(AgentCounter.FETCHED_FROM_DISK, copy == null ? 0 : 1);
+        item.arrived(result.crc32c(), copy == null ? Tier.STORE : Tier.DISK);
     }
 
     @Override
     void failed(Item item, OperationReason why) {
+        DiskCopy copy = item.copy();
+        if (copy != null && !isUseless()) {
+            fallBack(item, copy, why);
+            return;
+        }
         if (why == OperationReason.CHECKSUM) {
             desk.counters.increment(AgentCounter.CHECKSUM_FAILURES);
         }
         item.failed(why);
+    }
+
+    /** The disk does not give the block: it is read from the store. A copy that is not what it should be leaves the disk. */
+    private void fallBack(Item item, DiskCopy copy, OperationReason why) {
+        boolean wrong = switch (why) {
+            case CHECKSUM, NOT_FOUND, STALE_GENERATION, UNSUPPORTED -> true;
+            default -> false; // the disk may do better another time
+        };
+        if (wrong) {
+            desk.disk.condemn(copy);
+        }
+        desk.counters.increment(AgentCounter.DISK_READS_FALLEN_BACK);
+        item.on((DiskCopy) null);
+        again(item);
     }
 
     @Override
@@ -79,7 +120,8 @@ final class Prefetch extends Session {
         for (int i = 0; i < items.size(); i++) {
             Item item = items.get(i);
             if (item.ownsPage() && i < run) {
-                fill.publish(item, operation, true);
+                fill.publish(item, operation, item.from() == Tier.STORE);
+                attempt.fetched(item.block.index(), item.from());
             } else if (item.ownsPage()) {
                 if (item.done()) {
                     item.failed(OperationReason.PREFIX_GONE);
@@ -94,6 +136,7 @@ final class Prefetch extends Session {
             attempt.leased(lease);
         }
         desk.pages.unpinAll(operation);
+        desk.disk.index.unpinAll(operation);
         tellEnd(run, leased);
         requests.fetchEnded(attempt, this, run == items.size());
     }

@@ -53,6 +53,16 @@ final class Prefetches {
     }
 
     private void start(PrefetchBlocks command, LiveAttempt attempt, List<Item> items, List<PagedBlock> pages) {
+        for (Item item : items) {
+            if (item.state() == Item.State.PENDING) {
+                desk.disk.serving(command.namespace(), item.block.key())
+                        .filter(copy -> copy.block().equals(item.block))
+                        .ifPresent(copy -> {
+                            item.on(copy);
+                            desk.disk.index.pin(command.operation(), copy);
+                        });
+            }
+        }
         Prefetch fetch = new Prefetch(desk, fill, requests, attempt, command, items);
         desk.journal.started(command.operation());
         desk.tell(command.header().command(),
@@ -65,8 +75,9 @@ final class Prefetches {
         if (desk.phase() != AgentPhase.ON_LOG || operations.full() || desk.ports.events().congested()) {
             return Optional.of(new Refused(OperationReason.QUEUE_FULL, "the agent has all the work it can take"));
         }
-        if (command.source() != Tier.STORE) {
-            return Optional.of(new Refused(OperationReason.UNSUPPORTED, "this agent cannot fetch from " + command.source()));
+        boolean known = command.sources().stream().allMatch(source -> source == Tier.STORE || source == Tier.DISK);
+        if (!known || command.sources().size() != command.blocks().size()) {
+            return Optional.of(new Refused(OperationReason.UNSUPPORTED, "this agent cannot fetch from " + command.sources()));
         }
         if (!ofThePrompt(command, attempt)) {
             return Optional.of(new Refused(OperationReason.UNSUPPORTED, "the blocks are not those of the prompt"));

@@ -2,6 +2,7 @@
 package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.device.PageOwner;
+import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.schemas.OperationKind;
 import java.util.ArrayList;
@@ -22,11 +23,14 @@ final class Quarantine {
     final class Case {
         private final long unit;
         private final OperationKind kind;
+        private final Stream stream;
         private final List<Page> destinations = new ArrayList<>();
+        private final List<DiskCopy> copies = new ArrayList<>();
 
-        private Case(long unit, OperationKind kind) {
+        private Case(long unit, OperationKind kind, Stream stream) {
             this.unit = unit;
             this.kind = kind;
+            this.stream = stream;
         }
 
         private String pin() {
@@ -45,6 +49,12 @@ final class Quarantine {
             desk.pages.pin(pin(), page);
         }
 
+        /** A copy on the disk that may still be written. */
+        void keepCopy(DiskCopy copy) {
+            desk.disk.index.quarantine(copy);
+            copies.add(copy);
+        }
+
         /** A device page that may still be read; nothing when its pool is gone. */
         void keepDevice(int page, PageOwner owner) {
             if (page < desk.device.capacity()) {
@@ -54,6 +64,7 @@ final class Quarantine {
 
         private void lift() {
             destinations.forEach(desk.pages::knownIdle);
+            copies.forEach(desk.disk::knownIdle);
             desk.pages.unpinAll(pin());
             desk.released(desk.device.unpinAll(pin()));
         }
@@ -66,8 +77,8 @@ final class Quarantine {
         this.desk = desk;
     }
 
-    Case open(long unit, OperationKind kind) {
-        return cases.computeIfAbsent(unit, any -> new Case(unit, kind));
+    Case open(long unit, OperationKind kind, Stream stream) {
+        return cases.computeIfAbsent(unit, any -> new Case(unit, kind, stream));
     }
 
     /** The unit is idle after all; false when it is not in quarantine. */
@@ -80,10 +91,10 @@ final class Quarantine {
         return true;
     }
 
-    /** The kind of the unit in quarantine, or null. */
-    @Nullable OperationKind kind(long unit) {
+    /** Which port moves the unit in quarantine, or null. */
+    @Nullable Stream stream(long unit) {
         Case found = cases.get(unit);
-        return found == null ? null : found.kind;
+        return found == null ? null : found.stream;
     }
 
     /** A unit of that kind is idle, so all that were queued before it in the same stream are. */

@@ -4,6 +4,7 @@ package io.tierlog.agent.core;
 import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.Submitted;
+import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.time.Deadlines;
@@ -131,37 +132,61 @@ final class Requests {
             return;
         }
         pinWhatIsHere(attempt);
-        if (attempt.storeFrom() >= attempt.reusable()) {
+        boolean nothingBelow = attempt.storeFrom() >= attempt.reusable();
+        if (nothingBelow && attempt.diskIndexes().isEmpty()) {
             answer(attempt, 0, Offer.Reason.ALL_ON_HOST);
         } else if (!desk.onTheLog() || waits.size() >= desk.limits.bounds().waiting()) {
             answer(attempt, 0, Offer.Reason.AGENT_BUSY);
         } else {
-            long unit = desk.nextUnit();
-            attempt.probe(unit);
-            probes.put(unit, attempt);
             waits.set(key, desk.nowMs() + desk.limits.times().prefetchWaitMs());
-            List<Bytes> asked = attempt.keys().subList(attempt.storeFrom(), attempt.reusable());
-            desk.ports.store().probe(unit, attempt.namespace(), asked);
+            if (nothingBelow) {
+                letWait(attempt, 0);
+            } else {
+                probe(attempt);
+            }
         }
+    }
+
+    private void probe(LiveAttempt attempt) {
+        long unit = desk.nextUnit();
+        attempt.probe(unit);
+        probes.put(unit, attempt);
+        List<Bytes> asked = attempt.keys().subList(attempt.storeFrom(), attempt.reusable());
+        desk.ports.store().probe(unit, attempt.namespace(), asked);
+    }
+
+    private void letWait(LiveAttempt attempt, int present) {
+        attempt.become(LiveAttempt.State.WAITING);
+        attempt.storeBlocks(present);
+        desk.ports.engines().waiting(attempt.submitted().call());
+        tellSubmitted(attempt, present, false);
     }
 
     private void pinWhatIsHere(LiveAttempt attempt) {
         List<Page> path = new ArrayList<>();
         for (int index = 0; index < attempt.reusable(); index++) {
             Optional<Page> page = onHost(attempt, index);
-            if (page.isEmpty()) {
+            page.ifPresent(path::add);
+            if (index < attempt.submitted().deviceBlocks()) {
                 continue;
             }
-            path.add(page.get());
-            if (index >= attempt.submitted().deviceBlocks()) {
+            Optional<DiskCopy> copy = page.isPresent() ? Optional.empty() : onDisk(attempt, index);
+            if (page.isPresent()) {
                 attempt.hostIndexes().add(index);
                 desk.pages.pin(attempt.hostPin(), page.get());
-                if (index == attempt.storeFrom()) {
-                    attempt.storeFrom(index + 1);
-                }
+            } else if (copy.isPresent()) {
+                attempt.diskIndexes().add(index);
+                desk.disk.index.pin(attempt.hostPin(), copy.get()); // until it has its offer
+            }
+            if ((page.isPresent() || copy.isPresent()) && index == attempt.storeFrom()) {
+                attempt.storeFrom(index + 1);
             }
         }
         desk.pages.touch(path);
+    }
+
+    private Optional<DiskCopy> onDisk(LiveAttempt attempt, int index) {
+        return desk.disk.serving(attempt.namespace(), attempt.keys().get(index)).filter(copy -> copy.block().index() == index);
     }
 
     private Optional<Page> onHost(LiveAttempt attempt, int index) {
@@ -177,13 +202,10 @@ final class Requests {
         }
         desk.counters.add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
         int present = Math.clamp(in.present(), 0, attempt.reusable() - attempt.storeFrom());
-        if (present == 0) {
+        if (present == 0 && !attempt.diskContinues()) {
             answer(attempt, 0, Offer.Reason.NOTHING_BELOW);
         } else {
-            attempt.become(LiveAttempt.State.WAITING);
-            attempt.storeBlocks(present);
-            desk.ports.engines().waiting(attempt.submitted().call());
-            tellSubmitted(attempt, present, false);
+            letWait(attempt, present);
         }
     }
 
@@ -221,6 +243,7 @@ final class Requests {
             }
             sources.add(attempt.sourceOf(index));
         }
+        desk.disk.index.unpinAll(attempt.hostPin());
         desk.counters.add(AgentCounter.OFFERED_BLOCKS, sources.size());
         Offer offer = new Offer(first, sources, reason);
         attempt.offer(offer);
@@ -234,10 +257,11 @@ final class Requests {
         attempt.setLogged();
         Submitted in = attempt.submitted();
         List<Integer> hostIndexes = List.copyOf(attempt.hostIndexes());
+        List<Integer> diskIndexes = List.copyOf(attempt.diskIndexes());
         int storeFrom = attempt.storeFrom();
         desk.tell("", e -> new RequestSubmitted(
                 e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
-                in.deviceBlocks(), hostIndexes, List.of(), storeFrom, storeBlocks, in.reuseEligible(), answered));
+                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered));
     }
 
     /** The controller fetches nothing for it. */
@@ -310,6 +334,7 @@ final class Requests {
     /** Host pins of the attempt and of its lease go; those of operations stay. */
     void releasePins(LiveAttempt attempt) {
         desk.pages.unpinAll(attempt.hostPin());
+        desk.disk.index.unpinAll(attempt.hostPin());
         String lease = attempt.lease();
         if (lease != null) {
             desk.pages.unpinAll(lease);

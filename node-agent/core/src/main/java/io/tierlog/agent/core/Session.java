@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For the core's one thread.
  */
-abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack {
+abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack, Copy, DiskDrop {
     enum State {
         WAITING_FOR_ROOM,
         RUNNING,
@@ -66,6 +66,9 @@ abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack {
     // --- what each kind does
 
     abstract OperationKind kind();
+
+    /** Which port moves this block; a unit is of one port. */
+    abstract Stream stream(Item item);
 
     /** Hands a unit to its port. */
     abstract void send(long unit, List<Item> batch);
@@ -122,16 +125,22 @@ abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack {
         }
     }
 
-    /** The next blocks to move, at most {@code most}. */
+    /** The next blocks that one port moves, at most {@code most}. */
     List<Item> takeUnit(int most) {
         List<Item> batch = new ArrayList<>(Math.min(most, items.size()));
-        while (batch.size() < most && hasPending()) {
+        while (batch.size() < most && hasPending() && (batch.isEmpty() || stream(items.get(next)) == stream(batch.getFirst()))) {
             Item item = items.get(next++);
             item.begin();
             batch.add(item);
         }
         underWay++;
         return batch;
+    }
+
+    /** Another source is tried for a block that came to nothing. */
+    void again(Item item) {
+        item.again();
+        next = Math.min(next, items.indexOf(item));
     }
 
     void unitIdle() {
@@ -155,11 +164,9 @@ abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack {
         OperationReason nobody = useless;
         if (nobody != null) {
             failed(item, nobody);
-        } else if (result.status() == BlockStatus.ARRIVED) {
-            moved++;
+        } else if (result.status() != BlockStatus.FAILED) {
             arrived(item, result);
-        } else if (result.status() == BlockStatus.ALREADY_THERE) {
-            arrived(item, result);
+            moved += item.status() == BlockStatus.ARRIVED ? 1 : 0;
         } else {
             failed(item, result.reason());
         }

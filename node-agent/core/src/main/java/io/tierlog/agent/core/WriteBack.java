@@ -7,6 +7,7 @@ import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.OperationCancelled;
@@ -46,6 +47,11 @@ final class WriteBack extends Session {
     }
 
     @Override
+    Stream stream(Item item) {
+        return Stream.DEVICE;
+    }
+
+    @Override
     void send(long unit, List<Item> batch) {
         fill.begin(batch);
         desk.ports.device().save(
@@ -55,7 +61,7 @@ final class WriteBack extends Session {
     @Override
     void arrived(Item item, UnitResult result) {
         desk.counters.increment(AgentCounter.SAVED_BLOCKS);
-        item.arrived(result.crc32c());
+        item.arrived(result.crc32c(), Tier.DEVICE);
     }
 
     @Override

@@ -5,17 +5,21 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
 import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DeviceCopies;
+import io.tierlog.agent.core.port.DiskTransfers;
+import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.port.DiskTransfers.PageRead;
+import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,23 +37,44 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
         SAVE,
         READ,
         WRITE,
-        PROBE
+        PROBE,
+        DISK_WRITE,
+        DISK_READ,
+        DISK_DROP;
+
+        boolean ofDisk() {
+            return this == DISK_WRITE || this == DISK_READ || this == DISK_DROP;
+        }
+    }
+
+    /** What a unit of the disk does; one of the three. */
+    record OnDisk(List<PageWrite> writes, List<PageRead> reads, List<HeldCopy> drops) {
+        static final OnDisk NOTHING = new OnDisk(List.of(), List.of(), List.of());
+
+        int size() {
+            return writes.size() + reads.size() + drops.size();
+        }
     }
 
     /** A unit under way. */
-    record Unit(long id, Kind kind, String namespace, List<PageCopy> copies, List<PageObject> objects, List<Bytes> keys) {
+    record Unit(
+            long id, Kind kind, String namespace, List<PageCopy> copies, List<PageObject> objects, List<Bytes> keys, OnDisk disk) {
         int size() {
-            return copies.size() + objects.size();
+            return copies.size() + objects.size() + disk.size();
         }
     }
 
     final byte[][] device;
     final byte[][] host;
-    final Map<String, byte[]> store = new HashMap<>();
+    final Map<String, byte[]> store;
+    final FakeDisk disk;
     final List<Unit> units = new ArrayList<>();
     boolean storeReachable = true;
 
-    FakePorts(int devicePages, int hostPages) {
+    /** The store and the disk outlive the agent. */
+    FakePorts(int devicePages, int hostPages, Map<String, byte[]> store, FakeDisk disk) {
+        this.store = store;
+        this.disk = disk;
         device = new byte[devicePages][BLOCK_BYTES];
         host = new byte[hostPages][BLOCK_BYTES];
     }
@@ -85,28 +110,46 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
 
     @Override
     public void save(long unit, List<PageCopy> copies) {
-        add(new Unit(unit, Kind.SAVE, "", copies, List.of(), List.of()));
+        add(new Unit(unit, Kind.SAVE, "", copies, List.of(), List.of(), OnDisk.NOTHING));
     }
 
     @Override
     public void load(long unit, List<PageCopy> copies) {
-        add(new Unit(unit, Kind.LOAD, "", copies, List.of(), List.of()));
+        add(new Unit(unit, Kind.LOAD, "", copies, List.of(), List.of(), OnDisk.NOTHING));
     }
 
     @Override
     public void probe(long unit, String namespace, List<Bytes> keys) {
-        units.add(new Unit(unit, Kind.PROBE, namespace, List.of(), List.of(), List.copyOf(keys)));
+        units.add(new Unit(unit, Kind.PROBE, namespace, List.of(), List.of(), List.copyOf(keys), OnDisk.NOTHING));
     }
 
     @Override
     public void read(long unit, String namespace, List<PageObject> objects) {
-        add(new Unit(unit, Kind.READ, namespace, List.of(), objects, List.of()));
+        add(new Unit(unit, Kind.READ, namespace, List.of(), objects, List.of(), OnDisk.NOTHING));
     }
 
     @Override
     public void write(long unit, String namespace, List<PageObject> objects) {
-        add(new Unit(unit, Kind.WRITE, namespace, List.of(), objects, List.of()));
+        add(new Unit(unit, Kind.WRITE, namespace, List.of(), objects, List.of(), OnDisk.NOTHING));
     }
+
+    /** The port to the disk; of the same names as the store's, so a class of its own. */
+    final DiskTransfers diskPort = new DiskTransfers() {
+        @Override
+        public void write(long unit, String namespace, List<PageWrite> blocks) {
+            add(new Unit(unit, Kind.DISK_WRITE, namespace, List.of(), List.of(), List.of(), new OnDisk(blocks, List.of(), List.of())));
+        }
+
+        @Override
+        public void read(long unit, String namespace, List<PageRead> blocks) {
+            add(new Unit(unit, Kind.DISK_READ, namespace, List.of(), List.of(), List.of(), new OnDisk(List.of(), blocks, List.of())));
+        }
+
+        @Override
+        public void drop(long unit, String namespace, List<HeldCopy> copies) {
+            add(new Unit(unit, Kind.DISK_DROP, namespace, List.of(), List.of(), List.of(), new OnDisk(List.of(), List.of(), copies)));
+        }
+    };
 
     private void add(Unit unit) {
         for (Unit other : units) {
@@ -128,6 +171,10 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
             case LOAD -> unit.copies.stream().map(copy -> "device" + copy.devicePage()).toList();
             case SAVE -> unit.copies.stream().map(copy -> "host" + copy.hostPage()).toList();
             case READ -> unit.objects.stream().map(object -> "host" + object.hostPage()).toList();
+            case DISK_READ -> unit.disk.reads.stream().map(one -> "host" + one.hostPage()).toList();
+            // One writer of a key at a time, and none while its bytes are dropped.
+            case DISK_WRITE -> unit.disk.writes.stream().map(one -> name(unit.namespace, one.key())).toList();
+            case DISK_DROP -> unit.disk.drops.stream().map(one -> name(unit.namespace, one.key())).toList();
             case WRITE, PROBE -> List.of();
         };
     }
@@ -137,7 +184,9 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
             case LOAD -> unit.copies.stream().map(copy -> "host" + copy.hostPage()).toList();
             case SAVE -> unit.copies.stream().map(copy -> "device" + copy.devicePage()).toList();
             case WRITE -> unit.objects.stream().map(object -> "host" + object.hostPage()).toList();
-            case READ, PROBE -> List.of();
+            case DISK_WRITE -> unit.disk.writes.stream().map(one -> "host" + one.hostPage()).toList();
+            case DISK_READ -> unit.disk.reads.stream().map(one -> name(unit.namespace, one.key())).toList();
+            case READ, PROBE, DISK_DROP -> List.of();
         };
     }
 
@@ -165,6 +214,9 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     }
 
     static AgentInput input(Unit unit, List<UnitResult> results) {
+        if (unit.kind.ofDisk()) {
+            return new DiskUnitEnded(unit.id, results);
+        }
         return unit.copies.isEmpty() ? new StoreUnitEnded(unit.id, results) : new CopiesEnded(unit.id, results);
     }
 
@@ -203,6 +255,15 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
             }
             case READ -> read(unit.namespace, unit.objects.get(i));
             case WRITE -> write(unit.namespace, unit.objects.get(i));
+            case DISK_WRITE -> {
+                PageWrite write = unit.disk.writes.get(i);
+                yield disk.write(unit.namespace, write, host[write.hostPage()]);
+            }
+            case DISK_READ -> {
+                PageRead read = unit.disk.reads.get(i);
+                yield disk.read(unit.namespace, read, host[read.hostPage()]);
+            }
+            case DISK_DROP -> disk.drop(unit.namespace, unit.disk.drops.get(i));
             case PROBE -> throw new IllegalArgumentException("a probe moves nothing");
         };
     }

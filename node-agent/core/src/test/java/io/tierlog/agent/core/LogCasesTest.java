@@ -138,7 +138,7 @@ class LogCasesTest {
         world.command(world.dropCommand(prompt, List.of(blocks.get(3)), Tier.STORE));
         assertEquals(OperationReason.PINNED, world.heard.last(DropFailed.class).reason(), "block 4 extends it");
         BlockResult last = blocks.get(4);
-        BlockResult otherLife = new BlockResult(last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0);
+        BlockResult otherLife = new BlockResult(last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0, Tier.UNKNOWN);
         world.command(world.dropCommand(prompt, List.of(otherLife), Tier.STORE));
         assertEquals(OperationReason.STALE_GENERATION, world.heard.last(DropFailed.class).reason());
         world.command(world.dropCommand(prompt, List.of(last), Tier.DISK));
@@ -359,8 +359,8 @@ class LogCasesTest {
         PrefetchBlocks command = world.prefetchCommand("r", prompt, 0, 5);
         world.command(command);
         PrefetchBlocks other = new PrefetchBlocks(
-                command.envelope(), command.header(), "other", "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 4), Tier.STORE,
-                List.of());
+                command.envelope(), command.header(), "other", "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 4),
+                List.of(Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), List.of());
         world.command(other);
         CommandRefused refused = world.heard.event(CommandRefused.class);
         assertEquals(OperationReason.COMMAND_CONFLICT, refused.reason());
@@ -368,7 +368,7 @@ class LogCasesTest {
         // the same operation under the number of another: its own terminal event is still to come
         world.command(new PrefetchBlocks(
                 command.envelope(), command.header(), command.operation(), "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 3),
-                Tier.STORE, List.of()));
+                List.of(Tier.STORE, Tier.STORE, Tier.STORE), List.of()));
         assertNull(world.heard.last(CommandRefused.class).operation());
         world.endAll(Kind.READ);
         assertEquals(command.operation(), world.heard.event(PrefetchDone.class).operation());

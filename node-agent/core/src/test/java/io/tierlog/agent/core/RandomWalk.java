@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.agent.core.FakePorts.Unit;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
@@ -15,6 +16,8 @@ import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
@@ -23,6 +26,8 @@ import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.Event;
@@ -42,7 +47,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.IntStream;
 
-/** One walk: a controller that reads the events and sends commands, rightly and wrongly, and ports whose units end in any legal way. */
+/**
+ * One life of a node: a controller that reads the events and sends commands, rightly and wrongly, and ports whose units end in any legal way. The
+ * next life finds the disk as this one left it.
+ */
 final class RandomWalk {
     private static final int KEPT = 64;
 
@@ -57,28 +65,63 @@ final class RandomWalk {
     private final Map<String, List<Integer>> destinations = new HashMap<>();
     private final Map<String, Event> ends = new HashMap<>();
     private final List<BlockResult> placed = new ArrayList<>();
+    private final DiskBook book;
     private final int hostPages;
+    private final int diskBlocks;
     private int eventsRead;
     private boolean resting;
 
     RandomWalk(long seed) {
-        random = new Random(seed);
+        this(new Random(seed), World.Past.none());
+    }
+
+    private RandomWalk(Random random, World.Past past) {
+        this.random = random;
         AgentLimits limits = AgentLimits.defaults()
                 .with(new AgentLimits.Units(1 + random.nextInt(3), 2, 2, 2, 2))
+                .with(new AgentLimits.Disk(2, 2, 1 + random.nextInt(4)))
                 .with(new AgentLimits.Bounds(64, 5, 10, 64, 100_000));
         hostPages = 6 + random.nextInt(20);
-        world = new World(WalkingEngine.pages(), hostPages, limits);
+        diskBlocks = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(24);
+        world = new World(WalkingEngine.pages(), hostPages, diskBlocks, limits, past);
         engine = new WalkingEngine(world, random);
+        book = new DiskBook(world);
     }
 
     void run(int steps) {
+        live(steps);
+        comeToRest();
+    }
+
+    /** Goes on for so long and is killed: nothing comes to rest, and what was being written has come down or not. */
+    RandomWalk killedAfter(int steps) {
+        live(steps);
+        for (Unit unit : world.ports.of(Kind.DISK_WRITE)) {
+            if (random.nextBoolean()) {
+                world.ports.disk.lies.clear();
+            }
+            world.ports.end(unit, random.nextInt(unit.size() + 1), OperationReason.IO); // nobody hears of it
+        }
+        world.ports.disk.full = false;
+        return new RandomWalk(random, world.past());
+    }
+
+    private void live(int steps) {
+        int learnt = random.nextInt(steps / 4 + 1);
         engine.connect();
-        world.register();
+        List<AgentInput.FoundOnDisk> found = world.ports.disk.found();
         for (int i = 0; i < steps; i++) {
+            if (i == learnt) {
+                world.register();
+            }
+            if (i == learnt / 2 && diskBlocks > 0) {
+                int half = found.size() / 2;
+                world.on(new AgentInput.DiskFound(found.subList(0, half), false));
+                world.on(new AgentInput.DiskFound(found.subList(half, found.size()), true));
+            }
             step();
             checkEvents();
         }
-        comeToRest();
     }
 
     private void step() {
@@ -110,6 +153,7 @@ final class RandomWalk {
             case 1 -> world.ports.storeReachable = !world.ports.storeReachable;
             case 2 -> rot();
             case 3 -> world.heard.congested = random.nextInt(3) == 0;
+            case 4 -> spoilTheDisk();
             default -> engine.connect();
         }
         if (random.nextInt(3) > 0) {
@@ -117,9 +161,19 @@ final class RandomWalk {
         }
     }
 
+    private void spoilTheDisk() {
+        FakeDisk disk = world.ports.disk;
+        switch (random.nextInt(4)) {
+            case 0 -> disk.full = !disk.full;
+            case 1 -> disk.lies.add(FakeDisk.Lie.LOST);
+            case 2 -> disk.lies.add(FakeDisk.Lie.TORN);
+            default -> disk.rotOldest();
+        }
+    }
+
     private void rot() {
         int page = random.nextInt(hostPages);
-        boolean busy = world.ports.units.stream().anyMatch(unit -> unit.kind() == Kind.LOAD || unit.kind() == Kind.WRITE);
+        boolean busy = world.ports.units.stream().anyMatch(unit -> unit.kind() == Kind.LOAD || unit.kind() == Kind.WRITE || unit.kind() == Kind.DISK_WRITE);
         if (!busy) {
             world.ports.host[page][3] ^= 1;
         }
@@ -127,7 +181,7 @@ final class RandomWalk {
 
     // --- ports
 
-    /** Ends a unit: of the device the oldest of its direction, of the store any. */
+    /** Ends a unit: of the device the oldest of its direction, of store and disk any. */
     private void endUnit() {
         if (world.ports.units.isEmpty()) {
             return;
@@ -172,10 +226,12 @@ final class RandomWalk {
                 destinations.put(started.operation(), started.pages().stream().map(PagedBlock::page).toList());
             }
             operationEnded(event).ifPresent(operation -> checkEnd(operation, event));
+            book.on(event);
             if (!resting && random.nextInt(10) > 0) {
                 answer(event);
             }
         }
+        book.check();
     }
 
     /** One terminal event for an operation; a repeat says the same. */
@@ -198,6 +254,8 @@ final class RandomWalk {
             case PrefetchFailed e -> Optional.of(e.operation());
             case BackUpDone e -> Optional.of(e.operation());
             case BackUpFailed e -> Optional.of(e.operation());
+            case CopyDone e -> Optional.of(e.operation());
+            case CopyFailed e -> Optional.of(e.operation());
             case DropDone e -> Optional.of(e.operation());
             case DropFailed e -> Optional.of(e.operation());
             case OperationCancelled e -> Optional.of(e.operation());
@@ -226,8 +284,15 @@ final class RandomWalk {
         if (e.answered()) {
             return;
         }
-        int from = random.nextInt(5) == 0 ? e.deviceBlocks() : e.storeFrom();
         Prompt prompt = new Prompt("m", e.blockTokens(), e.promptTokens(), e.keys());
+        boolean all = random.nextInt(5) == 0;
+        List<Block> wanted = IntStream.range(e.deviceBlocks(), e.storeFrom() + e.storeBlocks())
+                .filter(index -> all || !e.hostIndexes().contains(index))
+                .mapToObj(prompt::block)
+                .toList();
+        List<Tier> sources = wanted.stream()
+                .map(block -> e.diskIndexes().contains(block.index()) == (random.nextInt(8) > 0) ? Tier.DISK : Tier.STORE)
+                .toList();
         if (random.nextInt(6) == 0) {
             world.resume(e.request(), RequestReason.BELOW_THRESHOLD);
         } else {
@@ -235,7 +300,7 @@ final class RandomWalk {
             var header = world.header();
             send(new PrefetchBlocks(
                     world.envelope(), header, operation, "lease-" + operation, 1 + random.nextInt(3_000), e.request(), e.attempt(), "m",
-                    prompt.root(), prompt.blocks(from, e.storeFrom() + e.storeBlocks()), Tier.STORE, List.of()));
+                    prompt.root(), wanted, sources, List.of()));
         }
     }
 
@@ -260,13 +325,15 @@ final class RandomWalk {
     private void onWrittenBack(WriteBackDone e) {
         List<BlockResult> there = e.blocks().stream().filter(result -> result.page() >= 0).toList();
         placed.addAll(there);
+        if (random.nextInt(2) == 0) {
+            send(copy(there));
+        }
         var header = world.header();
         if (random.nextInt(4) == 0) {
             send(new ReleasePins(world.envelope(), header, e.operation()));
         } else if (random.nextInt(10) > 0) {
             send(new BackUpBlocks(
-                    world.envelope(), header, world.operation(), e.operation(), "m", e.blocks().getFirst().block().key(),
-                    there.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList()));
+                    world.envelope(), header, world.operation(), e.operation(), "m", e.blocks().getFirst().block().key(), paged(there)));
         }
     }
 
@@ -285,25 +352,51 @@ final class RandomWalk {
         if (choice < 5 && !sent.isEmpty()) {
             world.command(sent.get(random.nextInt(sent.size()))); // late or repeated
         } else if (choice < 7) {
-            OperationKind kind = OperationKind.PREFETCH;
             int newest = Math.max(1, (int) (sent.size() * 0.2));
-            world.cancelOperation("op" + (1 + random.nextInt(newest + eventsRead / 4 + 1)), kind);
+            long operation = 1L + random.nextInt(newest + eventsRead / 4 + 1);
+            world.cancelOperation("op" + (world.past().lives() * World.OPERATIONS_PER_LIFE - World.OPERATIONS_PER_LIFE + operation),
+                    OperationKind.PREFETCH);
         } else if (choice == 7 && !sent.isEmpty()) {
             Envelope wrong = new Envelope("node/a", "controller/0", 9, 1, 0, 0, null, null, null);
             world.command(new ReleasePins(wrong, world.header(), "op1"));
-        } else if (!placed.isEmpty()) {
-            List<BlockResult> some = List.of(placed.get(random.nextInt(placed.size())));
-            send(drop(some));
+        } else if (!placed.isEmpty() && random.nextBoolean()) {
+            dropFromTheHost(placed.get(random.nextInt(placed.size())));
+        } else {
+            disturbTheDisk();
         }
         if (random.nextInt(20) == 0 && !sent.isEmpty() && sent.getLast() instanceof ReleasePins last) {
             world.command(new ReleasePins(last.envelope(), last.header(), "something else")); // conflict
         }
     }
 
-    private Command drop(List<BlockResult> some) {
-        return new io.tierlog.schemas.command.DropBlocks(
-                world.envelope(), world.header(), world.operation(), Tier.HOST, "m",
-                some.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList(), Tier.STORE);
+    private void disturbTheDisk() {
+        List<PagedBlock> onDisk = book.deepestFirst();
+        if (random.nextBoolean() && !onDisk.isEmpty()) {
+            int from = random.nextInt(onDisk.size());
+            List<PagedBlock> some = onDisk.subList(from, Math.min(onDisk.size(), from + 1 + random.nextInt(4)));
+            Tier relies = List.of(Tier.STORE, Tier.UNKNOWN, Tier.HOST, Tier.DISK).get(random.nextInt(4));
+            send(new DropBlocks(world.envelope(), world.header(), world.operation(), Tier.DISK, "m", List.copyOf(some), relies));
+        } else if (!placed.isEmpty()) {
+            send(copy(List.of(placed.get(random.nextInt(placed.size())), placed.getLast())));
+        }
+    }
+
+    private Command copy(List<BlockResult> some) {
+        return new CopyBlocks(world.envelope(), world.header(), world.operation(), Tier.HOST, Tier.DISK, "m", paged(some));
+    }
+
+    private void dropFromTheHost(BlockResult one) {
+        Tier relies = random.nextBoolean() ? Tier.STORE : Tier.DISK;
+        long serving = world.serving();
+        send(new DropBlocks(
+                world.envelope(), world.header(), world.operation(), Tier.HOST, "m", paged(List.of(one)), relies));
+        if (relies == Tier.DISK && !book.holds(one.block())) {
+            assertEquals(serving, world.serving(), () -> "I11: a last copy has left, " + one);
+        }
+    }
+
+    private static List<PagedBlock> paged(List<BlockResult> some) {
+        return some.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList();
     }
 
     // --- rest
@@ -311,6 +404,7 @@ final class RandomWalk {
     private void comeToRest() {
         resting = true;
         world.heard.congested = false;
+        world.ports.disk.full = false;
         engine.connect();
         engine.endAll();
         for (int round = 0; round < 20; round++) {
@@ -331,5 +425,8 @@ final class RandomWalk {
             assertTrue(ends.containsKey(operation), () -> operation + " began and never ended");
         }
         assertEquals(0, world.core.status().liveRequests(), "requests");
+        if (diskBlocks > 0) {
+            assertEquals(diskBlocks, world.disk().freeBlocks() + world.disk().servingBlocks(), () -> "disk at rest: " + world.disk());
+        }
     }
 }

@@ -12,14 +12,16 @@ import org.junit.jupiter.api.Test;
 
 /**
  * A core between an engine, a controller and ports that do anything that is allowed, and much that goes wrong: duplicates, late and lost
- * commands and completions, failures, unknown outcomes, rotten pages, engines that vanish, time that jumps. After every step all tables are
- * checked; at rest nothing is pinned.
+ * commands and completions, failures, unknown outcomes, rotten pages, a disk that lies, tears and fills, engines that vanish, time that jumps,
+ * kills after which the next life finds the disk as it was left. After every step all tables are checked, and the disk's against what the log
+ * was told; at rest nothing is pinned.
  *
  * <p>One walk again: {@code mvn -pl node-agent/core test -Dtest=RandomWalkTest -Dtierlog.seed=N}.
  */
 class RandomWalkTest {
     private static final int WALKS = 150;
     private static final int STEPS = 1_500;
+    private static final int LIVES = 3;
 
     @Test
     void anyWalkKeepsThePromises() {
@@ -29,8 +31,13 @@ class RandomWalkTest {
         seeds.forEach(seed -> {
             try {
                 RandomWalk walk = new RandomWalk(seed);
+                for (int life = 1; life < LIVES; life++) {
+                    RandomWalk next = walk.killedAfter(STEPS / LIVES);
+                    count(walk, seen);
+                    walk = next;
+                }
                 walk.run(STEPS);
-                walk.world.core.status().counters().forEach((counter, count) -> seen.merge(counter, count, Long::sum));
+                count(walk, seen);
             } catch (AssertionError | RuntimeException e) {
                 fail("seed " + seed + ": mvn -pl node-agent/core test -Dtest=RandomWalkTest -Dtierlog.seed=" + seed, e);
             }
@@ -42,10 +49,14 @@ class RandomWalkTest {
         }
     }
 
+    private static void count(RandomWalk walk, Map<AgentCounter, Long> seen) {
+        walk.world.core.status().counters().forEach((counter, count) -> seen.merge(counter, count, Long::sum));
+    }
+
     @Test
     void theSameInputsHaveTheSameEffects() {
-        RandomWalk one = new RandomWalk(42);
-        RandomWalk two = new RandomWalk(42);
+        RandomWalk one = new RandomWalk(42).killedAfter(STEPS);
+        RandomWalk two = new RandomWalk(42).killedAfter(STEPS);
         one.run(STEPS);
         two.run(STEPS);
         assertEquals(one.world.heard.events, two.world.heard.events);

@@ -19,11 +19,13 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ReleasePins;
@@ -32,6 +34,7 @@ import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.WriteBackDone;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -44,22 +47,57 @@ import java.util.stream.IntStream;
 final class World {
     static final Bytes DIGEST = Bytes.ofHex("aa".repeat(32));
     static final String SESSION = "s1";
+    static final long OPERATIONS_PER_LIFE = 1_000_000;
 
     final FakePorts ports;
     final Heard heard = new Heard();
     final AgentCore core;
     long nowMs = 1_000;
     private final Map<Integer, Long> generations = new HashMap<>();
+    private final long incarnation;
     private long calls;
     private long commands;
     private long operations;
 
-    World(int devicePages, int hostPages, AgentLimits limits) {
-        ports = new FakePorts(devicePages, hostPages);
+    /** One life of a node: what outlives the process is handed in. */
+    World(int devicePages, int hostPages, int diskBlocks, AgentLimits limits, Past past) {
+        ports = new FakePorts(devicePages, hostPages, past.store(), past.disk());
+        incarnation = past.lives() + 1;
+        heard.incarnation = incarnation;
+        operations = past.lives() * OPERATIONS_PER_LIFE;
         core = new AgentCore(
                 limits,
-                new Registration("a", List.of(), DIGEST, FakePorts.BLOCK_BYTES, hostPages),
-                new Ports(ports, ports, heard, heard));
+                new Registration("a", List.of(), DIGEST, FakePorts.BLOCK_BYTES, hostPages, diskBlocks),
+                new Ports(ports, ports, ports.diskPort, heard, heard));
+    }
+
+    World(int devicePages, int hostPages, AgentLimits limits) {
+        this(devicePages, hostPages, 0, limits, Past.none());
+    }
+
+    /** What earlier lives of the node have left. */
+    record Past(long lives, Map<String, byte[]> store, FakeDisk disk) {
+        static Past none() {
+            return new Past(0, new HashMap<>(), new FakeDisk());
+        }
+    }
+
+    /** What the next life of the node begins with. */
+    Past past() {
+        return new Past(incarnation, ports.store, ports.disk);
+    }
+
+    /** On the log, with one engine and a disk whose content is on the log too. */
+    static World withDisk(int hostPages, int diskBlocks, Past past) {
+        World world = new World(31, hostPages, diskBlocks, AgentLimits.defaults(), past);
+        world.on(new AgentInput.DiskFound(past.disk().found(), true));
+        world.register();
+        world.attach();
+        return world;
+    }
+
+    static World withDisk(int hostPages, int diskBlocks) {
+        return withDisk(hostPages, diskBlocks, Past.none());
     }
 
     /** On the log, with one engine whose pool has that many pages. */
@@ -77,11 +115,18 @@ final class World {
     void on(AgentInput input) {
         core.on(input, nowMs);
         core.check();
+        for (TierUsage use : core.status().usage()) {
+            assertEquals(
+                    use.capacityBlocks(),
+                    use.freeBlocks() + use.reservedBlocks() + use.fillingBlocks() + use.servingBlocks() + use.leavingBlocks()
+                            + use.quarantinedBlocks(),
+                    () -> "I4: " + use);
+        }
     }
 
     void register() {
-        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 100, 30_000, 60_000, 0, true);
-        on(new AgentInput.Registered(1, 0, policy));
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 100, 30_000, 60_000, 0, true);
+        on(new AgentInput.Registered(incarnation, 0, policy));
     }
 
     void attach() {
@@ -205,7 +250,7 @@ final class World {
     }
 
     Envelope envelope() {
-        return new Envelope("node/a", "controller/0", 1, commands, 0, 0, null, null, null);
+        return new Envelope("node/a", "controller/0", incarnation, commands, 0, 0, null, null, null);
     }
 
     String operation() {
@@ -221,7 +266,7 @@ final class World {
         CommandHeader header = header();
         return new PrefetchBlocks(
                 envelope(), header, operation, "lease-" + operation, 60_000, request, 1, prompt.namespace(), prompt.root(),
-                prompt.blocks(from, to), Tier.STORE, List.of(buildsOn));
+                prompt.blocks(from, to), Collections.nCopies(to - from, Tier.STORE), List.of(buildsOn));
     }
 
     /** Commands a fetch of blocks from..to-1 and returns the operation. */
@@ -271,6 +316,27 @@ final class World {
         return new DropBlocks(
                 envelope(), header, operation, Tier.HOST, prompt.namespace(),
                 blocks.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList(), reliesOn);
+    }
+
+    DropBlocks diskDropCommand(Prompt prompt, List<PagedBlock> copies, Tier reliesOn) {
+        String operation = operation();
+        CommandHeader header = header();
+        return new DropBlocks(envelope(), header, operation, Tier.DISK, prompt.namespace(), copies, reliesOn);
+    }
+
+    CopyBlocks copyCommand(Prompt prompt, List<BlockResult> blocks) {
+        String operation = operation();
+        CommandHeader header = header();
+        return new CopyBlocks(
+                envelope(), header, operation, Tier.HOST, Tier.DISK, prompt.namespace(),
+                blocks.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList());
+    }
+
+    /** Commands copies to the disk and returns the operation. */
+    String copy(Prompt prompt, List<BlockResult> blocks) {
+        CopyBlocks command = copyCommand(prompt, blocks);
+        command(command);
+        return command.operation();
     }
 
     void releasePins(String pin) {
@@ -325,6 +391,11 @@ final class World {
         return core.status().usage().getFirst().freeBlocks();
     }
 
+    /** Use of the disk. */
+    TierUsage disk() {
+        return core.status().usage().getLast();
+    }
+
     long pins() {
         return core.status().usage().getFirst().pinCount();
     }
@@ -335,6 +406,7 @@ final class World {
 
     void assertAtRest() {
         assertEquals(0, pins(), "host pins");
+        assertEquals(0, core.disk().pinCount(), "pins on disk");
         assertEquals(0, core.status().devicePins(), "device pins");
         assertEquals(0, core.status().activeOperations(), "operations");
         assertEquals(0, core.status().waitingRequests(), "waiting");

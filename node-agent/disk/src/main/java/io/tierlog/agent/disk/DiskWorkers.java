@@ -3,7 +3,7 @@ package io.tierlog.agent.disk;
 
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
-import io.tierlog.agent.core.AgentInput.DiskUnitResult;
+import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.disk.DiskLimits.Work;
 import io.tierlog.agent.disk.DiskQueue.Load;
@@ -126,7 +126,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
             completions.accept(new DiskUnitEnded(unit.id, List.of()));
             return;
         }
-        DiskUnitResult[] results = new DiskUnitResult[unit.blocks];
+        UnitResult[] results = new UnitResult[unit.blocks];
         AtomicInteger open = new AtomicInteger(pieces);
         List<Piece> work = new ArrayList<>(pieces);
         for (int piece = 0; piece < pieces; piece++) {
@@ -152,12 +152,12 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         }
     }
 
-    private void runPiece(Doer doer, int from, int to, DiskUnitResult[] results) {
+    private void runPiece(Doer doer, int from, int to, UnitResult[] results) {
         try {
             List<DiskResult> done = doer.run(from, to);
             for (int i = from; i < to; i++) {
                 DiskResult result = done.get(i - from);
-                results[i] = new DiskUnitResult(result.status(), result.reason(), result.crc32c(), result.generation());
+                results[i] = new UnitResult(result.status(), result.reason(), result.crc32c(), result.generation());
                 if (!result.isDone() && result.reason() != OperationReason.NOT_FOUND) {
                     warn(result.detail());
                 }
@@ -197,8 +197,8 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         }
     }
 
-    private static DiskUnitResult failed(OperationReason reason) {
-        return new DiskUnitResult(BlockStatus.FAILED, reason, 0, 0);
+    private static UnitResult failed(OperationReason reason) {
+        return new UnitResult(BlockStatus.FAILED, reason, 0, 0);
     }
 
     private Namespace namespace(String text) {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
-import io.tierlog.agent.core.AgentInput.DiskUnitResult;
+import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
@@ -64,7 +64,7 @@ class DiskWorkersTest {
         assertEquals(10, written.results().size());
         List<PageRead> reads = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            DiskUnitResult result = written.results().get(i);
+            UnitResult result = written.results().get(i);
             assertEquals(BlockStatus.ARRIVED, result.status());
             assertEquals(Blocks.block(i).crc32c(), result.crc32c());
             reads.add(new PageRead(Blocks.key(i), result.generation(), 10 + i));
@@ -198,7 +198,7 @@ class DiskWorkersTest {
     }
 
     private List<OperationReason> reasons(long unit) throws InterruptedException {
-        return await(unit).results().stream().map(DiskUnitResult::reason).toList();
+        return await(unit).results().stream().map(UnitResult::reason).toList();
     }
 
     private DiskUnitEnded await(long unit) throws InterruptedException {

@@ -5,11 +5,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.app.AgentEnd;
+import io.tierlog.agent.app.DiskUnavailableException;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.LayoutsFile;
 import io.tierlog.agent.app.door.DoorException;
 import io.tierlog.agent.app.memory.HostMemoryException;
 import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.ops.cli.demo.Size;
 import io.tierlog.ops.cli.demo.SizeConverter;
 import io.tierlog.schemas.Layout;
@@ -45,6 +47,16 @@ final class AgentCommand implements Callable<Integer> {
 
     @Option(names = "--node", required = true, paramLabel = "NAME", description = "Name of the node: letters, digits, dots, dashes, underscores.")
     String node = "";
+
+    @Option(names = "--disk", paramLabel = "DIR", description = "A directory of this node alone for the disk tier (default: no disk tier).")
+    @Nullable Path disk;
+
+    @Option(
+            names = "--disk-size",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Size of the disk tier, with --disk: bytes of KV (1TiB) or blocks (65536blocks).")
+    @Nullable Size diskSize;
 
     @Option(names = "--store", required = true, paramLabel = "DIR", description = "The shared store: a directory that all nodes see.")
     Path store = Path.of("store");
@@ -87,7 +99,7 @@ final class AgentCommand implements Callable<Integer> {
     @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
     int prefetchWaitMs = 200;
 
-    @Option(names = "--fsync", description = "An object counts as stored only when it survives a loss of power; slower.")
+    @Option(names = "--fsync", description = "A block counts as stored, and as copied to the disk, only when it survives a loss of power; slower.")
     boolean fsync;
 
     @Option(names = "--read-committed", description = "Read commands only after the controller's transaction has committed; slower.")
@@ -131,6 +143,13 @@ final class AgentCommand implements Callable<Integer> {
                 .readCommitted(readCommitted)
                 .times(new AgentConfig.Times(Duration.ofSeconds(registrationSeconds), AgentConfig.Times.DEFAULTS.stop()))
                 .limits(AgentLimits.defaults().withPrefetchWaitMs(prefetchWaitMs));
+        if ((disk == null) != (diskSize == null)) {
+            throw new IllegalArgumentException("--disk and --disk-size go together");
+        }
+        if (disk != null && diskSize != null) {
+            builder.disk(new AgentConfig.Disk(
+                    disk, diskSize.toBlocks(Layouts.blockBytes(groups), 0), fsync ? ForcePolicy.PER_BATCH : ForcePolicy.NEVER));
+        }
         cluster.registry().ifPresent(builder::registry);
         return builder.build();
     }
@@ -147,6 +166,8 @@ final class AgentCommand implements Callable<Integer> {
             return ClusterOptions.checked(() -> AgentApp.start(config));
         } catch (DoorException e) {
             throw new CliError(String.valueOf(e.getMessage()), "choose another --port, or 0 for any free one", CliError.BAD_INPUT, e);
+        } catch (DiskUnavailableException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "give another directory with --disk", CliError.BAD_INPUT, e);
         } catch (HostMemoryException e) {
             throw new CliError(String.valueOf(e.getMessage()), "give less with --host", CliError.BAD_INPUT, e);
         }

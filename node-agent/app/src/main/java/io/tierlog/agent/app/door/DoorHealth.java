@@ -7,7 +7,9 @@ package io.tierlog.agent.app.door;
  * @param onTheLog whether the controller has accepted this agent
  * @param incarnation 0 when it has not
  * @param hostFreeBlocks free host pages
+ * @param diskFreeBlocks room on the disk, in blocks; 0 when there is no disk tier
  * @param waitingRequests attempts that wait for a fetch
  * @param activeOperations operations in progress
  */
-public record DoorHealth(boolean onTheLog, long incarnation, int hostFreeBlocks, int waitingRequests, int activeOperations) {}
+public record DoorHealth(
+        boolean onTheLog, long incarnation, int hostFreeBlocks, int diskFreeBlocks, int waitingRequests, int activeOperations) {}

@@ -229,6 +229,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
                 .setOnTheLog(health.onTheLog())
                 .setIncarnation(health.incarnation())
                 .setHostFreeBlocks(health.hostFreeBlocks())
+                .setDiskFreeBlocks(health.diskFreeBlocks())
                 .setWaitingRequests(health.waitingRequests())
                 .setActiveOperations(health.activeOperations())
                 .build());

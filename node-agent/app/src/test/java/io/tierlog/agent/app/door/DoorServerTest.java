@@ -86,7 +86,7 @@ class DoorServerTest {
     private volatile boolean full;
     private final DoorServer door = new DoorServer(
             0,
-            new DoorServer.Wiring("n1", layouts, this::call, inputs::add, pools, () -> new DoorHealth(true, 3, 5, 1, 2)),
+            new DoorServer.Wiring("n1", layouts, this::call, inputs::add, pools, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
             new DoorLimits(PENDING, 2, 3, 6, 20));
 
     private boolean call(AgentInput input) {
@@ -129,8 +129,9 @@ class DoorServerTest {
         door.replies().released(session, "r1", 1, List.of(3, 4));
         assertEquals(List.of(3, 4), engine.notice().getReleased().getPagesList());
         HealthReply health = engine.calls().health(HealthRequest.getDefaultInstance());
-        assertEquals(List.of(3L, 5, 1, 2), List.of(
-                health.getIncarnation(), health.getHostFreeBlocks(), health.getWaitingRequests(), health.getActiveOperations()));
+        assertEquals(List.of(3L, 5, 7, 1, 2), List.of(
+                health.getIncarnation(), health.getHostFreeBlocks(), health.getDiskFreeBlocks(), health.getWaitingRequests(),
+                health.getActiveOperations()));
     }
 
     @Test
@@ -347,7 +348,7 @@ class DoorServerTest {
     void aPortThatIsTakenIsSaid() {
         DoorServer second = new DoorServer(
                 door.port(),
-                new DoorServer.Wiring("n1", layouts, inputs::add, inputs::add, pools, () -> new DoorHealth(false, 0, 0, 0, 0)),
+                new DoorServer.Wiring("n1", layouts, inputs::add, inputs::add, pools, () -> new DoorHealth(false, 0, 0, 0, 0, 0)),
                 DoorLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(DoorException.class, second::start).getMessage());
         assertTrue(message.contains(String.valueOf(door.port())), message);

@@ -22,6 +22,7 @@ public final class Page {
     Block block = NO_BLOCK;
     int crc32c;
     boolean heldInStore;
+    boolean heldOnDisk;
     long touch;
 
     Page(int number) {
@@ -61,6 +62,15 @@ public final class Page {
     /** True when the block is known to be in the store too. */
     public boolean heldInStore() {
         return heldInStore;
+    }
+
+    /** True when the node's disk serves a copy of the block too. */
+    public boolean heldOnDisk() {
+        return heldOnDisk;
+    }
+
+    boolean heldElsewhere() {
+        return heldInStore || heldOnDisk;
     }
 
     /** Names of the pins on it. */

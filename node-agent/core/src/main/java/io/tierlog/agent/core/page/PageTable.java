@@ -22,14 +22,14 @@ import java.util.TreeSet;
  * <p>The only writer of {@link Page}. For one thread. The price: about 200 bytes of heap for each page beside the page itself, and a tree of
  * the pages that may be evicted, so that room is found without a search.
  *
- * <p>What may be evicted: a page that serves, has no pin, and is not extended by another page here. First those that the store holds too,
- * then the coldest, and among equals the deepest: a prefix is trimmed from its end.
+ * <p>What may be evicted: a page that serves, has no pin, and is not extended by another page here. First those that the store or the
+ * disk holds too, then the coldest, and among equals the deepest: a prefix is trimmed from its end.
  */
 public final class PageTable {
     /** A block that had to go for want of room; {@code lastCopy} when it was not known to be anywhere else. */
     public record Evicted(String namespace, PagedBlock block, boolean lastCopy) {}
 
-    private static final Comparator<Page> FIRST_TO_GO = Comparator.<Page, Boolean>comparing(page -> !page.heldInStore)
+    private static final Comparator<Page> FIRST_TO_GO = Comparator.<Page, Boolean>comparing(page -> !page.heldElsewhere())
             .thenComparingLong(page -> page.touch)
             .thenComparing(page -> page.block.index(), Comparator.reverseOrder())
             .thenComparingInt(page -> page.number);
@@ -149,7 +149,7 @@ public final class PageTable {
         }
         List<Evicted> evicted = new ArrayList<>(victims.size());
         for (Page victim : victims) {
-            evicted.add(new Evicted(victim.namespace, victim.paged(), !victim.heldInStore));
+            evicted.add(new Evicted(victim.namespace, victim.paged(), !victim.heldElsewhere()));
             idleServing--;
             become(victim, PageState.LEAVING);
             release(victim);
@@ -231,6 +231,13 @@ public final class PageTable {
     public void markHeldInStore(Page page) {
         withdraw(page);
         page.heldInStore = true;
+        offerForEviction(page);
+    }
+
+    /** Whether the disk of the node serves a copy of the block of a serving page. */
+    public void markHeldOnDisk(Page page, boolean held) {
+        withdraw(page);
+        page.heldOnDisk = held;
         offerForEviction(page);
     }
 
@@ -319,6 +326,7 @@ public final class PageTable {
         page.block = Page.NO_BLOCK;
         page.crc32c = 0;
         page.heldInStore = false;
+        page.heldOnDisk = false;
         free.add(page);
         freeRuns.give(page.number);
         roomChanges++;

@@ -6,8 +6,11 @@ import java.util.List;
 
 /**
  * Transfers between host pages and the disk of the node. Every call queues one bounded unit of work and returns at once; its completion,
- * {@code AgentInput.DiskUnitEnded}, is posted only when the disk is idle for that unit: no byte of it moves afterwards. A unit for which there
- * is no room in the queue ends with QUEUE_FULL for all its blocks.
+ * {@code AgentInput.DiskUnitEnded}, is posted once, with one result per block in the order of the call, and only when the disk is idle for that
+ * unit: no byte of it moves afterwards. A unit for which there is no room in the queue ends with QUEUE_FULL for all its blocks, one that was not
+ * begun when the port closed with CANCELLED.
+ *
+ * <p>A copy on the disk is named by namespace, key and generation; the generation rises at every write of the same key, also over restarts.
  */
 public interface DiskTransfers {
     /**
@@ -15,7 +18,7 @@ public interface DiskTransfers {
      *
      * @param index in the prompt, from 0
      * @param parent key of the block before it, empty for the first; with index and root what a restart reports of the block
-     * @param root key of the first block of the prompt
+     * @param root key of the first block of the prompt; empty when it is not known
      * @param hostPage whose bytes are written; they must not change before the unit has ended
      * @param crc32c that the page must have
      */
@@ -27,12 +30,20 @@ public interface DiskTransfers {
     /** One block that the disk holds; {@code generation} is the one it must have, 0 for any. */
     record HeldCopy(Bytes key, long generation) {}
 
-    /** Writes host pages, put-if-absent, after checking each page against its checksum. The completion carries generation and checksum. */
+    /**
+     * Writes host pages, put-if-absent, after checking each page against its checksum. Per block ARRIVED with checksum and new generation, as
+     * durable as the disk's force policy makes it; ALREADY_THERE with those of the copy that is there; or FAILED: CHECKSUM (the page has changed),
+     * NO_ROOM, IO, UNSUPPORTED. What failed is not held.
+     */
     void write(long unit, String namespace, List<PageWrite> blocks);
 
-    /** Reads blocks into host pages and verifies namespace, key, generation, length and checksum of each. */
+    /**
+     * Reads blocks into host pages and verifies namespace, key, generation, length and checksum of each. Per block ARRIVED with checksum and
+     * generation, or FAILED: NOT_FOUND, STALE_GENERATION, UNSUPPORTED (another length), CHECKSUM (the copy is held no longer), IO. The page is
+     * undefined after a failure.
+     */
     void read(long unit, String namespace, List<PageRead> blocks);
 
-    /** Drops blocks; reads under way of them end well. Blocks that are gone by then are NOT_FOUND. */
+    /** Drops blocks: GONE, or FAILED: NOT_FOUND, STALE_GENERATION. Reads under way of them end well. */
     void drop(long unit, String namespace, List<HeldCopy> blocks);
 }

@@ -44,6 +44,13 @@ public final class DemoCommand implements Callable<Integer> {
             description = "Host memory of each node: " + Size.SYNTAX + " (default: 5%%).")
     Size host = new Size.OfShare(5);
 
+    @Option(
+            names = "--disk",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Disk tier of each node: " + Size.SYNTAX + " (default: none).")
+    @Nullable Size disk;
+
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions of the log (default: ${DEFAULT-VALUE}).")
     int partitions = 4;
 

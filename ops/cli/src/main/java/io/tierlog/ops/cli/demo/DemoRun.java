@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * One demo: owns what it starts, and ends it in the opposite order, also when a start fails half way or Ctrl-C comes.
@@ -86,7 +87,7 @@ final class DemoRun implements AutoCloseable {
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out, PrintWriter err) throws InterruptedException {
-        ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), workload.blockTokens());
+        ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), diskBlocks(), workload.blockTokens());
         ProcessDemo demo = closing.own(new ProcessDemo(flags, profile.durationMs(), data, blocks, new ProcessDemo.Said(out, err)));
         return demo.run(nodeNames(), policy());
     }
@@ -127,11 +128,18 @@ final class DemoRun implements AutoCloseable {
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) {
-        return AgentConfig.of(name, access, data.resolve("store"))
-                .with()
+        AgentConfig.Builder builder = AgentConfig.of(name, access, data.resolve("store")).with();
+        diskBlocks().ifPresent(blocks -> builder.disk(data.resolve("disk").resolve(name), blocks));
+        return builder
                 .memory(hostBlocks(), Math.toIntExact(flags.options.blockBytes()), workload.blockTokens())
                 .limits(AgentLimits.defaults().withPrefetchWaitMs(flags.prefetchWaitMs))
                 .build();
+    }
+
+    private OptionalInt diskBlocks() {
+        return flags.disk == null
+                ? OptionalInt.empty()
+                : OptionalInt.of(flags.options.blocks("--disk", flags.disk, profile.uniqueBlocks()));
     }
 
     private int hostBlocks() {

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalInt;
 import java.util.Random;
 
 /**
@@ -36,8 +37,8 @@ final class ProcessDemo implements AutoCloseable {
     private final Said said;
     private final List<ChildProcess> children = new ArrayList<>();
 
-    /** Blocks of the host pool of each node, and tokens in a block. */
-    record Blocks(int host, int tokens) {}
+    /** Blocks of the host pool of each node and of its disk tier, if any, and tokens in a block. */
+    record Blocks(int host, OptionalInt disk, int tokens) {}
 
     /** Where the engine's report goes, and what is told about the processes. */
     record Said(PrintWriter out, PrintWriter err) {}
@@ -105,7 +106,7 @@ final class ProcessDemo implements AutoCloseable {
     }
 
     private List<String> agent(String servers, String node) {
-        return List.of(
+        List<String> line = new ArrayList<>(List.of(
                 "agent",
                 "--bootstrap-servers", servers,
                 "--node", node,
@@ -115,7 +116,10 @@ final class ProcessDemo implements AutoCloseable {
                 "--bytes-per-block", flags.options.blockBytes() + "B",
                 "--prefetch-wait-ms", String.valueOf(flags.prefetchWaitMs),
                 "--port", "0",
-                "--format", "json");
+                "--format", "json"));
+        blocks.disk().ifPresent(count ->
+                line.addAll(List.of("--disk", data.resolve("disk").resolve(node).toString(), "--disk-size", count + "blocks")));
+        return line;
     }
 
     private Process engine(String servers, String agents) {

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.DiskFound;
+import io.tierlog.agent.core.AgentInput.FoundOnDisk;
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.disk.DiskCopy;
+import io.tierlog.agent.core.disk.DiskIndex;
+import io.tierlog.agent.core.disk.DiskState;
+import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The disk tier as the core sees it: what a start has found and tells the log in steps, what serves, and copies that nobody finds any more
+ * until their bytes have left the disk.
+ *
+ * <p>A copy that was found is used only once the log has heard of it. A copy that is given up is dropped from the disk in the background, again
+ * until that succeeds: a drop names its generation, so once more is nothing. For the core's one thread.
+ */
+final class DiskTier {
+    /** How long the reports wait when the log does not take more, in milliseconds. */
+    private static final long CONGESTED_MS = 10;
+
+    /** Bytes on the disk that nobody finds; without a copy when the index never had them. */
+    private record Remnant(String namespace, Bytes key, long generation, @Nullable DiskCopy copy) {
+        boolean idle() {
+            return copy == null || copy.pins().isEmpty();
+        }
+    }
+
+    final DiskIndex index;
+
+    private final Desk desk;
+    private final List<FoundOnDisk> found = new ArrayList<>();
+    private final SequencedMap<String, Deque<DiskCopy>> toReport = new LinkedHashMap<>();
+    private final Deque<Remnant> remnants = new ArrayDeque<>();
+    private List<Remnant> dropping = List.of();
+    private long dropUnit;
+    private boolean allFound;
+    private long unreported;
+    private long reportAtMs = Long.MIN_VALUE;
+    private long dropAtMs = Long.MIN_VALUE;
+
+    DiskTier(Desk desk) {
+        this.desk = desk;
+        this.index = new DiskIndex(desk.registration.diskBlocks());
+    }
+
+    /** True when the node has such a tier. */
+    boolean exists() {
+        return index.capacity() > 0;
+    }
+
+    /** True when everything the start has found is on the log, so that copies may come and go. */
+    boolean isOpen() {
+        return allFound && unreported == 0 && desk.phase() == AgentPhase.ON_LOG;
+    }
+
+    Optional<DiskCopy> serving(String namespace, Bytes key) {
+        return index.serving(namespace, key);
+    }
+
+    // --- what a start has found
+
+    void found(DiskFound in) {
+        if (!exists() || allFound) {
+            throw new IllegalStateException("What the disk held is told once, to an agent that has one");
+        }
+        found.addAll(in.copies());
+        if (in.last()) {
+            // The lower the index the more a copy is worth: without its prefix a block is of no use.
+            found.sort(Comparator.comparingInt(copy -> copy.block().index()));
+            found.forEach(this::take);
+            found.clear();
+            allFound = true;
+        }
+    }
+
+    private void take(FoundOnDisk copy) {
+        boolean known = index.known(copy.namespace(), copy.block().key()).isPresent();
+        if (copy.bytes() != desk.registration.blockBytes() || (index.isFull() && !known)) {
+            // Of another layout, or of a larger disk: nobody may ever use it.
+            desk.counters.increment(AgentCounter.DISK_COPIES_GIVEN_UP);
+            remnants.add(new Remnant(copy.namespace(), copy.block().key(), copy.generation(), null));
+            return;
+        }
+        index.found(copy.namespace(), copy.block(), copy.generation(), copy.crc32c()).ifPresent(fresh -> {
+            toReport.computeIfAbsent(fresh.namespace(), any -> new ArrayDeque<>()).add(fresh);
+            unreported++;
+        });
+    }
+
+    private void report() {
+        var first = toReport.firstEntry();
+        if (first == null || !allFound || desk.phase() != AgentPhase.ON_LOG || desk.nowMs() < reportAtMs) {
+            return;
+        }
+        if (desk.ports.events().congested()) {
+            reportAtMs = desk.nowMs() + CONGESTED_MS;
+            return;
+        }
+        String namespace = first.getKey();
+        Deque<DiskCopy> copies = first.getValue();
+        List<PagedBlock> step = new ArrayList<>();
+        List<DiskCopy> serve = new ArrayList<>();
+        while (step.size() < desk.limits.disk().recoveredPerRecord() && !copies.isEmpty()) {
+            DiskCopy copy = copies.remove();
+            step.add(copy.paged());
+            serve.add(copy);
+        }
+        if (copies.isEmpty()) {
+            toReport.remove(namespace);
+        }
+        unreported -= step.size();
+        long remaining = unreported;
+        desk.counters.add(AgentCounter.DISK_COPIES_RECOVERED, step.size());
+        desk.tell("", e -> new BlocksRecovered(e, Tier.DISK, namespace, step, remaining));
+        for (DiskCopy copy : serve) {
+            index.reported(copy);
+            markHost(copy, true);
+        }
+    }
+
+    // --- copies that come and go
+
+    /** The bytes of a copy are down, and an operation says so in this very step. */
+    void publish(DiskCopy copy, long generation, int crc32c) {
+        index.publish(copy, generation, crc32c);
+        markHost(copy, true);
+    }
+
+    /** Nobody finds the copy from here on; the caller sees to its bytes. */
+    void leave(DiskCopy copy) {
+        index.leave(copy);
+        markHost(copy, false);
+    }
+
+    /** A copy is not what it should be: its block serves there no longer. */
+    void condemn(DiskCopy copy) {
+        if (copy.state() == DiskState.SERVING) {
+            desk.counters.increment(AgentCounter.CHECKSUM_FAILURES);
+            leave(copy);
+            index.told(copy);
+            dropLater(copy, copy.generation());
+            List<PagedBlock> gone = List.of(copy.paged());
+            desk.tell("", e -> new BlocksEvicted(e, Tier.DISK, copy.namespace(), RemovalReason.CHECKSUM, gone));
+        }
+    }
+
+    /** Whatever has come down of a copy that was in quarantine leaves the disk. */
+    void knownIdle(DiskCopy copy) {
+        index.leave(copy);
+        dropLater(copy, 0);
+    }
+
+    /** The bytes of a copy that leaves are dropped in the background. */
+    void dropLater(DiskCopy copy, long generation) {
+        remnants.add(new Remnant(copy.namespace(), copy.block().key(), generation, copy));
+    }
+
+    /** An agent that needs room on the host lets go first what is elsewhere too. */
+    private void markHost(DiskCopy copy, boolean held) {
+        desk.pages.serving(copy.namespace(), copy.block().key()).ifPresent(page -> desk.pages.markHeldOnDisk(page, held));
+    }
+
+    // --- in the background
+
+    /** Takes a step of what goes on beside commands. */
+    void work() {
+        report();
+        if (!remnants.isEmpty() && dropping.isEmpty() && desk.nowMs() >= dropAtMs) {
+            dropRemnants();
+        }
+    }
+
+    /** When {@link #work} has something to do next. */
+    long nextDeadlineMs() {
+        boolean reports = allFound && !toReport.isEmpty() && desk.phase() == AgentPhase.ON_LOG;
+        boolean drops = dropAtMs > desk.nowMs() && !remnants.isEmpty() && desk.phase() != AgentPhase.STOPPED;
+        return Math.min(reports ? Math.max(reportAtMs, desk.nowMs()) : Long.MAX_VALUE, drops ? dropAtMs : Long.MAX_VALUE);
+    }
+
+    private void dropRemnants() {
+        List<Remnant> unit = new ArrayList<>();
+        var each = remnants.iterator();
+        while (each.hasNext() && unit.size() < desk.limits.units().blocks()) {
+            Remnant next = each.next();
+            boolean fits = unit.isEmpty() || unit.getFirst().namespace().equals(next.namespace());
+            if (fits && next.idle()) {
+                unit.add(next);
+                each.remove();
+            }
+        }
+        if (!unit.isEmpty()) {
+            dropping = unit;
+            dropUnit = desk.nextUnit();
+            desk.ports.disk().drop(
+                    dropUnit, unit.getFirst().namespace(), unit.stream().map(one -> new HeldCopy(one.key(), one.generation())).toList());
+        }
+    }
+
+    /** True when the unit was one of this class's own. */
+    boolean unitEnded(long unit, List<UnitResult> results) {
+        if (unit != dropUnit || dropping.isEmpty()) {
+            return false;
+        }
+        List<Remnant> ended = dropping;
+        dropping = List.of();
+        for (int i = 0; i < ended.size(); i++) {
+            Remnant one = ended.get(i);
+            if (i < results.size() && hasLeft(results.get(i))) {
+                DiskCopy copy = one.copy();
+                if (copy != null) {
+                    index.remove(copy);
+                }
+            } else {
+                desk.counters.increment(AgentCounter.DISK_DROPS_REPEATED);
+                remnants.add(one);
+                dropAtMs = desk.nowMs() + desk.limits.times().heartbeatMs();
+            }
+        }
+        return true;
+    }
+
+    /** Whether a drop leaves nothing of that generation on the disk; nobody else writes under the key meanwhile. */
+    static boolean hasLeft(UnitResult result) {
+        return result.status() == BlockStatus.GONE
+                || result.reason() == OperationReason.NOT_FOUND
+                || result.reason() == OperationReason.STALE_GENERATION;
+    }
+}
