@@ -76,7 +76,10 @@ final class BlockTable {
         }
     }
 
-    /** Like {@link #claim}, but waits for whoever has it; an interrupt is kept for later. The caller has no claim, or two could wait for each other. */
+    /**
+     * Like {@link #claim}, but waits for whoever has it; an interrupt is kept for later. The caller has no claim itself: two could wait for each
+     * other.
+     */
     Claim awaitClaim(BlockName name) {
         boolean interrupted = false;
         try {

@@ -23,6 +23,7 @@ final class Segments {
     private final SegmentIo io;
     private final Space space;
     private final ForcePolicy force;
+    private final WholeIo whole;
     private final DiskCounters counters;
     private final Object making = new Object();
     private final TreeMap<Long, Segment> all = new TreeMap<>();
@@ -37,6 +38,7 @@ final class Segments {
         this.io = io;
         this.space = limits.space();
         this.force = limits.force();
+        this.whole = new WholeIo(io.alignBytes(), limits.work().retries());
         this.counters = counters;
     }
 
@@ -217,7 +219,7 @@ final class Segments {
     /** Makes what was written into a segment durable, and counts. */
     void force(Segment segment) throws IOException {
         try {
-            segment.file.force();
+            whole.force(segment.file);
             counters.count(DiskCounter.FORCES);
         } catch (IOException e) {
             counters.count(DiskCounter.FORCES_FAILED);

@@ -29,6 +29,26 @@ record WholeIo(int alignBytes, int retries) {
         all(into, at, file::read);
     }
 
+    /** Makes a file durable; interrupts are repeated as for reads and writes. */
+    void force(SegmentFile file) throws IOException {
+        boolean interrupted = false;
+        try {
+            for (int i = 0; i <= retries; i++) {
+                try {
+                    file.force();
+                    return;
+                } catch (InterruptedIOException e) {
+                    interrupted |= Thread.interrupted();
+                }
+            }
+            throw new IOException("forcing was interrupted " + (retries + 1) + " times in a row");
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
     private void all(MemorySegment bytes, long at, Call call) throws IOException {
         long done = 0;
         int stalls = 0;

@@ -339,8 +339,9 @@ class DiskFailureTest {
         results.forEach(result -> assertReason(OperationReason.IO, result));
         assertReason(OperationReason.NOT_FOUND, read(file, 2));
         assertServed(file, 1);
-        writeAll(file, 2, 4);
-        assertEquals(2, disk.list().size(), "a new segment");
+        writeAll(file, 2, 3);
+        assertEquals(2, disk.list().size(), "a new segment, although the first had a place left");
+        writeAll(file, 3, 4);
         restart();
         for (int seed = 1; seed < 4; seed++) {
             assertServed(file, seed);

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The contract on real files, and what only they can do. */
 class FileSegmentTest extends SegmentContractTest {
@@ -114,9 +116,10 @@ class FileSegmentTest extends SegmentContractTest {
         }
     }
 
-    @Test
-    void anInterruptedWriterStillWritesAndStaysInterrupted() throws IOException {
-        try (BlockFile file = Blocks.open(io())) {
+    @ParameterizedTest
+    @EnumSource
+    void anInterruptedWriterStillWritesAndStaysInterrupted(ForcePolicy policy) throws IOException {
+        try (BlockFile file = Blocks.open(io(), Blocks.limits().with(policy))) {
             io = null; // closed with the block file
             Blocks.writeAll(file, 0, 1);
             Thread.currentThread().interrupt();
