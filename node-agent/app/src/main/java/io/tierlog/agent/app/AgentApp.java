@@ -312,11 +312,21 @@ public final class AgentApp implements AutoCloseable {
     /** Tells the core what the disk has kept; reads the headers once more, so it does not hold up the start. */
     private void tellDisk(BlockFile file) {
         try {
-            DiskStart.tell(file, loop::put);
+            DiskStart.tell(file, this::taken);
         } catch (RuntimeException e) {
             if (!stopping.get()) {
                 failed(e);
             }
+        }
+    }
+
+    /** Whether the core has taken an input that waited for room; an interrupt means that the agent ends. */
+    private boolean taken(AgentInput input) {
+        try {
+            return loop.put(input);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
         }
     }
 
