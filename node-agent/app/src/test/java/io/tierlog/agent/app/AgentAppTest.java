@@ -173,7 +173,7 @@ class AgentAppTest {
         controller.await(RequestSubmitted.class);
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
-                ScriptedController.key(0), List.of(block(0)), Tier.STORE, List.of()));
+                ScriptedController.key(0), List.of(block(0)), List.of(Tier.STORE), List.of()));
         engine.notice();
 
         assertEquals(1, engine.calls().load(load(session, "r1", 1, 6)).getLoaded());
