@@ -1,42 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
-import io.tierlog.schemas.OperationState;
-import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
-import io.tierlog.schemas.RefusalReason;
-import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
-import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
-import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
-import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.event.BackUpDone;
-import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
-import io.tierlog.schemas.event.CopyFailed;
-import io.tierlog.schemas.event.DropDone;
-import io.tierlog.schemas.event.DropFailed;
-import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.state.CopyState;
 import java.util.ArrayList;
@@ -44,73 +30,8 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/**
- * What leaves the host goes to the disk first: host 10, marks 0.9 (9 blocks) and 0.6 (6); disk 10, marks 0.8 (8) and 0.5 (5). Prompt x has
- * 4 blocks and is the coldest, y has 4, z has 1.
- */
-class DiskTest {
-    private final World w = new World().policy(policy(true, true));
-    private final Agent a = w.register(new Agent("a", "a-1", 10, 10));
-    private final List<Bytes> x = Agent.path("x", 4);
-    private long generation = 10;
-
-    private static Policy policy(boolean copyToDisk, boolean backUp) {
-        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.8, 0.5, copyToDisk, 100, 1_000, 5_000, 0, backUp);
-    }
-
-    /** 8 of 10 on the host, and a ninth: relief takes 4, for 9 - 4 = 5 < 6. */
-    private void cross() {
-        w.warm(a, "x", x, 0);
-        w.warm(a, "y", Agent.path("y", 4), 10);
-        w.warm(a, "z", Agent.path("z", 1), 20);
-    }
-
-    private CopyBlocks crossing() {
-        cross();
-        return w.commands.stream().filter(CopyBlocks.class::isInstance).map(CopyBlocks.class::cast).findFirst().orElseThrow();
-    }
-
-    private CopyDone done(CopyBlocks copy, int arrived) {
-        List<BlockResult> results = new ArrayList<>();
-        for (int i = 0; i < copy.blocks().size(); i++) {
-            Block block = copy.blocks().get(i).block();
-            results.add(i < arrived ? onDisk(block) : Agent.failed(List.of(block), OperationReason.IO).getFirst());
-        }
-        return new CopyDone(a.envelope(), copy.operation(), Tier.HOST, Tier.DISK, Agent.NAMESPACE, results, 4_096L * arrived, 1);
-    }
-
-    private BlockResult onDisk(Block block) {
-        BlockResult r = Agent.arrived(List.of(block), 0).getFirst();
-        return new BlockResult(block, r.status(), r.reason(), -1, ++generation, r.crc32c(), Tier.HOST);
-    }
-
-    private CopyFailed failed(CopyBlocks copy, OperationReason reason) {
-        return new CopyFailed(a.envelope(), copy.operation(), Tier.HOST, Tier.DISK, reason, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(copy.blocks()), reason));
-    }
-
-    private DropDone gone(DropBlocks drop) {
-        return new DropDone(a.envelope(), drop.operation(), drop.tier(), Agent.NAMESPACE, Agent.gone(drop.blocks()));
-    }
-
-    private static List<String> names(List<PagedBlock> blocks) {
-        return WaterLevelTest.names(Operations.blocks(blocks));
-    }
-
-    /** x leaves the host for the disk; answers with the drop. */
-    private DropBlocks demoteX() {
-        w.input(done(crossing(), 4));
-        DropBlocks drop = w.command(DropBlocks.class);
-        w.input(gone(drop));
-        return drop;
-    }
-
-    /** Blocks found on the disk, of generation 7. */
-    private BlocksRecovered found(Agent agent, List<Bytes> path, int from, int to) {
-        List<PagedBlock> blocks = Agent.blocks(path, from, to).stream().map(b -> new PagedBlock(b, -1, 7, 77)).toList();
-        return new BlocksRecovered(agent.envelope(), Tier.DISK, Agent.NAMESPACE, blocks, 0);
-    }
-
+/** What leaves the host goes to the disk first, what is fetched comes from it, and what leaves the disk. */
+class DiskTest extends DiskScene {
     @Test
     void whatLeavesTheHostIsCopiedFirst() {
         CopyBlocks copy = crossing();
@@ -158,6 +79,21 @@ class DiskTest {
         assertEquals(List.of(Tier.DISK, Tier.STORE), w.commands(DropBlocks.class).stream().map(DropBlocks::reliesOn).toList());
         assertEquals(List.of(), w.commands(CopyBlocks.class));
         assertEquals(2, w.tier(a, Tier.DISK).usedBlocks());
+    }
+
+    /** The disk has x3 and x1: x1 may not join the drop of x3, for x2 goes between the two. */
+    @Test
+    void aBlockNeverGoesBeforeOneThatExtendsIt() {
+        CopyBlocks copy = crossing();
+        CopyDone all = done(copy, 4);
+        List<BlockResult> results = new ArrayList<>(all.blocks());
+        for (int i = 1; i < 4; i += 2) {
+            results.set(i, Agent.failed(List.of(copy.blocks().get(i).block()), OperationReason.NO_ROOM).getFirst());
+        }
+        w.input(new CopyDone(all.envelope(), copy.operation(), Tier.HOST, Tier.DISK, Agent.NAMESPACE, results, 0, 0));
+
+        assertEquals(List.of(List.of("x3"), List.of("x2"), List.of("x1"), List.of("x0")),
+                w.commands(DropBlocks.class).stream().map(d -> names(d.blocks())).toList());
     }
 
     @Test
@@ -374,80 +310,32 @@ class DiskTest {
                 names(Victims.pick(n, Level.of(n.d.policy()).getLast(), 8, 8).getFirst().blocks()));
     }
 
-    /** The agent's disk does not have what a drop relied on: it is taken off the books, and the block is copied again. */
+    /** x3 was used and is not taken by the disk: x2, which is, has that use all the same. */
     @Test
-    void whatTheDiskTurnsOutToLackIsTakenOffTheBooks() {
-        w.input(done(crossing(), 4));
-        DropBlocks drop = w.command(DropBlocks.class);
-
-        w.input(new DropFailed(a.envelope(), drop.operation(), Tier.HOST, OperationReason.LAST_COPY, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(drop.blocks()), OperationReason.LAST_COPY)));
-
-        BlocksRemoved removed = w.fact(BlocksRemoved.class);
-        assertEquals(List.of(Tier.DISK, 4, 0), List.of(removed.tier(), removed.blocks().size(), removed.lastCopiesLost()));
-        assertEquals(names(drop.blocks()), names(w.command(CopyBlocks.class).blocks()));
-    }
-
-    @Test
-    void whatTheHostTurnsOutToLackIsTakenOffTheBooks() {
-        w.input(failed(crossing(), OperationReason.STALE_GENERATION));
-
-        BlocksRemoved removed = w.fact(BlocksRemoved.class);
-        assertEquals(List.of(Tier.HOST, 4), List.of(removed.tier(), removed.blocks().size()));
-        assertEquals(List.of(5L, 0L), List.of(w.host(a).usedBlocks(), w.tier(a, Tier.DISK).usedBlocks()));
-    }
-
-    /** Late: cancelled after its time, ended by the agent; then the bytes are reported after all, and nothing more comes of it. */
-    @Test
-    void aCopyThatIsLateIsCancelled() {
-        CopyBlocks copy = crossing();
+    void aUseCountsForWhatIsAboveThoughTheEndIsNotTaken() {
+        w.warm(a, "x", x, 0);
+        w.input(a.submit("hit", x).answered().event());
+        long hit = w.offset();
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.4, 0.1, 1, 1, true, 100, 1_000, 5_000, 0, true));
         w.tick();
-        w.tick();
-        assertEquals(OperationKind.COPY, w.command(CancelOperation.class).kind());
 
-        w.input(new OperationCancelled(a.envelope(), copy.operation(), OperationReason.NEVER_STARTED, "", List.of()));
-
-        assertEquals(OperationState.CANCELLED, w.fact(OperationEnded.class).state());
-        assertEquals(Tier.STORE, w.command(DropBlocks.class).reliesOn());
-        assertRefused(RefusalReason.OPERATION_ENDED, w.input(done(copy, 4)));
-        assertEquals(0, w.tier(a, Tier.DISK).usedBlocks());
+        assertEquals(List.of("x3", "x2", "x1", "x0"), names(w.command(CopyBlocks.class).blocks()));
+        assertEquals(hit, Objects.requireNonNull(w.copy(a, Tier.DISK, x.get(2))).touch());
     }
 
+    /** Batches of 1, at most 2 in flight: the host stands at 9 - 2 + 2 = 9 again, and still no third is issued. */
     @Test
-    void aCopyThatIsToldTwiceCountsOnce() {
-        CopyBlocks copy = crossing();
-        CopyDone event = done(copy, 4);
-        w.input(event);
-        assertRefused(RefusalReason.OPERATION_ENDED, w.input(event.withEnvelope(a.envelope())));
-        assertEquals("InputRefused", w.factNames());
-        assertEquals(4, w.tier(a, Tier.DISK).usedBlocks());
-    }
+    void noMoreCopiesAreInFlightThanAllowed() {
+        World small = new World(new HeapTables(), new Limits(1, 100, 100, 2, 10, 64, 4))
+                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true));
+        Agent b = small.register(new Agent("b", "b-1", 10, 10));
+        small.warm(b, "x", Agent.path("x", 9), 0);
+        assertEquals(2, small.host(b).copies());
 
-    /** A copy that nobody asked for: its bytes count, an older generation's do not. */
-    @Test
-    void aCopyThatNobodyKnowsIsAdopted() {
-        List<BlockResult> results = Agent.blocks(x, 0, 2).stream().map(this::onDisk).toList();
-        w.input(new CopyDone(a.envelope(), "node/a@5.0", Tier.HOST, Tier.DISK, Agent.NAMESPACE, results, 0, 0));
-        assertEquals("BlocksPlaced OrphanAdopted", w.factNames());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, x.get(1)));
+        small.warm(b, "y", Agent.path("y", 2), 20);
 
-        w.input(found(a, x, 0, 4));
-        assertEquals(List.of(2, 3), World.indexes(Operations.blocks(w.fact(BlocksPlaced.class).blocks())), "of 0 and 1 a later copy is known");
-    }
-
-    /** While the copy runs, a later one of x3 is reported by an operation that nobody knows: the end of the first does not set it back. */
-    @Test
-    void anOlderGenerationNeverReplacesALaterOne() {
-        CopyBlocks copy = crossing();
-        CopyDone first = done(copy, 4);
-        generation = 49;
-        w.input(new CopyDone(a.envelope(), "node/a@5.0", Tier.HOST, Tier.DISK, Agent.NAMESPACE, List.of(onDisk(Agent.block(x, 3))), 0, 0));
-
-        w.input(first.withEnvelope(a.envelope()));
-
-        assertEquals(List.of("x2", "x1", "x0"), names(w.fact(BlocksPlaced.class).blocks()));
-        assertEquals(50, Objects.requireNonNull(w.copy(a, Tier.DISK, x.get(3))).generation());
-        assertEquals(4, w.tier(a, Tier.DISK).usedBlocks());
+        assertEquals(List.of(11L, 2L), List.of(small.host(b).usedBlocks(), small.host(b).leavingBlocks()));
+        assertEquals(2, small.host(b).copies());
     }
 
     /** 9 - 4 = 5 stand; the sixth reaches the low mark and the ninth the high one: only then is more taken, 4 again. */
@@ -463,77 +351,5 @@ class DiskTest {
 
         assertEquals(issued + 1, w.commands.stream().filter(CopyBlocks.class::isInstance).count());
         assertEquals(8, w.host(a).leavingBlocks());
-    }
-
-    /** Nobody stored them, but the disk has what the host lost and the host has what the disk lost: no last copy went. */
-    @Test
-    void aCopyOnAnotherTierOfTheNodeIsNoLoss() {
-        w.policy(policy(true, false));
-        w.warm(a, "x", x, 0);
-        w.input(found(a, x, 0, 4));
-        w.input(a.evicted(Tier.DISK, RemovalReason.CHECKSUM, List.of(new PagedBlock(Agent.block(x, 3), -1, 7, 0))));
-        assertEquals(0, w.fact(BlocksRemoved.class).lastCopiesLost());
-        w.input(a.evicted(Tier.DEVICE, RemovalReason.ENGINE_EVICTED, Agent.paged(x, 2, 3, 1_002)));
-        w.input(a.evicted(Tier.HOST, RemovalReason.PRESSURE, Agent.paged(x, 2, 3, 2)));
-        assertEquals(0, w.fact(BlocksRemoved.class).lastCopiesLost());
-
-        w.input(a.stopping());
-
-        BlocksRemoved host = w.facts(BlocksRemoved.class).stream().filter(f -> f.tier() == Tier.HOST).findFirst().orElseThrow();
-        assertEquals(List.of(3, 1), List.of(host.blocks().size(), host.lastCopiesLost()), "x3 is neither in the store nor on the disk");
-    }
-
-    /** The same id and another move: a drop from the disk is not the end of a drop from the host. */
-    @Test
-    void anEndOfAnotherMoveIsNotTheEnd() {
-        w.input(done(crossing(), 4));
-        DropBlocks drop = w.command(DropBlocks.class);
-
-        w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, List.of()));
-
-        assertEquals(1, w.facts(OrphanAdopted.class).size());
-        assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, x.get(0)));
-        assertRefused(RefusalReason.OVER_LIMIT, w.input(new DropDone(a.envelope(), "d", Tier.STORE, Agent.NAMESPACE, List.of())));
-        assertRefused(RefusalReason.OVER_LIMIT,
-                w.input(new CopyDone(a.envelope(), "c", Tier.DISK, Tier.HOST, Agent.NAMESPACE, List.of(), 0, 0)));
-    }
-
-    /** An old copy's removal is reported while the new one is being written: that one is not touched. */
-    @Test
-    void aRemovalOfAnEarlierCopyDoesNotReachTheOneBeingWritten() {
-        crossing();
-        PagedBlock old = new PagedBlock(Agent.block(x, 3), -1, 5, 77);
-
-        w.input(a.evicted(Tier.DISK, RemovalReason.CHECKSUM, List.of(old)));
-
-        assertEquals(CopyState.WRITING, w.state(a, Tier.DISK, x.get(3)));
-    }
-
-    /** The disk outlives the agent: what it still holds serves in the new life, what was not found again is swept. */
-    @Test
-    void theDiskSurvivesARestart() {
-        demoteX();
-        w.input(a.stopping());
-        Agent b = w.register(new Agent("a", "a-2", 10, 10));
-        assertEquals(CopyState.ABSENT, w.state(b, Tier.DISK, x.get(0)));
-
-        w.input(found(b, x, 0, 3));
-
-        BlocksPlaced placed = w.fact(BlocksPlaced.class);
-        assertEquals(List.of(Tier.DISK, Tier.UNKNOWN, 3), List.of(placed.tier(), placed.heldAlso(), placed.blocks().size()));
-        assertEquals(3, w.tier(b, Tier.DISK).usedBlocks());
-        w.input(b.submit("r", x).event());
-        assertEquals(List.of(0, 1, 2), World.indexes(w.command(PrefetchBlocks.class).blocks()));
-    }
-
-    @Test
-    void stepsOfARecoveryAreBounded() {
-        assertRefused(RefusalReason.OVER_LIMIT, w.input(found(a, Agent.path("r", 1_001), 0, 1_001)));
-        w.input(found(a, Agent.path("r", 1_000), 0, 1_000));
-        assertEquals(1_000, w.tier(a, Tier.DISK).usedBlocks());
-        Agent none = w.register("none", 10);
-        assertRefused(RefusalReason.CONFIGURATION_MISMATCH, w.input(found(none, x, 0, 1)));
-        assertRefused(RefusalReason.OVER_LIMIT, w.input(new BlocksRecovered(a.envelope(), Tier.HOST, Agent.NAMESPACE,
-                List.of(), 0)));
     }
 }

@@ -15,8 +15,12 @@ import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.Event;
@@ -66,6 +70,17 @@ class TopologyParityTest {
         assertEquals(scenario.commands, unstampedCommands(commands));
         assertChained(facts.stream().map(fact -> new Link(fact.envelope(), fact)).toList());
         assertChained(commands.stream().map(command -> new Link(command.envelope(), command)).toList());
+    }
+
+    /** The day has something of the disk in it: what is copied there, read from there, and let go there. */
+    @Test
+    void theDayUsesTheDisk() {
+        List<Command> commands = Scenario.play().commands;
+
+        assertTrue(commands.stream().anyMatch(c -> c instanceof CopyBlocks), "copies");
+        assertTrue(commands.stream().anyMatch(c -> c instanceof PrefetchBlocks p && p.sources().contains(Tier.DISK)), "fetches");
+        assertTrue(commands.stream().anyMatch(c -> c instanceof DropBlocks d && d.tier() == Tier.DISK), "drops from it");
+        assertTrue(commands.stream().anyMatch(c -> c instanceof DropBlocks d && d.reliesOn() == Tier.DISK), "drops that rely on it");
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
@@ -131,6 +132,7 @@ final class Agent {
             case WriteBackBlocks write -> refuse(write.header(), write.operation(), OperationReason.UNSUPPORTED);
             case CopyBlocks copy -> refuse(copy.header(), copy.operation(), OperationReason.UNSUPPORTED);
             case BackUpBlocks backUp -> refuse(backUp.header(), backUp.operation(), OperationReason.UNSUPPORTED);
+            case CopyBlocks copy -> refuse(copy.header(), copy.operation(), OperationReason.UNSUPPORTED);
             case FenceAgent fence -> throw BenchException.failed(
                     "the controller fenced node " + node + " of the benchmark for incarnation " + fence.currentIncarnation(),
                     "the machine may be too slow for this load: try a lower --rate");
