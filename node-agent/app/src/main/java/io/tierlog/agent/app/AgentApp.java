@@ -101,6 +101,7 @@ public final class AgentApp implements AutoCloseable {
                     new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
             disk = config.disk()
                     .map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
+            DiskWalk diskWalk = closers.add("disk walk", new DiskWalk()); // closed after the loop, which it puts to, and before the tier
             AgentConfig.Tuning tuning = config.tuning();
             String name = "agent-" + config.node();
             long originNs = System.nanoTime();
@@ -130,7 +131,7 @@ public final class AgentApp implements AutoCloseable {
             door.start();
             registrar = new Registrar(log, sink, config.times().registration(), stopping::get);
             Thread.ofPlatform().name(name + "-register").daemon().start(this::register);
-            disk.ifPresent(file -> Thread.ofPlatform().name(name + "-disk-found").daemon().start(() -> tellDisk(file)));
+            disk.ifPresent(file -> diskWalk.start(name, file, loop::put, this::failed));
             started = true;
         } finally {
             if (!started) {
@@ -275,17 +276,6 @@ public final class AgentApp implements AutoCloseable {
         return config.diskBlocks() == 0
                 ? List.of(host)
                 : List.of(host, new TierCapacity(Tier.DISK, config.diskBlocks(), config.memory().blockBytes()));
-    }
-
-    /** Tells the core what the disk has kept; reads the headers once more, so it does not hold up the start. */
-    private void tellDisk(BlockFile file) {
-        try {
-            DiskStart.tell(file, loop::put);
-        } catch (RuntimeException e) {
-            if (!stopping.get()) {
-                failed(e);
-            }
-        }
     }
 
     private Event registering(Envelope envelope) {
