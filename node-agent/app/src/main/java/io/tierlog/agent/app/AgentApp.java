@@ -110,6 +110,7 @@ public final class AgentApp implements AutoCloseable {
                     new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
             disk = config.disk()
                     .map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
+            DiskWalk diskWalk = closers.add("disk walk", new DiskWalk()); // closed after the loop, which it puts to, and before the tier
             AgentConfig.Tuning tuning = config.tuning();
             String name = "agent-" + config.node();
             long originNs = System.nanoTime();
@@ -140,7 +141,7 @@ public final class AgentApp implements AutoCloseable {
             door.start();
             registrar = new Registrar(log, sink, config.times().registration(), stopping::get);
             Thread.ofPlatform().name(name + "-register").daemon().start(this::register);
-            disk.ifPresent(file -> Thread.ofPlatform().name(name + "-disk-found").daemon().start(() -> tellDisk(file)));
+            disk.ifPresent(file -> diskWalk.start(name, file, loop::put, this::failed));
             started = true;
         } finally {
             if (!started) {
@@ -307,27 +308,6 @@ public final class AgentApp implements AutoCloseable {
         return config.diskBlocks() == 0
                 ? List.of(host)
                 : List.of(host, new TierCapacity(Tier.DISK, config.diskBlocks(), config.memory().blockBytes()));
-    }
-
-    /** Tells the core what the disk has kept; reads the headers once more, so it does not hold up the start. */
-    private void tellDisk(BlockFile file) {
-        try {
-            DiskStart.tell(file, this::taken);
-        } catch (RuntimeException e) {
-            if (!stopping.get()) {
-                failed(e);
-            }
-        }
-    }
-
-    /** Whether the core has taken an input that waited for room; an interrupt means that the agent ends. */
-    private boolean taken(AgentInput input) {
-        try {
-            return loop.put(input);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return false;
-        }
     }
 
     private Event registering(Envelope envelope) {

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.DiskFound;
-import io.tierlog.agent.core.AgentInput.FoundOnDisk;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.DiskLimits;
 import io.tierlog.agent.disk.FileSegmentIo;
-import io.tierlog.agent.disk.HeldBlock;
 import io.tierlog.agent.disk.Recovered;
-import io.tierlog.schemas.Block;
 import java.io.IOException;
-import java.util.List;
-import java.util.Optional;
-import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How the disk tier of an agent comes up: opened within its bounds, then told to the core page by page. Static and without state. */
+/** How the disk tier of an agent is opened, and within which bounds. Static and without state. */
 final class DiskStart {
     private static final Logger LOG = LoggerFactory.getLogger(DiskStart.class);
     private static final int ALIGN_BYTES = 4_096;
@@ -27,7 +19,6 @@ final class DiskStart {
     private static final int FURTHER_SEGMENTS = 3;
     private static final long MOST_FREE_BYTES = 1L << 30;
     private static final long PROGRESS_NANOS = 2_000_000_000L;
-    private static final int PAGE_BLOCKS = 1_000;
 
     private DiskStart() {}
 
@@ -72,26 +63,5 @@ final class DiskStart {
         return DiskLimits.of(capacity, blockBytes)
                 .with(new DiskLimits.Space(capacity, Math.min(MOST_FREE_BYTES, capacity), perSegment * record, ALIGN_BYTES))
                 .with(disk.force());
-    }
-
-    /**
-     * Tells everything that is held, the last page as such.
-     *
-     * @param put takes an input, waiting for room; false when nobody takes any more
-     */
-    static void tell(BlockFile file, Predicate<AgentInput> put) {
-        Optional<BlockFile.Cursor> next = Optional.of(BlockFile.Cursor.START);
-        boolean taken = true;
-        while (next.isPresent() && taken) {
-            BlockFile.HeldPage page = file.held(next.get(), PAGE_BLOCKS);
-            next = page.next();
-            List<FoundOnDisk> found = page.blocks().stream().map(DiskStart::found).toList();
-            taken = put.test(new DiskFound(found, next.isEmpty()));
-        }
-    }
-
-    private static FoundOnDisk found(HeldBlock held) {
-        Block block = new Block(held.position().index(), held.key(), held.position().parent());
-        return new FoundOnDisk(held.namespace(), block, held.generation(), held.crc32c(), held.length());
     }
 }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.agent.core.AgentInput.FoundOnDisk;
 import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RemovalReason;
@@ -198,7 +199,7 @@ class DiskFetchTest {
         for (int i = 0; i < 5; i++) {
             int crc = FakePorts.crc(FakePorts.content("m", prompt.keys().get(i)));
             results.add(new AgentInput.UnitResult(
-                    io.tierlog.schemas.BlockStatus.ARRIVED, OperationReason.COMPLETED, crc, i == 1 ? 77 : i + 1));
+                    BlockStatus.ARRIVED, OperationReason.COMPLETED, crc, i == 1 ? 77 : i + 1));
         }
         world.ports.units.remove(unit);
         world.on(FakePorts.input(unit, results));
@@ -305,15 +306,16 @@ class DiskFetchTest {
         World world = new World(31, 31, 20, AgentLimits.defaults(), past);
         world.register();
         world.attach();
-        world.heard.congested = true;
-        world.on(new AgentInput.DiskFound(past.disk().found(), true));
-        world.advance(5_000);
-        assertEquals(List.of(), world.heard.events(BlocksRecovered.class), "the log does not take it");
-        world.copy(prompt, List.of());
+        world.on(new AgentInput.DiskFound(past.disk().found(), false));
+        world.copy(prompt, List.of(new BlockResult(prompt.block(4), BlockStatus.ARRIVED, OperationReason.COMPLETED, 0, 1, 0, Tier.DEVICE)));
         world.command(world.diskDropCommand(prompt, List.of(new PagedBlock(prompt.block(4), -1, 5, 0)), Tier.STORE));
         assertEquals(
                 List.of(OperationReason.QUEUE_FULL, OperationReason.QUEUE_FULL),
                 world.heard.events(CommandRefused.class).stream().map(CommandRefused::reason).toList());
+        world.heard.congested = true;
+        world.on(new AgentInput.DiskFound(List.of(), true));
+        world.advance(5_000);
+        assertEquals(List.of(), world.heard.events(BlocksRecovered.class), "the log does not take it");
         world.heard.congested = false;
         world.advance(10);
         assertEquals(0, world.heard.event(BlocksRecovered.class).remainingBlocks());

@@ -130,7 +130,6 @@ final class Agent {
             case ReleaseRequest release -> began(release.header());
             case ReleasePins release -> began(release.header());
             case WriteBackBlocks write -> refuse(write.header(), write.operation(), OperationReason.UNSUPPORTED);
-            case CopyBlocks copy -> refuse(copy.header(), copy.operation(), OperationReason.UNSUPPORTED);
             case BackUpBlocks backUp -> refuse(backUp.header(), backUp.operation(), OperationReason.UNSUPPORTED);
             case CopyBlocks copy -> refuse(copy.header(), copy.operation(), OperationReason.UNSUPPORTED);
             case FenceAgent fence -> throw BenchException.failed(
