@@ -16,7 +16,6 @@ import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.CancelOperation;
-import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
