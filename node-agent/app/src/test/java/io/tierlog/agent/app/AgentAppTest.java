@@ -211,7 +211,8 @@ class AgentAppTest {
 
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
-                ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(), Collections.nCopies(4, Tier.STORE), List.of()));
+                ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(),
+                Collections.nCopies(4, Tier.STORE), List.of()));
         Offer offer = engine.notice().getReady().getOffer();
         assertEquals(List.of(0, 4), List.of(offer.getFirstIndex(), offer.getSourcesCount()));
         assertEquals(Offer.Source.SOURCE_STORE, offer.getSources(0));

@@ -16,8 +16,9 @@ import io.tierlog.schemas.event.PrefetchFailed;
 import java.util.List;
 
 /**
- * Disk or store to host for a waiting request, each block from the nearest copy; what the disk fails to give is read from the store. What arrived as a contiguous run from the first block on serves at the end, leased to the request if it
- * still waits; the rest goes back. What lands after a cancel goes back too.
+ * Disk or store to host for a waiting request, each block from the nearest copy; what the disk fails to give is read from the store. What
+ * arrived as a contiguous run from the first block on serves at the end, leased to the request if it still waits; the rest goes back. What
+ * lands after a cancel goes back too.
  */
 final class Prefetch extends Session {
     private final HostFill fill;

@@ -213,13 +213,19 @@ class DiskCasesTest {
         assertEquals(List.of(20L, 0), List.of(world.disk().freeBlocks(), world.ports.disk.size()));
     }
 
-    @Test
-    void aCancelledCopyNamesWhatIsDown() {
-        World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 1, 1))
-                .with(new AgentLimits.Disk(1, 1, 10)), World.Past.none());
+    /** Units of so many blocks, one of each kind at a time. */
+    private static World slow(int blocks) {
+        AgentLimits limits = AgentLimits.defaults().with(new AgentLimits.Units(blocks, 1, 1, 1, 1)).with(new AgentLimits.Disk(1, 1, 10));
+        World world = new World(31, 31, 20, limits, World.Past.none());
         world.on(new AgentInput.DiskFound(List.of(), true));
         world.register();
         world.attach();
+        return world;
+    }
+
+    @Test
+    void aCancelledCopyNamesWhatIsDown() {
+        World world = slow(2);
         List<BlockResult> host = onHost(world);
         String copy = world.copy(prompt, host.reversed()); // units of 2, one at a time
         world.cancelOperation(copy, OperationKind.COPY);
@@ -265,6 +271,9 @@ class DiskCasesTest {
                 List.of(OperationReason.COMPLETED, OperationReason.LAST_COPY),
                 world.heard.event(DropDone.class).blocks().stream().map(BlockResult::reason).toList());
         assertEquals(27, world.free());
+        world.command(world.diskDropCommand(prompt, copies(world.heard.event(CopyDone.class)), Tier.HOST));
+        assertEquals(OperationReason.LAST_COPY, world.heard.last(DropFailed.class).reason(), "the host has it no longer");
+        assertEquals(1, world.disk().servingBlocks());
     }
 
     @Test
@@ -324,10 +333,7 @@ class DiskCasesTest {
 
     @Test
     void aBlockHasNoOtherCopyBeforeTheLogHasHeardOfTheEndOfTheFirst() {
-        World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Units(1, 1, 1, 1, 1)), World.Past.none());
-        world.on(new AgentInput.DiskFound(List.of(), true));
-        world.register();
-        world.attach();
+        World world = slow(1);
         List<BlockResult> host = onHost(world);
         world.copy(prompt, host.reversed());
         world.endAll(Kind.DISK_WRITE);
@@ -374,11 +380,12 @@ class DiskCasesTest {
 
     @Test
     void aCancelledDropHasDroppedWhatItSaid() {
-        World world = World.withDisk(31, 20);
+        World world = slow(1);
         List<PagedBlock> copies = copied(world);
         var drop = world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE);
         world.command(drop);
         world.cancelOperation(drop.operation(), OperationKind.DROP);
+        assertEquals(1, world.ports.of(Kind.DISK_DROP).size(), "of the first block");
         world.settle();
         assertEquals(
                 List.of(BlockStatus.GONE, BlockStatus.GONE),

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.AgentInput.FoundOnDisk;
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
@@ -219,6 +220,56 @@ class DiskFetchTest {
         assertEquals(List.of(), world.ports.units);
         assertEquals(31, world.free());
         world.assertAtRest();
+    }
+
+    @Test
+    void aCopyThatIsReadStaysThoughNobodyWaitsAnyMore() {
+        World world = found(0, 5);
+        world.submitted("r", prompt);
+        world.prefetch("r", prompt, 0, 5);
+        world.advance(200);
+        assertEquals(Offer.Reason.WAIT_EXPIRED, ready(world).reason());
+        PagedBlock last = new PagedBlock(prompt.block(4), -1, 5, 0);
+        world.command(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
+        assertEquals(OperationReason.PINNED, world.heard.event(DropFailed.class).reason());
+        world.settle();
+        assertEquals(5, world.heard.event(PrefetchDone.class).blocks().size());
+        assertEquals(0, world.disk().pinCount());
+    }
+
+    @Test
+    void aCopyOfTheSameKeyAtAnotherPlaceIsNotTheBlock() {
+        World.Past past = World.Past.none();
+        World world = new World(31, 31, 20, AgentLimits.defaults(), past);
+        Block elsewhere = new Block(3, prompt.keys().getFirst(), prompt.keys().get(2));
+        world.on(new AgentInput.DiskFound(List.of(new FoundOnDisk("m", elsewhere, 1, 7, FakePorts.BLOCK_BYTES)), true));
+        world.register();
+        world.attach();
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        assertEquals(List.of(), submission(world).diskIndexes());
+        world.prefetch("r", prompt, 0, 5);
+        assertEquals(List.of(), world.ports.of(Kind.DISK_READ));
+        world.settle();
+        assertEquals(5, ready(world).sources().size());
+    }
+
+    @Test
+    void whatCameFromTheDiskIsNotKnownToBeInTheStore() {
+        World.Past past = World.Past.none();
+        Prompt one = Prompt.of(2, 1, 2, 3);
+        past.disk().put(one, 0, 1);
+        World world = World.withDisk(1, 20, past);
+        world.submitted("r", one);
+        world.prefetch("r", one, 0, 1);
+        world.settle();
+        world.finish("r");
+        world.command(world.diskDropCommand(one, List.of(new PagedBlock(one.block(0), -1, 1, 0)), Tier.HOST));
+        world.settle();
+        Prompt other = Prompt.of(2, 91, 92);
+        world.compute("s", other, 0, 5);
+        world.writeBack("s", other, 0, 5); // the one page of the host must be given to it
+        assertEquals(1, world.core.status().count(AgentCounter.LAST_COPIES_EVICTED));
     }
 
     @Test

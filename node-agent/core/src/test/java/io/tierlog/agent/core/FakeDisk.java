@@ -64,7 +64,8 @@ final class FakeDisk {
         Lie lie = lies.poll();
         long generation = ++generations;
         if (lie != Lie.LOST) {
-            put(namespace, new Block(write.index(), key, write.parent()), generation, lie == Lie.TORN ? Arrays.copyOf(Arrays.copyOf(page, page.length / 2), page.length) : page);
+            byte[] half = Arrays.copyOf(Arrays.copyOf(page, page.length / 2), page.length);
+            put(namespace, new Block(write.index(), key, write.parent()), generation, lie == Lie.TORN ? half : page);
         }
         return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, write.crc32c(), generation);
     }

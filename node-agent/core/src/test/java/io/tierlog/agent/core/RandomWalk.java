@@ -173,7 +173,8 @@ final class RandomWalk {
 
     private void rot() {
         int page = random.nextInt(hostPages);
-        boolean busy = world.ports.units.stream().anyMatch(unit -> unit.kind() == Kind.LOAD || unit.kind() == Kind.WRITE || unit.kind() == Kind.DISK_WRITE);
+        boolean busy = world.ports.units.stream()
+                .anyMatch(unit -> unit.kind() == Kind.LOAD || unit.kind() == Kind.WRITE || unit.kind() == Kind.DISK_WRITE);
         if (!busy) {
             world.ports.host[page][3] ^= 1;
         }
