@@ -71,7 +71,8 @@ final class Inputs {
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
                     RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, BlocksEvicted _,
                     OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
-                    LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, DropDone _, DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
+                    LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, DropDone _, DropFailed _,
+                    OperationCancelled _, CommandRefused _ -> ofNode(d, event);
         }
     }
 

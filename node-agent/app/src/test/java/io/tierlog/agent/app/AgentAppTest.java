@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
+import static io.tierlog.agent.app.DoorMessages.load;
+import static io.tierlog.agent.app.DoorMessages.page;
+import static io.tierlog.agent.app.DoorMessages.submit;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -13,18 +16,15 @@ import io.tierlog.agent.app.memory.Checksums;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.ObjectName;
 import io.tierlog.agent.core.AgentLimits;
-import io.tierlog.door.v1.BlockPage;
 import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.HealthRequest;
 import io.tierlog.door.v1.KvLayer;
-import io.tierlog.door.v1.LoadRequest;
 import io.tierlog.door.v1.MemoryRegion;
 import io.tierlog.door.v1.Offer;
 import io.tierlog.door.v1.OfferReason;
 import io.tierlog.door.v1.PrefilledRequest;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.SubmitRequest;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
@@ -43,7 +43,6 @@ import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
-import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
 import io.tierlog.schemas.PagedBlock;
@@ -106,7 +105,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AgentAppTest {
     private static final int BLOCK = 4_096;
     private static final int PAGES = 16;
-    private static final String NAMESPACE = "model";
+    static final String NAMESPACE = "model";
     private static final AtomicInteger LOGS = new AtomicInteger();
     private static final List<EmbeddedKafka> BROKER = new ArrayList<>();
 
@@ -173,7 +172,7 @@ class AgentAppTest {
         controller.await(RequestSubmitted.class);
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
-                ScriptedController.key(0), List.of(block(0)), List.of(Tier.STORE), List.of()));
+                ScriptedController.key(0), List.of(ScriptedController.block(0)), List.of(Tier.STORE), List.of()));
         engine.notice();
 
         assertEquals(1, engine.calls().load(load(session, "r1", 1, 6)).getLoaded());
@@ -211,7 +210,7 @@ class AgentAppTest {
 
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
-                ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(),
+                ScriptedController.key(0), IntStream.range(0, 4).mapToObj(ScriptedController::block).toList(),
                 Collections.nCopies(4, Tier.STORE), List.of()));
         Offer offer = engine.notice().getReady().getOffer();
         assertEquals(List.of(0, 4), List.of(offer.getFirstIndex(), offer.getSourcesCount()));
@@ -242,14 +241,14 @@ class AgentAppTest {
 
         controller.command("a", new WriteBackBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op2", "r1", 1, NAMESPACE, ScriptedController.key(0),
-                List.of(new PagedBlock(block(4), 9, 1, 0)), 10_000));
+                List.of(new PagedBlock(ScriptedController.block(4), 9, 1, 0)), 10_000));
         assertEquals(List.of(9), engine.notice().getReleased().getPagesList());
         BlockResult written = controller.await(WriteBackDone.class).blocks().getFirst();
         assertEquals(List.of(BlockStatus.ARRIVED, crc(4)), List.of(written.status(), written.crc32c()));
 
         controller.command("a", new BackUpBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op3", "op2", NAMESPACE, ScriptedController.key(0),
-                List.of(new PagedBlock(block(4), written.page(), written.generation(), written.crc32c()))));
+                List.of(new PagedBlock(ScriptedController.block(4), written.page(), written.generation(), written.crc32c()))));
         assertEquals(BlockStatus.ARRIVED, controller.await(BackUpDone.class).blocks().getFirst().status());
         assertTrue(controller.await(BlocksStored.class).envelope().aggregate().startsWith("store/"));
         ByteBuffer stored = ByteBuffer.allocateDirect(BLOCK);
@@ -308,7 +307,7 @@ class AgentAppTest {
         }
         BlocksEvicted evicted = controller.await(BlocksEvicted.class);
         assertEquals(List.of(Tier.DISK, RemovalReason.CHECKSUM), List.of(evicted.tier(), evicted.reason()));
-        assertEquals(block(2), evicted.blocks().getFirst().block());
+        assertEquals(ScriptedController.block(2), evicted.blocks().getFirst().block());
         Eventually.await("the damaged copy leaves", () -> second.status().usage().getLast().freeBlocks() == 13);
     }
 
@@ -331,7 +330,7 @@ class AgentAppTest {
                 && said.diskIndexes().size() == (source == Tier.DISK ? 4 : 0));
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", incarnation), controller.header(), "fetch" + incarnation, "lease" + incarnation, 10_000,
-                request, 1, NAMESPACE, ScriptedController.key(0), IntStream.range(0, 4).mapToObj(AgentAppTest::block).toList(),
+                request, 1, NAMESPACE, ScriptedController.key(0), IntStream.range(0, 4).mapToObj(ScriptedController::block).toList(),
                 Collections.nCopies(4, source), List.of()));
         Offer offer = engine.notice().getReady().getOffer();
         assertEquals(offer.getSourcesCount(), engine.calls().load(load(session, request, offer.getSourcesCount(), 4)).getLoaded());
@@ -562,34 +561,6 @@ class AgentAppTest {
         AgentEnd end = agent.ended().toCompletableFuture().get(20, TimeUnit.SECONDS);
         assertEquals(AgentEnd.Kind.REFUSED, end.kind());
         assertTrue(end.detail().contains(detail), end.detail());
-    }
-
-    private static SubmitRequest submit(String session, String request, int blocks) {
-        SubmitRequest.Builder builder = SubmitRequest.newBuilder()
-                .setSession(session).setRequest(request).setAttempt(1).setNamespace(NAMESPACE)
-                .setPromptTokens(2 * blocks + 1).setBlockTokens(2).setReuseEligible(true);
-        IntStream.range(0, blocks).forEach(i -> builder.addKeys(TestEngine.bytes(ScriptedController.key(i))));
-        return builder.build();
-    }
-
-    private static LoadRequest load(String session, String request, int blocks, int firstPage) {
-        LoadRequest.Builder builder =
-                LoadRequest.newBuilder().setSession(session).setRequest(request).setAttempt(1).setNamespace(NAMESPACE);
-        IntStream.range(0, blocks).forEach(i -> builder.addBlocks(page(i, firstPage + i)));
-        return builder.build();
-    }
-
-    private static BlockPage page(int index, int page) {
-        return BlockPage.newBuilder()
-                .setIndex(index)
-                .setKey(TestEngine.bytes(ScriptedController.key(index)))
-                .setPage(page)
-                .setGeneration(1)
-                .build();
-    }
-
-    private static Block block(int index) {
-        return new Block(index, ScriptedController.key(index), index == 0 ? Bytes.EMPTY : ScriptedController.key(index - 1));
     }
 
     private static ObjectName name(int index) {

@@ -8,6 +8,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
@@ -142,5 +143,10 @@ final class ScriptedController implements AutoCloseable {
     public void close() {
         producer.close(Duration.ofSeconds(1));
         reader.close();
+    }
+
+    /** The block of that index in the prompt that all tests use. */
+    static Block block(int index) {
+        return new Block(index, key(index), index == 0 ? Bytes.EMPTY : key(index - 1));
     }
 }
