@@ -40,7 +40,6 @@ import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
-import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Layout;

@@ -19,7 +19,6 @@ import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -99,6 +99,7 @@ class DemoCommandTest {
         assertRefused("is no size", "--host", "many");
         assertRefused("--host-low must be above 0 and at most --host-high", "--host-high", "0.5", "--host-low", "0.6");
         assertRefused("--controller-kills needs --processes", "--controller-kills", "1");
+        assertRefused("and a controller", "--processes", "--no-controller", "--controller-kills", "1");
         assertRefused("is no span of requests", "--controller-away", "400-200");
         assertRefused("the largest request needs", "--device", "2blocks");
         assertRefused("Unknown option: '--hots=5%'", "--hots=5%");

@@ -4,6 +4,7 @@ package io.tierlog.ops.cli.demo;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.Main;
 import java.io.BufferedReader;
@@ -55,7 +56,12 @@ final class ChildProcess implements AutoCloseable {
             throw new CliError("cannot start " + name + ": " + e, "is there memory and disk left?", CliError.FAILURE, e);
         }
         Thread killer = new Thread(process::destroyForcibly, "stop-" + name);
-        Runtime.getRuntime().addShutdownHook(killer);
+        try {
+            Runtime.getRuntime().addShutdownHook(killer);
+        } catch (IllegalStateException e) {
+            process.destroyForcibly();
+            throw new CliError(name + " was not started: the demo ends", "start it again", CliError.FAILURE, e);
+        }
         try {
             return new ChildProcess(name, process, awaitReady(process), killer);
         } catch (IOException | TimeoutException | ExecutionException e) {
@@ -90,18 +96,23 @@ final class ChildProcess implements AutoCloseable {
         ObjectMapper mapper = new ObjectMapper();
         try (BufferedReader reader = process.inputReader()) {
             for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                if (line.startsWith("{")) {
-                    JsonNode json = mapper.readTree(line);
-                    if ("ready".equals(json.path("event").asText())) {
-                        found.complete(json);
-                    }
+                JsonNode json = parsed(mapper, line);
+                if ("ready".equals(json.path("event").asText())) {
+                    found.complete(json);
                 }
             }
             found.completeExceptionally(new IOException("it ended"));
-        } catch (JsonProcessingException e) {
-            found.completeExceptionally(e);
         } catch (IOException e) {
             found.completeExceptionally(e);
+        }
+    }
+
+    /** The line as JSON; what is none says nothing. */
+    private static JsonNode parsed(ObjectMapper mapper, String line) {
+        try {
+            return line.startsWith("{") ? mapper.readTree(line) : MissingNode.getInstance();
+        } catch (JsonProcessingException e) {
+            return MissingNode.getInstance();
         }
     }
 
@@ -125,10 +136,6 @@ final class ChildProcess implements AutoCloseable {
     /** What it printed when it was ready. */
     JsonNode ready() {
         return ready;
-    }
-
-    boolean alive() {
-        return process.isAlive();
     }
 
     /** Ends it as kill -9 does, and waits until it is gone. */

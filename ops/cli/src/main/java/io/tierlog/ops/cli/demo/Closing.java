@@ -21,6 +21,10 @@ final class Closing implements AutoCloseable {
 
     /** Takes over {@code resource}. */
     synchronized <T extends AutoCloseable> T own(T resource) {
+        if (closed) {
+            closeLate(resource);
+            throw new IllegalStateException("the demo ends");
+        }
         steps.push(resource);
         return resource;
     }
@@ -49,6 +53,15 @@ final class Closing implements AutoCloseable {
         }
         if (failure != null) {
             throw failure;
+        }
+    }
+
+    /** What was started while everything else was being closed. */
+    private static void closeLate(AutoCloseable resource) {
+        try {
+            resource.close();
+        } catch (Exception e) {
+            throw new IllegalStateException("cannot close cleanly: " + e, e);
         }
     }
 

@@ -147,7 +147,7 @@ public final class DemoCommand implements Callable<Integer> {
         require(!processes || !noTiers, "--processes and --no-tiers do not go together");
         require(controllerAway == null || (!processes && !noTiers && !noController), "--controller-away needs a controller in this process");
         away();
-        require(controllerKills == 0 || processes, "--controller-kills needs --processes");
+        require(controllerKills == 0 || (processes && !noController), "--controller-kills needs --processes, and a controller");
         require(controllerKills >= 0 && controllerKills <= 1000, "--controller-kills must be 0 to 1000, not " + controllerKills);
     }
 

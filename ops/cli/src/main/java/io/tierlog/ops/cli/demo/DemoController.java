@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The controller of a demo in one process: there from the start, and away for a part of the requests when that was asked for.
  *
- * <p>Progress and {@link #back} come from the thread of the run, closing from any; the controller itself is stopped and started on a thread of
- * its own, so that the run does not stand still meanwhile.
+ * <p>Progress may come late and from another thread than {@link #back}, closing from any; the controller itself is stopped and started on a
+ * thread of its own, so that the run does not stand still meanwhile.
  */
 final class DemoController implements ProgressListener, AutoCloseable {
     private static final Duration START = Duration.ofSeconds(30);
@@ -33,6 +33,7 @@ final class DemoController implements ProgressListener, AutoCloseable {
     private @Nullable ControllerApp controller;
     private @Nullable Future<?> left;
     private @Nullable Future<?> returned;
+    private boolean over;
 
     /**
      * The part of a run that goes on without a controller.
@@ -77,7 +78,7 @@ final class DemoController implements ProgressListener, AutoCloseable {
 
     @Override
     public synchronized void progress(Progress progress) {
-        if (away.isEmpty()) {
+        if (away.isEmpty() || over) {
             return;
         }
         if (left == null && progress.requestsDone() >= away.get().from()) {
@@ -89,15 +90,19 @@ final class DemoController implements ProgressListener, AutoCloseable {
 
     /** Returns when the controller is there again; at once when it never left. */
     void back() throws InterruptedException {
+        Future<?> leaving;
         Future<?> coming;
         synchronized (this) {
+            over = true;
             if (left != null && returned == null) {
                 returned = hand.submit(this::comeBack);
             }
+            leaving = left;
             coming = returned;
         }
         try {
-            if (coming != null) {
+            if (leaving != null && coming != null) {
+                leaving.get();
                 coming.get();
             }
         } catch (ExecutionException e) {

@@ -40,9 +40,6 @@ import java.util.OptionalInt;
 final class DemoRun implements AutoCloseable {
     private static final Duration POLICY_WAIT = Duration.ofSeconds(30);
 
-    /** An agent that is busy answers that much after its prefetch wait at the latest. */
-    private static final long READY_SLACK_MS = 800;
-
     private final DemoCommand flags;
     private final Workload workload;
     private final WorkloadProfile profile;
@@ -94,7 +91,7 @@ final class DemoRun implements AutoCloseable {
 
     private ReplayConfig plan(List<EngineNode> nodes) {
         ReplayConfig plan = ReplayPlan.of("demo-" + ProcessHandle.current().pid(), flags.options, workload, profile, nodes, memory);
-        Timeouts patience = plan.timeouts().withReadyMs(flags.prefetchWaitMs + READY_SLACK_MS);
+        Timeouts patience = ReplayPlan.patience(plan, flags.prefetchWaitMs);
         return plan.withTimeouts(flags.noController ? patience.withOnTheLogMs(0) : patience);
     }
 

@@ -49,6 +49,12 @@ public final class EngineCommand implements Callable<Integer> {
     @Option(names = "--watch-log", description = "Count operations and records on the log of --bootstrap-servers too.")
     boolean watchLog;
 
+    @Option(
+            names = "--prefetch-wait-ms",
+            paramLabel = "MS",
+            description = "What the agents were given as --prefetch-wait-ms (default: ${DEFAULT-VALUE}).")
+    int prefetchWaitMs = 200;
+
     @Option(names = "--run", paramLabel = "NAME", description = "Name of the run, new for every run on one log (default: run-PID).")
     String run = "run-" + ProcessHandle.current().pid();
 
@@ -64,18 +70,18 @@ public final class EngineCommand implements Callable<Integer> {
         WorkloadProfile profile = WorkloadProfile.of(workload);
         List<EngineNode> nodes = new ArrayList<>();
         agents.forEach((node, address) -> nodes.add(new EngineNode(node, door(node, address))));
-        Path memory = SharedMemory.directory();
-        ReplayConfig config = ReplayPlan.of(run, options, workload, profile, nodes, memory);
-        Optional<LogTally> tally = Optional.empty();
-        try {
+        try (Closing closing = new Closing()) {
+            Path memory = SharedMemory.directory();
+            closing.atEnd(() -> SharedMemory.delete(memory));
+            ReplayConfig plan = ReplayPlan.of(run, options, workload, profile, nodes, memory);
+            ReplayConfig config = plan.withTimeouts(ReplayPlan.patience(plan, prefetchWaitMs));
+            Optional<LogTally> tally = Optional.empty();
             if (watchLog) {
-                tally = Optional.of(ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics())));
+                LogTally started = ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics()));
+                tally = Optional.of(closing.own(started));
             }
             ReplayRun replay = ReplayRun.onStandardError();
             return print(replay.run(config, new ReplayRun.Watch(tally, Optional.empty()), compare), format, spec.commandLine().getOut());
-        } finally {
-            tally.ifPresent(LogTally::close);
-            SharedMemory.delete(memory);
         }
     }
 

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The demo with every part in a process of its own: broker, controller, one agent per node, and the engines. It can also kill the controller while
@@ -35,7 +36,7 @@ final class ProcessDemo implements AutoCloseable {
     private final long durationMs;
     private final Blocks blocks;
     private final Said said;
-    private final List<ChildProcess> children = new ArrayList<>();
+    private final List<ChildProcess> children = new CopyOnWriteArrayList<>();
 
     /** Blocks of the host pool of each node and of its disk tier, if any, and tokens in a block. */
     record Blocks(int host, OptionalInt disk, int tokens) {}
@@ -71,6 +72,8 @@ final class ProcessDemo implements AutoCloseable {
             agents.add(node + "=127.0.0.1:" + agent.ready().get("port").asInt());
         }
         Process engine = engine(servers, String.join(",", agents));
+        Thread killer = new Thread(engine::destroy, "stop-engine");
+        Runtime.getRuntime().addShutdownHook(killer);
         try {
             tell("engine pid " + engine.pid() + "; their output is in " + data);
             killController(engine, servers);
@@ -129,6 +132,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--watch-log",
                 "--bootstrap-servers", servers,
                 "--format", flags.format.name(),
+                "--prefetch-wait-ms", String.valueOf(flags.prefetchWaitMs),
                 flags.noCompare ? "--no-compare" : "--compare"));
         line.addAll(flags.options.asArguments());
         try {

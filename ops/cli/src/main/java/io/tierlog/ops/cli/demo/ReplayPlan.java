@@ -6,6 +6,7 @@ import io.tierlog.agent.app.Layouts;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.door.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.schemas.Bytes;
@@ -14,7 +15,15 @@ import java.util.List;
 
 /** Makes the replay's configuration from the flags. Static and without state. */
 final class ReplayPlan {
+    /** An agent that is busy answers that much after its prefetch wait at the latest. */
+    private static final long READY_SLACK_MS = 800;
+
     private ReplayPlan() {}
+
+    /** How long engines wait for agents that let a request wait for {@code prefetchWaitMs}. */
+    static Timeouts patience(ReplayConfig plan, int prefetchWaitMs) {
+        return plan.timeouts().withReadyMs(prefetchWaitMs + READY_SLACK_MS);
+    }
 
     static ReplayConfig of(
             String run, DemoOptions options, Workload workload, WorkloadProfile profile, List<EngineNode> nodes, Path memory) {
