@@ -91,7 +91,7 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.events.registry.RegistryException when the registry does not answer, or refuses the schemas
      * @throws io.tierlog.agent.app.memory.HostMemoryException when the host pool does not fit
      * @throws DiskUnavailableException when the disk tier cannot be opened
-     * @throws io.tierlog.agent.app.door.DoorException when the port is taken
+     * @throws io.tierlog.agent.app.door.DoorException when the port is taken, or the socket cannot be had
      */
     public static AgentApp start(AgentConfig config) {
         return new AgentApp(config);
@@ -129,7 +129,7 @@ public final class AgentApp implements AutoCloseable {
             commands = closers.add(
                     "commands", new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed));
             door = new DoorServer(
-                    config.doorPort(),
+                    config.door(),
                     new DoorServer.Wiring(
                             config.node(), config.memory().layouts(), loop::offer, loop::post, new Pools(), this::health),
                     tuning.door());
@@ -216,7 +216,7 @@ public final class AgentApp implements AutoCloseable {
         return log.processId();
     }
 
-    /** Port of the engine door on loopback. */
+    /** Port of the engine door on loopback; -1 when it has none. */
     public int doorPort() {
         return door.port();
     }
