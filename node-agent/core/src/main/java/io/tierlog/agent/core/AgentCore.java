@@ -18,6 +18,7 @@ import io.tierlog.agent.core.AgentInput.Prefilled;
 import io.tierlog.agent.core.AgentInput.Registered;
 import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.AgentInput.ReserveAsked;
+import io.tierlog.agent.core.AgentInput.SaveAsked;
 import io.tierlog.agent.core.AgentInput.Sealed;
 import io.tierlog.agent.core.AgentInput.SessionClosed;
 import io.tierlog.agent.core.AgentInput.SessionOpened;
@@ -51,6 +52,7 @@ public final class AgentCore {
     private final Leases leases;
     private final Reservations reservations;
     private final Looks looks;
+    private final Saves saves;
     private final WriteBacks writeBacks;
     private final Commands commands;
     private long nextHeartbeatMs = Long.MAX_VALUE;
@@ -66,13 +68,16 @@ public final class AgentCore {
         loads = new Loads(desk, operations, engines, requests, leases);
         reservations = new Reservations(desk, engines, requests, leases);
         looks = new Looks(desk, engines);
+        saves = new Saves(desk, engines, door, operations);
+        operations.onEnd(saves::ended);
         HostFill fill = new HostFill(desk, operations);
         writeBacks = new WriteBacks(desk, operations, requests, door, fill);
         Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
         commands = new Commands(
                 desk, operations, requests,
                 new Commands.Starters(
-                        prefetches, writeBacks, new BackUps(desk, operations), new Copies(desk, operations), new Drops(desk, operations)));
+                        prefetches, writeBacks, new BackUps(desk, operations), new Copies(desk, operations), new Drops(desk, operations),
+                        saves));
     }
 
     /** Takes one input. What was due by {@code nowMs} (a monotonic clock) is due before it. */
@@ -141,6 +146,7 @@ public final class AgentCore {
             case CallGone in -> callGone(in.call());
             case Prefilled in -> door.prefilled(in);
             case Sealed in -> door.sealed(in);
+            case SaveAsked in -> saves.run(in);
             case Finished in -> door.finished(in);
             case Cancelled in -> door.cancelled(in);
             case DeviceEvicted in -> door.evicted(in);
@@ -223,6 +229,7 @@ public final class AgentCore {
         requests.expireAll();
         writeBacks.refuseAll(OperationReason.NO_ROOM, "the agent goes away");
         requests.releaseAllFinished();
+        saves.refuseAll();
     }
 
     private void stopWhenIdle() {
@@ -249,6 +256,7 @@ public final class AgentCore {
         loads.callGone(call);
         leases.callGone(call);
         looks.callGone(call);
+        saves.callGone(call);
     }
 
     private void sessionClosed(SessionClosed in) {
@@ -259,6 +267,7 @@ public final class AgentCore {
         loads.sessionGone(in.session());
         leases.sessionGone(in.session());
         looks.sessionGone(in.session());
+        saves.sessionGone(in.session());
         writeBacks.engineGone(in.session());
         engines.close(in);
     }

@@ -78,6 +78,9 @@ public sealed interface AgentInput {
     record Sealed(long call, Attempt attempt, String namespace, Bytes root, Bytes parent, List<DeviceBlock> blocks)
             implements AgentInput {}
 
+    /** Blocks that the attempt has sealed shall be on the host now. */
+    record SaveAsked(long call, Attempt attempt, String namespace, List<DeviceBlock> blocks) implements AgentInput {}
+
     /** The attempt has ended: COMPLETED, PREEMPTED, or one of the rejections. */
     record Finished(long call, Attempt attempt, RequestReason reason, int generatedTokens) implements AgentInput {}
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,7 @@ final class Operations {
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
     private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
     private final Deque<Session> toSettle = new ArrayDeque<>();
+    private Consumer<Session> onEnd = session -> {};
     private boolean settling;
 
     Operations(Desk desk) {
@@ -61,6 +63,11 @@ final class Operations {
             lanes.put(kind, new ArrayDeque<>());
             underWay.put(kind, 0);
         }
+    }
+
+    /** Who hears of the end of every session, also of one that never began. */
+    void onEnd(Consumer<Session> hears) {
+        onEnd = hears;
     }
 
     // --- looking
@@ -149,6 +156,7 @@ final class Operations {
     void remove(Session session) {
         session.become(Session.State.ENDED);
         sessions.remove(session.operation);
+        onEnd.accept(session);
     }
 
     /** The page serves now, or is given up: whoever joined it goes on. */
@@ -185,6 +193,7 @@ final class Operations {
                 sessions.remove(one.operation);
                 one.end();
                 one.become(Session.State.ENDED);
+                onEnd.accept(one);
             }
         }
         settling = false;

@@ -267,6 +267,13 @@ final class World {
         return call;
     }
 
+    long save(String request, Prompt prompt, int from, int... pages) {
+        long call = call();
+        List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> at(prompt, from + i, pages[i])).toList();
+        on(new AgentInput.SaveAsked(call, attempt(request), prompt.namespace(), blocks));
+        return call;
+    }
+
     long finish(String request) {
         long call = call();
         on(new AgentInput.Finished(call, attempt(request), RequestReason.COMPLETED, 1));

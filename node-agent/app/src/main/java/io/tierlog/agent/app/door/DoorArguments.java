@@ -12,6 +12,7 @@ import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
 import io.tierlog.agent.core.AgentInput.Prefilled;
 import io.tierlog.agent.core.AgentInput.ReserveAsked;
+import io.tierlog.agent.core.AgentInput.SaveAsked;
 import io.tierlog.agent.core.AgentInput.Sealed;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.door.v1.BlockPage;
@@ -24,6 +25,7 @@ import io.tierlog.door.v1.PrefilledRequest;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.ReleaseRequest;
 import io.tierlog.door.v1.ReserveRequest;
+import io.tierlog.door.v1.SaveRequest;
 import io.tierlog.door.v1.SealedRequest;
 import io.tierlog.door.v1.SubmitRequest;
 import io.tierlog.schemas.Bytes;
@@ -169,6 +171,14 @@ final class DoorArguments {
                 root,
                 first ? Bytes.EMPTY : key("parent", request.getParent()),
                 blocks);
+    }
+
+    SaveAsked save(long call, SaveRequest request, int devicePages) throws BadArgumentException {
+        return new SaveAsked(
+                call,
+                attempt(request.getSession(), request.getRequest(), request.getAttempt()),
+                namespace(request.getNamespace()),
+                run(request.getBlocksList(), devicePages));
     }
 
     Finished finish(long call, FinishRequest request) throws BadArgumentException {

@@ -33,6 +33,8 @@ import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.ReleaseRequest;
 import io.tierlog.door.v1.ReserveReply;
 import io.tierlog.door.v1.ReserveRequest;
+import io.tierlog.door.v1.SaveReply;
+import io.tierlog.door.v1.SaveRequest;
 import io.tierlog.door.v1.SealedRequest;
 import io.tierlog.door.v1.SubmitReply;
 import io.tierlog.door.v1.SubmitRequest;
@@ -246,6 +248,12 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     public void sealed(SealedRequest request, StreamObserver<Ack> observer) {
         Maker maker = (call, session) -> arguments.sealed(call, request, session.devicePages());
         unary(observer, request.getSession(), maker, DoorService::ack);
+    }
+
+    @Override
+    public void save(SaveRequest request, StreamObserver<SaveReply> observer) {
+        unary(observer, request.getSession(), (call, session) -> arguments.save(call, request, session.devicePages()),
+                answer -> SaveReply.newBuilder().addAllBlocks(BlockAnswers.encode(expect(Answer.Saved.class, answer).blocks())).build());
     }
 
     @Override
