@@ -15,6 +15,7 @@ import io.tierlog.agent.core.AgentInput.Finished;
 import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
 import io.tierlog.agent.core.AgentInput.Prefilled;
+import io.tierlog.agent.core.AgentInput.ReadAsked;
 import io.tierlog.agent.core.AgentInput.Registered;
 import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.AgentInput.ReserveAsked;
@@ -53,6 +54,7 @@ public final class AgentCore {
     private final Reservations reservations;
     private final Looks looks;
     private final Saves saves;
+    private final Reads reads;
     private final WriteBacks writeBacks;
     private final Commands commands;
     private long nextHeartbeatMs = Long.MAX_VALUE;
@@ -69,7 +71,11 @@ public final class AgentCore {
         reservations = new Reservations(desk, engines, requests, leases);
         looks = new Looks(desk, engines);
         saves = new Saves(desk, engines, door, operations);
-        operations.onEnd(saves::ended);
+        reads = new Reads(desk, engines, operations);
+        operations.onEnd(session -> {
+            saves.ended(session);
+            reads.ended(session);
+        });
         HostFill fill = new HostFill(desk, operations);
         writeBacks = new WriteBacks(desk, operations, requests, door, fill);
         Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
@@ -96,7 +102,7 @@ public final class AgentCore {
         long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
         long waits = Math.min(requests.nextDeadlineMs(), writeBacks.nextDeadlineMs());
         long background = Math.min(nextHeartbeatMs, desk.disk.nextDeadlineMs());
-        return Math.min(Math.min(background, leases.nextDeadlineMs()), Math.min(pins, waits));
+        return Math.min(Math.min(background, Math.min(leases.nextDeadlineMs(), reads.nextDeadlineMs())), Math.min(pins, waits));
     }
 
     /** How the agent is now. */
@@ -140,6 +146,7 @@ public final class AgentCore {
             case BuffersRegistered in -> engines.register(in);
             case Submitted in -> requests.submit(in);
             case LoadAsked in -> loads.run(in);
+            case ReadAsked in -> reads.run(in);
             case ExistAsked in -> looks.run(in);
             case ReserveAsked in -> reservations.reserve(in);
             case LeaseGivenUp in -> reservations.giveUp(in);
@@ -171,6 +178,7 @@ public final class AgentCore {
         requests.expireFinished();
         writeBacks.expire();
         leases.expire();
+        reads.expire();
         desk.counters.add(AgentCounter.PINS_EXPIRED, desk.pages.expirePins(desk.nowMs()));
         if (desk.nowMs() >= nextHeartbeatMs) {
             heartbeat();
@@ -257,6 +265,7 @@ public final class AgentCore {
         leases.callGone(call);
         looks.callGone(call);
         saves.callGone(call);
+        reads.callGone(call);
     }
 
     private void sessionClosed(SessionClosed in) {
@@ -268,6 +277,7 @@ public final class AgentCore {
         leases.sessionGone(in.session());
         looks.sessionGone(in.session());
         saves.sessionGone(in.session());
+        reads.sessionGone(in.session());
         writeBacks.engineGone(in.session());
         engines.close(in);
     }

@@ -59,6 +59,12 @@ public sealed interface AgentInput {
     /** Host to device, for blocks of {@code lease}; the request is empty, and the attempt 0, for a reservation made outside of requests. */
     record LoadAsked(long call, Attempt attempt, String namespace, String lease, List<DeviceBlock> blocks) implements AgentInput {}
 
+    /**
+     * Host to device by name, outside of requests. Blocks on their way to the host are waited for, {@code waitMs} milliseconds for all of them
+     * together; negative for the agent's own time.
+     */
+    record ReadAsked(long call, String session, String namespace, List<DeviceBlock> blocks, long waitMs) implements AgentInput {}
+
     /** Where the blocks of {@code keys} are, without any consequence. */
     record ExistAsked(long call, String session, String namespace, List<Bytes> keys) implements AgentInput {}
 

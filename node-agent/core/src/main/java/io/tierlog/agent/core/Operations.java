@@ -133,6 +133,11 @@ final class Operations {
         session.become(Session.State.CANCELLING);
         session.cancelled(why);
         session.failPending(why);
+        stopWaiting(session, why);
+    }
+
+    /** Blocks that other operations bring are waited for no longer. */
+    void stopWaiting(Session session, OperationReason why) {
         for (Item item : session.items) {
             if (item.state() == Item.State.JOINED) {
                 leaveJoin(session, item);
@@ -166,6 +171,9 @@ final class Operations {
             for (Join join : waiting) {
                 join.session().joinEnded(join.item(), serves, whyNot);
                 join.session().unjoined();
+                if (join.session().hasPending() && !lane(join.session().kind()).contains(join.session())) {
+                    lane(join.session().kind()).add(join.session()); // now it has something to move
+                }
                 settle(join.session());
             }
         }

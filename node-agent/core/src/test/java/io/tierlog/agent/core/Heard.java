@@ -35,6 +35,8 @@ final class Heard implements EngineReplies, EventSink {
 
     record Saved(List<BlockAnswer> blocks) implements Reply {}
 
+    record Read(List<BlockAnswer> blocks) implements Reply {}
+
     record Done() implements Reply {}
 
     record Refused(Refusal refusal, String detail, boolean retry) implements Reply {}
@@ -95,6 +97,11 @@ final class Heard implements EngineReplies, EventSink {
     @Override
     public void missing(long call, int position) {
         reply(call, new Missing(position));
+    }
+
+    @Override
+    public void read(long call, List<BlockAnswer> blocks) {
+        reply(call, new Read(blocks));
     }
 
     @Override

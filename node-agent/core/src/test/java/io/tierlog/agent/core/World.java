@@ -231,6 +231,17 @@ final class World {
         return call;
     }
 
+    /** Reads blocks {@code from} and so on into these pages, waiting so long; negative for the agent's own time. */
+    long read(Prompt prompt, long waitMs, int from, int... pages) {
+        long call = call();
+        List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> {
+            generations.merge(pages[i], 1L, Long::sum);
+            return at(prompt, from + i, pages[i]);
+        }).toList();
+        on(new AgentInput.ReadAsked(call, SESSION, prompt.namespace(), blocks, waitMs));
+        return call;
+    }
+
     /** Gives up a lease. */
     long release(String lease) {
         long call = call();

@@ -23,6 +23,9 @@ sealed interface Answer {
     /** To Reserve. */
     record Reserved(String lease, long leaseMs) implements Answer {}
 
+    /** To Read. */
+    record Read(List<BlockAnswer> blocks) implements Answer {}
+
     /** To Save. */
     record Saved(List<BlockAnswer> blocks) implements Answer {}
 

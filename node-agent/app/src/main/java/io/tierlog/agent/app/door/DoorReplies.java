@@ -55,6 +55,11 @@ final class DoorReplies implements EngineReplies {
     }
 
     @Override
+    public void read(long call, List<BlockAnswer> blocks) {
+        answer(call, new Answer.Read(blocks));
+    }
+
+    @Override
     public void saved(long call, List<BlockAnswer> blocks) {
         answer(call, new Answer.Saved(blocks));
     }

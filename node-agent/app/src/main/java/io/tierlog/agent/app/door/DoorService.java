@@ -28,6 +28,8 @@ import io.tierlog.door.v1.Notice;
 import io.tierlog.door.v1.OpenRequest;
 import io.tierlog.door.v1.Opened;
 import io.tierlog.door.v1.PrefilledRequest;
+import io.tierlog.door.v1.ReadReply;
+import io.tierlog.door.v1.ReadRequest;
 import io.tierlog.door.v1.RegisterBuffersReply;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.ReleaseRequest;
@@ -248,6 +250,12 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     public void sealed(SealedRequest request, StreamObserver<Ack> observer) {
         Maker maker = (call, session) -> arguments.sealed(call, request, session.devicePages());
         unary(observer, request.getSession(), maker, DoorService::ack);
+    }
+
+    @Override
+    public void read(ReadRequest request, StreamObserver<ReadReply> observer) {
+        unary(observer, request.getSession(), (call, session) -> arguments.read(call, request, session.devicePages()),
+                answer -> ReadReply.newBuilder().addAllBlocks(BlockAnswers.encode(expect(Answer.Read.class, answer).blocks())).build());
     }
 
     @Override

@@ -31,6 +31,9 @@ public interface EngineReplies {
     /** Answers the Reserve call {@code call}: the key at {@code position} does not serve on the host, so nothing is reserved. */
     void missing(long call, int position);
 
+    /** Answers the Read call {@code call}, one answer for each block in order; MOVED_ON says that the waiting time was over. */
+    void read(long call, List<BlockAnswer> blocks);
+
     /** Answers the Save call {@code call}, one answer for each block in order. */
     void saved(long call, List<BlockAnswer> blocks);
 
