@@ -61,6 +61,7 @@ import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.EngineDetached;
@@ -86,6 +87,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -288,9 +290,9 @@ class AgentAppTest {
         assertEquals(4, first.diskStatus().orElseThrow().blocks());
         first.close();
 
-        // Block 2 is damaged where it lies; the store, which could replace it, is gone.
+        // Block 2 is damaged where it lies; the store, which could replace it, has only the first two.
         assertEquals(1, damage(content(2)));
-        for (int i = 0; i < 4; i++) {
+        for (int i = 2; i < 4; i++) {
             Files.delete(stored(i));
         }
         AgentApp second = start(config);
@@ -299,6 +301,9 @@ class AgentAppTest {
         assertEquals(List.of(2L, 0L), List.of(recovered.envelope().incarnation(), recovered.remainingBlocks()));
         assertEquals(
                 List.of(0, 1, 2, 3), recovered.blocks().stream().map(block -> block.block().index()).toList());
+        assertEquals(
+                Set.of(ScriptedController.block(0), ScriptedController.block(1)),
+                Set.copyOf(controller.await(BlocksSeenStored.class).blocks()));
         Offer offer = fetch(controller, second, 2, Tier.DISK);
         assertEquals(List.of(Offer.Source.SOURCE_DISK, Offer.Source.SOURCE_DISK), offer.getSourcesList(), "what is before block 2");
         for (int i = 0; i < 2; i++) {
