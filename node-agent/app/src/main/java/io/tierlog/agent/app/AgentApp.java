@@ -92,7 +92,7 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.agent.app.memory.HostMemoryException when the host pool does not fit
      * @throws DeviceUnavailableException when the device cannot be opened, or cannot reach the host pool
      * @throws DiskUnavailableException when the disk tier cannot be opened
-     * @throws io.tierlog.agent.app.door.DoorException when the port is taken
+     * @throws io.tierlog.agent.app.door.DoorException when the port is taken, or the socket cannot be had
      */
     public static AgentApp start(AgentConfig config) {
         return new AgentApp(config);
@@ -131,7 +131,7 @@ public final class AgentApp implements AutoCloseable {
             commands = closers.add(
                     "commands", new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed));
             door = new DoorServer(
-                    config.doorPort(),
+                    config.door(),
                     new DoorServer.Wiring(
                             config.node(), config.memory().layouts(), loop::offer, loop::post, new Pools(), this::health),
                     tuning.door());
@@ -225,7 +225,7 @@ public final class AgentApp implements AutoCloseable {
         return log.processId();
     }
 
-    /** Port of the engine door on loopback. */
+    /** Port of the engine door on loopback; -1 when it has none. */
     public int doorPort() {
         return door.port();
     }

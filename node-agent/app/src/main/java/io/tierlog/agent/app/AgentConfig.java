@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
+import io.tierlog.agent.app.door.DoorAddress;
 import io.tierlog.agent.app.door.DoorLimits;
 import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.memory.DeviceStreams;
@@ -31,7 +32,7 @@ import java.util.regex.Pattern;
  * @param memory the host pool and what a block is
  * @param store the shared store
  * @param disk the node's own disk; empty when it has no disk tier
- * @param doorPort port of the engine door on loopback; 0 takes any free one
+ * @param door where engines find the door
  * @param nodesPerInstance nodes that one engine instance spans; the controller refuses more than 1
  * @param ranks tensor-parallel ranks on this node
  * @param times how long things may take
@@ -43,7 +44,7 @@ public record AgentConfig(
         Memory memory,
         Store store,
         Optional<Disk> disk,
-        int doorPort,
+        DoorAddress door,
         int nodesPerInstance,
         int ranks,
         Times times,
@@ -216,9 +217,6 @@ public record AgentConfig(
         if (!NODE.matcher(node).matches()) {
             throw new IllegalArgumentException("node '" + node + "' is not 1 to 64 letters, digits, dots, dashes or underscores");
         }
-        if (doorPort < 0 || doorPort > 65_535) {
-            throw new IllegalArgumentException("door port " + doorPort + " is not between 0 and 65535");
-        }
         if (nodesPerInstance < 1 || ranks < 1) {
             throw new IllegalArgumentException("nodes per instance and ranks are 1 or more, not " + nodesPerInstance + " and " + ranks);
         }
@@ -233,7 +231,7 @@ public record AgentConfig(
                 new Memory(1_024, blockBytes, Layouts.opaque(blockBytes, Layouts.DEFAULT_BLOCK_TOKENS)),
                 new Store(storeDirectory, false),
                 Optional.empty(),
-                0,
+                DoorAddress.tcp(0),
                 1,
                 1,
                 Times.DEFAULTS,
@@ -307,7 +305,7 @@ public record AgentConfig(
         private Memory memory;
         private Store store;
         private Optional<Disk> disk;
-        private int doorPort;
+        private DoorAddress door;
         private int nodesPerInstance;
         private int ranks;
         private Times times;
@@ -319,7 +317,7 @@ public record AgentConfig(
             memory = from.memory;
             store = from.store;
             disk = from.disk;
-            doorPort = from.doorPort;
+            door = from.door;
             nodesPerInstance = from.nodesPerInstance;
             ranks = from.ranks;
             times = from.times;
@@ -387,7 +385,12 @@ public record AgentConfig(
 
         /** Port of the engine door; 0 for any free one. */
         public Builder doorPort(int value) {
-            doorPort = value;
+            return door(DoorAddress.tcp(value));
+        }
+
+        /** Where engines find the door. */
+        public Builder door(DoorAddress value) {
+            door = value;
             return this;
         }
 
@@ -439,7 +442,7 @@ public record AgentConfig(
 
         /** The configuration, checked. */
         public AgentConfig build() {
-            return new AgentConfig(node, log, memory, store, disk, doorPort, nodesPerInstance, ranks, times, tuning);
+            return new AgentConfig(node, log, memory, store, disk, door, nodesPerInstance, ranks, times, tuning);
         }
     }
 }

@@ -174,9 +174,9 @@ class AgentAppTest {
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
                 ScriptedController.key(0), List.of(ScriptedController.block(0)), List.of(Tier.STORE), List.of()));
-        engine.notice();
+        Offer offer = engine.notice().getReady().getOffer();
 
-        assertEquals(1, engine.calls().load(load(session, "r1", 1, 6)).getLoaded());
+        assertEquals(1, engine.calls().load(load(submit(session, "r1", 1), offer, 1, 6)).getLoaded());
 
         ByteBuffer found = ByteBuffer.allocate(BLOCK);
         byte[] lowBytes = Files.readAllBytes(low);
@@ -222,7 +222,7 @@ class AgentAppTest {
         assertEquals(IntStream.range(0, 4).map(AgentAppTest::crc).boxed().toList(), checksums);
 
         // Loaded into pages 4 to 7.
-        assertEquals(4, engine.calls().load(load(session, "r1", 4, 4)).getLoaded());
+        assertEquals(4, engine.calls().load(load(submit(session, "r1", 4), offer, 4, 4)).getLoaded());
         for (int i = 0; i < 4; i++) {
             assertArrayEquals(content(i), devicePage(4 + i), "block " + i);
         }
@@ -337,7 +337,7 @@ class AgentAppTest {
                 request, 1, NAMESPACE, ScriptedController.key(0), IntStream.range(0, 4).mapToObj(ScriptedController::block).toList(),
                 Collections.nCopies(4, source), List.of()));
         Offer offer = engine.notice().getReady().getOffer();
-        assertEquals(offer.getSourcesCount(), engine.calls().load(load(session, request, offer.getSourcesCount(), 4)).getLoaded());
+        assertEquals(offer.getSourcesCount(), engine.calls().load(load(submit(session, request, 5), offer, offer.getSourcesCount(), 4)).getLoaded());
         return offer;
     }
 

@@ -94,7 +94,7 @@ class DiskFetchTest {
         assertEquals(List.of(5, 0), List.of(submission(world).storeFrom(), submission(world).storeBlocks()));
         assertFalse(submission(world).answered());
         world.advance(200);
-        assertEquals(new Offer(0, List.of(), Offer.Reason.WAIT_EXPIRED), ready(world));
+        assertEquals(Offer.none(0, Offer.Reason.WAIT_EXPIRED), ready(world));
         assertEquals(0, world.disk().pinCount());
     }
 
@@ -126,7 +126,7 @@ class DiskFetchTest {
         PrefetchDone done = world.heard.event(PrefetchDone.class);
         List<Tier> sources = List.of(Tier.DISK, Tier.DISK, Tier.DISK, Tier.STORE, Tier.STORE);
         assertEquals(sources, done.blocks().stream().map(BlockResult::source).toList());
-        assertEquals(new Offer(0, sources, Offer.Reason.FETCHED), ready(world));
+        assertEquals(new Offer(0, sources, Offer.Reason.FETCHED, ready(world).lease()), ready(world));
         assertEquals(3, world.core.status().count(AgentCounter.FETCHED_FROM_DISK));
         world.load("r", prompt, 0, 10, 11, 12, 13, 14);
         world.endAll(Kind.LOAD);
@@ -281,7 +281,7 @@ class DiskFetchTest {
         world.end(Kind.DISK_READ, 0, OperationReason.IO);
         world.settle();
         assertEquals(OperationReason.NOT_FOUND, world.heard.event(PrefetchFailed.class).reason());
-        assertEquals(new Offer(0, List.of(), Offer.Reason.FETCH_FAILED), ready(world));
+        assertEquals(Offer.none(0, Offer.Reason.FETCH_FAILED), ready(world));
     }
 
     @Test
