@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
+import io.tierlog.agent.app.door.Agreed;
 import io.tierlog.agent.app.door.DoorHealth;
 import io.tierlog.agent.app.door.DoorServer;
 import io.tierlog.agent.app.log.AgentLog;
@@ -133,7 +134,7 @@ public final class AgentApp implements AutoCloseable {
             door = new DoorServer(
                     config.door(),
                     new DoorServer.Wiring(
-                            config.node(), config.memory().layouts(), loop::offer, loop::post, new Pools(), this::health),
+                            config.node(), new Agreed(config.memory().layouts(), config.ranks()), loop::offer, loop::post, new Pools(), this::health),
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
             Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink);
@@ -168,8 +169,8 @@ public final class AgentApp implements AutoCloseable {
     /** The door's view of the device. */
     private final class Pools implements DoorServer.Pools {
         @Override
-        public EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault {
-            return EnginePool.open(device, layout, handles);
+        public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
+            return EnginePool.open(device, layouts, handles);
         }
 
         @Override

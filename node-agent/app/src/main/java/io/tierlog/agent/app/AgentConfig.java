@@ -34,7 +34,7 @@ import java.util.regex.Pattern;
  * @param disk the node's own disk; empty when it has no disk tier
  * @param door where engines find the door
  * @param nodesPerInstance nodes that one engine instance spans; the controller refuses more than 1
- * @param ranks tensor-parallel ranks on this node
+ * @param ranks tensor-parallel ranks on this node; MLA layers are replicated over them
  * @param times how long things may take
  * @param tuning every other bound
  */
@@ -220,6 +220,7 @@ public record AgentConfig(
         if (nodesPerInstance < 1 || ranks < 1) {
             throw new IllegalArgumentException("nodes per instance and ranks are 1 or more, not " + nodesPerInstance + " and " + ranks);
         }
+        memory = new Memory(memory.hostBlocks(), memory.blockBytes(), Layouts.onRanks(memory.layouts(), ranks));
     }
 
     /** The defaults: bundled schemas, 1,024 host blocks of 16 KiB in one opaque segment, no disk tier, any free port, no fsync. */

@@ -150,7 +150,7 @@ class AgentAppTest {
     @Test
     void aBlockOfSeveralSegmentsIsLoadedLayerByLayer() throws Exception {
         seedStore();
-        List<Layout> layouts = List.of(new Layout("kv", LayoutKind.ATTENTION, 4, 2, 512, 2, "bf16"));
+        List<Layout> layouts = List.of(new Layout("kv", LayoutKind.ATTENTION, 4, 2, 512, 2, "bf16", false));
         ScriptedController controller = controller();
         AgentApp agent = accepted(controller, config().memory(8, layouts).build());
         TestEngine engine = engine(agent);
@@ -313,6 +313,19 @@ class AgentAppTest {
         assertEquals(List.of(Tier.DISK, RemovalReason.CHECKSUM), List.of(evicted.tier(), evicted.reason()));
         assertEquals(ScriptedController.block(2), evicted.blocks().getFirst().block());
         Eventually.await("the damaged copy leaves", () -> second.status().usage().getLast().freeBlocks() == 13);
+    }
+
+    @Test
+    void whatEveryRankHoldsIsRegisteredAsReplicated() {
+        Layout mla = new Layout("kv", LayoutKind.MLA, 4, 2, 1_024, 1, "bf16", false);
+        ScriptedController controller = controller();
+        accepted(controller, config().memory(8, List.of(mla)).parallelism(1, 2).build());
+
+        AgentRegistering registered = controller.await(AgentRegistering.class);
+        assertTrue(registered.layouts().getFirst().replicated());
+        assertEquals(Layouts.layoutDigest(List.of(mla)), registered.layoutDigest(), "where a block lies does not change what it is");
+        assertThrows(IllegalArgumentException.class, () -> config().parallelism(1, 2).memory(8, List.of(
+                mla, new Layout("draft", LayoutKind.ATTENTION, 1, 2, 1_024, 1, "bf16", false))).build());
     }
 
     @Test

@@ -46,7 +46,7 @@ class DeviceStartTest {
             byte[] content = GoldenVector.device();
             Engine.Memory memory = engine.allocate(content.length);
             memory.write(0, content);
-            streams.attach(EnginePool.open(device, layout, List.of(memory.handle())));
+            streams.attach(EnginePool.open(device, List.of(layout), List.of(memory.handle())));
 
             streams.save(1, GoldenVector.SAVE.stream().map(pair -> new PageCopy(pair.block(), pair.page(), 0)).toList());
             List<UnitResult> saved = await(1);

@@ -40,7 +40,7 @@ final class DeviceCourse implements Course {
         this.streams = DeviceStreams.start(
                 "bench", memory, host.pool(), DeviceStreams.Limits.DEFAULTS, ended -> window.ended(ended.unit(), ended.results()));
         try {
-            streams.attach(EnginePool.open(memory, layout, List.of(device.allocate(host.shape().bytes()))));
+            streams.attach(EnginePool.open(memory, List.of(layout), List.of(device.allocate(host.shape().bytes()))));
             this.plain = device.plain(memory, host);
         } catch (DeviceFault e) {
             streams.close();
