@@ -126,6 +126,9 @@ final class Registration {
             if (layout.blockTokens() != e.layouts().getFirst().blockTokens()) {
                 return invalid("all layers have the same number of tokens in a block");
             }
+            if (layout.replicated() && (layout.kind() != LayoutKind.MLA || e.ranks() < 2)) {
+                return invalid("layers are replicated when they are MLA and there are 2 ranks or more");
+            }
         }
         return null;
     }

@@ -63,7 +63,7 @@ final class Agent {
     }
 
     AgentRegistering registering() {
-        return registering(new Layout("all", LayoutKind.ATTENTION, 4, 2, 4_096, 2, "bf16"), 1);
+        return registering(new Layout("all", LayoutKind.ATTENTION, 4, 2, 4_096, 2, "bf16", false), 1);
     }
 
     AgentRegistering registering(Layout layout, int nodesPerInstance) {

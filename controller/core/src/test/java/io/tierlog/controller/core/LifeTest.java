@@ -132,7 +132,7 @@ class LifeTest {
             "MLA,2,LAYOUT_UNSUPPORTED", "MLA,0,LAYOUT_INVALID"})
     void layoutsThatCannotBeServedAreRefused(LayoutKind kind, int nodesPerInstance, RefusalReason reason) {
         Agent a = new Agent("a", "a-1", 10);
-        assertRefused(reason, w.input(a.registering(new Layout("l", kind, 4, 2, 4_096, 1, "bf16"), nodesPerInstance)));
+        assertRefused(reason, w.input(a.registering(new Layout("l", kind, 4, 2, 4_096, 1, "bf16", false), nodesPerInstance)));
         assertEquals(reason, w.fact(AgentRefused.class).reason());
         assertNull(w.tables.get(Rows.NODES, new RowKey.Aggregate("node/a")));
     }
@@ -140,7 +140,13 @@ class LifeTest {
     @Test
     void aLayoutWithoutTokensIsInvalid() {
         assertRefused(RefusalReason.LAYOUT_INVALID, w.input(new Agent("a", "a-1", 10)
-                .registering(new Layout("l", LayoutKind.MLA, 4, 0, 4_096, 1, "bf16"), 1)));
+                .registering(new Layout("l", LayoutKind.MLA, 4, 0, 4_096, 1, "bf16", false), 1)));
+    }
+
+    @Test
+    void onlyWhatSeveralRanksHoldIsReplicated() {
+        assertRefused(RefusalReason.LAYOUT_INVALID, w.input(new Agent("a", "a-1", 10)
+                .registering(new Layout("l", LayoutKind.MLA, 4, 2, 4_096, 1, "bf16", true), 1)));
     }
 
     @Test

@@ -97,7 +97,7 @@ final class FakeAgent {
         if (diskBlocks > 0) {
             tiers.add(new TierCapacity(Tier.DISK, diskBlocks, 1_024));
         }
-        List<Layout> layouts = List.of(new Layout("all", LayoutKind.ATTENTION, 1, BLOCK_TOKENS, 512, 2, "bf16"));
+        List<Layout> layouts = List.of(new Layout("all", LayoutKind.ATTENTION, 1, BLOCK_TOKENS, 512, 2, "bf16", false));
         return stamped(
                 new AgentRegistering(blank(aggregate), node, process, "test", tiers, layouts, DIGEST, 1, 1, Map.of(), DIGEST));
     }

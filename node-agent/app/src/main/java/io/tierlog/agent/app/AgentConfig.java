@@ -9,6 +9,7 @@ import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -32,7 +34,7 @@ import java.util.regex.Pattern;
  * @param disk the node's own disk; empty when it has no disk tier
  * @param door where engines find the door
  * @param nodesPerInstance nodes that one engine instance spans; the controller refuses more than 1
- * @param ranks tensor-parallel ranks on this node
+ * @param ranks tensor-parallel ranks on this node; MLA layers are replicated over them
  * @param times how long things may take
  * @param tuning every other bound
  */
@@ -47,6 +49,7 @@ public record AgentConfig(
         int ranks,
         Times times,
         Tuning tuning) {
+    private static final Pattern GPU = Pattern.compile("cuda(?::(\\d{1,3}))?");
     private static final Pattern NODE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final int MOST_BLOCK_BYTES = 1 << 30;
 
@@ -108,6 +111,56 @@ public record AgentConfig(
         }
     }
 
+    /** The device whose memory engines give to the agent. */
+    public sealed interface Device {
+        /**
+         * Memory that stands for a GPU's: files that engine and agent map, real bytes, real copies.
+         *
+         * @param limits what bounds it
+         */
+        record Emulated(EmulatedDevice.Limits limits) implements Device {
+            @Override
+            public String toString() {
+                return "emulated";
+            }
+        }
+
+        /**
+         * A GPU.
+         *
+         * @param ordinal which one, from 0, as the driver counts them for this process
+         * @param limits what bounds it
+         */
+        record Cuda(int ordinal, CudaLimits limits) implements Device {
+            public Cuda {
+                if (ordinal < 0) {
+                    throw new IllegalArgumentException("GPUs are counted from 0, there is no " + ordinal);
+                }
+            }
+
+            @Override
+            public String toString() {
+                return "cuda:" + ordinal;
+            }
+        }
+
+        /**
+         * Reads {@code emulated}, {@code cuda} or {@code cuda:N}.
+         *
+         * @throws IllegalArgumentException for anything else
+         */
+        static Device parse(String text) {
+            if (text.equals("emulated")) {
+                return new Emulated(EmulatedDevice.Limits.DEFAULTS);
+            }
+            Matcher m = GPU.matcher(text);
+            if (!m.matches()) {
+                throw new IllegalArgumentException("'" + text + "' is no device: emulated, cuda, or cuda:N for GPU N");
+            }
+            return new Cuda(m.group(1) == null ? 0 : Integer.parseInt(m.group(1)), CudaLimits.DEFAULTS);
+        }
+    }
+
     /**
      * Times.
      *
@@ -125,7 +178,7 @@ public record AgentConfig(
      * @param limits of the core
      * @param door of the engine door
      * @param host how the memory of the host pool is had
-     * @param device of the emulated device
+     * @param device the device of the engines
      * @param streams of the copies between device and host
      * @param workers of the store
      * @param inboxCalls engine calls that wait for the core
@@ -135,7 +188,7 @@ public record AgentConfig(
             AgentLimits limits,
             DoorLimits door,
             HostPool.Options host,
-            EmulatedDevice.Limits device,
+            Device device,
             DeviceStreams.Limits streams,
             StoreWorkers.Limits workers,
             int inboxCalls,
@@ -152,7 +205,7 @@ public record AgentConfig(
                     AgentLimits.defaults(),
                     DoorLimits.DEFAULTS,
                     HostPool.Options.DEFAULTS,
-                    EmulatedDevice.Limits.DEFAULTS,
+                    new Device.Emulated(EmulatedDevice.Limits.DEFAULTS),
                     DeviceStreams.Limits.DEFAULTS,
                     StoreWorkers.Limits.DEFAULTS,
                     1_024,
@@ -167,6 +220,7 @@ public record AgentConfig(
         if (nodesPerInstance < 1 || ranks < 1) {
             throw new IllegalArgumentException("nodes per instance and ranks are 1 or more, not " + nodesPerInstance + " and " + ranks);
         }
+        memory = new Memory(memory.hostBlocks(), memory.blockBytes(), Layouts.onRanks(memory.layouts(), ranks));
     }
 
     /** The defaults: bundled schemas, 1,024 host blocks of 16 KiB in one opaque segment, no disk tier, any free port, no fsync. */
@@ -213,7 +267,10 @@ public record AgentConfig(
         all.put("read.committed", String.valueOf(log.readCommitted()));
         all.put("log.buffer.records", String.valueOf(log.buffer().records()));
         all.put("log.buffer.bytes", String.valueOf(log.buffer().bytes()));
-        all.put("device.bytes.per.second", String.valueOf(tuning.device().bytesPerSecond()));
+        all.put("device", tuning.device().toString());
+        if (tuning.device() instanceof Device.Emulated(EmulatedDevice.Limits emulated)) {
+            all.put("device.bytes.per.second", String.valueOf(emulated.bytesPerSecond()));
+        }
         all.put("host.huge.pages", String.valueOf(tuning.host().hugePages()));
         all.put("host.numa.node", tuning.host().numaNode().isPresent() ? String.valueOf(tuning.host().numaNode().getAsInt()) : "any");
         all.put("host.slab.bytes", String.valueOf(tuning.host().slabBytes()));
@@ -365,13 +422,13 @@ public record AgentConfig(
             return this;
         }
 
-        /** Bandwidth of the emulated device per direction; 0 for no limit. */
-        public Builder deviceBytesPerSecond(long value) {
+        /** The device of the engines. */
+        public Builder device(Device value) {
             return tuning(new Tuning(
                     tuning.limits(),
                     tuning.door(),
                     tuning.host(),
-                    tuning.device().withBytesPerSecond(value),
+                    value,
                     tuning.streams(),
                     tuning.workers(),
                     tuning.inboxCalls(),

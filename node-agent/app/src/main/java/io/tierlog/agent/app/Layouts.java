@@ -33,7 +33,24 @@ public final class Layouts {
 
     /** One group of attention layers, a block of it being one segment of {@code blockBytes} bytes. */
     public static List<Layout> opaque(long blockBytes, int blockTokens) {
-        return List.of(new Layout("kv", LayoutKind.ATTENTION, 1, blockTokens, blockBytes, 1, "u8"));
+        return List.of(new Layout("kv", LayoutKind.ATTENTION, 1, blockTokens, blockBytes, 1, "u8", false));
+    }
+
+    /**
+     * The same for a node with so many ranks: MLA layers are replicated when there are several. That says where a block lies and not what it is, so
+     * the digest stays.
+     *
+     * @throws IllegalArgumentException when some layers would be replicated and others not
+     */
+    static List<Layout> onRanks(List<Layout> layouts, int ranks) {
+        long mla = layouts.stream().filter(layout -> layout.kind() == LayoutKind.MLA).count();
+        if (ranks > 1 && mla > 0 && mla < layouts.size()) {
+            throw new IllegalArgumentException("layouts: on " + ranks + " ranks all groups are MLA, which every rank holds alike, or none is");
+        }
+        return layouts.stream()
+                .map(layout -> new Layout(layout.name(), layout.kind(), layout.layers(), layout.blockTokens(), layout.segmentBytes(),
+                        layout.segments(), layout.dtype(), ranks > 1 && layout.kind() == LayoutKind.MLA))
+                .toList();
     }
 
     /** The layout digest: 32 bytes. */

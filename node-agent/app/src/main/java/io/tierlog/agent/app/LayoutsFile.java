@@ -91,7 +91,8 @@ public final class LayoutsFile {
                 Math.toIntExact(number(place, group, "blockTokens", Integer.MAX_VALUE)),
                 number(place, group, "segmentBytes", Integer.MAX_VALUE),
                 Math.toIntExact(number(place, group, "segments", Integer.MAX_VALUE)),
-                text(place, group, "dtype"));
+                text(place, group, "dtype"),
+                false);
     }
 
     private static LayoutKind kind(Place place, JsonNode group) {

@@ -61,6 +61,7 @@ import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.EngineDetached;
@@ -86,6 +87,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -148,7 +150,7 @@ class AgentAppTest {
     @Test
     void aBlockOfSeveralSegmentsIsLoadedLayerByLayer() throws Exception {
         seedStore();
-        List<Layout> layouts = List.of(new Layout("kv", LayoutKind.ATTENTION, 4, 2, 512, 2, "bf16"));
+        List<Layout> layouts = List.of(new Layout("kv", LayoutKind.ATTENTION, 4, 2, 512, 2, "bf16", false));
         ScriptedController controller = controller();
         AgentApp agent = accepted(controller, config().memory(8, layouts).build());
         TestEngine engine = engine(agent);
@@ -288,9 +290,9 @@ class AgentAppTest {
         assertEquals(4, first.diskStatus().orElseThrow().blocks());
         first.close();
 
-        // Block 2 is damaged where it lies; the store, which could replace it, is gone.
+        // Block 2 is damaged where it lies; the store, which could replace it, has only the first two.
         assertEquals(1, damage(content(2)));
-        for (int i = 0; i < 4; i++) {
+        for (int i = 2; i < 4; i++) {
             Files.delete(stored(i));
         }
         AgentApp second = start(config);
@@ -299,6 +301,9 @@ class AgentAppTest {
         assertEquals(List.of(2L, 0L), List.of(recovered.envelope().incarnation(), recovered.remainingBlocks()));
         assertEquals(
                 List.of(0, 1, 2, 3), recovered.blocks().stream().map(block -> block.block().index()).toList());
+        assertEquals(
+                Set.of(ScriptedController.block(0), ScriptedController.block(1)),
+                Set.copyOf(controller.await(BlocksSeenStored.class).blocks()));
         Offer offer = fetch(controller, second, 2, Tier.DISK);
         assertEquals(List.of(Offer.Source.SOURCE_DISK, Offer.Source.SOURCE_DISK), offer.getSourcesList(), "what is before block 2");
         for (int i = 0; i < 2; i++) {
@@ -308,6 +313,19 @@ class AgentAppTest {
         assertEquals(List.of(Tier.DISK, RemovalReason.CHECKSUM), List.of(evicted.tier(), evicted.reason()));
         assertEquals(ScriptedController.block(2), evicted.blocks().getFirst().block());
         Eventually.await("the damaged copy leaves", () -> second.status().usage().getLast().freeBlocks() == 13);
+    }
+
+    @Test
+    void whatEveryRankHoldsIsRegisteredAsReplicated() {
+        Layout mla = new Layout("kv", LayoutKind.MLA, 4, 2, 1_024, 1, "bf16", false);
+        ScriptedController controller = controller();
+        accepted(controller, config().memory(8, List.of(mla)).parallelism(1, 2).build());
+
+        AgentRegistering registered = controller.await(AgentRegistering.class);
+        assertTrue(registered.layouts().getFirst().replicated());
+        assertEquals(Layouts.layoutDigest(List.of(mla)), registered.layoutDigest(), "where a block lies does not change what it is");
+        assertThrows(IllegalArgumentException.class, () -> config().parallelism(1, 2).memory(8, List.of(
+                mla, new Layout("draft", LayoutKind.ATTENTION, 1, 2, 1_024, 1, "bf16", false))).build());
     }
 
     @Test

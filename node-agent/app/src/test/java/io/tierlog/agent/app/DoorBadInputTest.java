@@ -184,6 +184,7 @@ class DoorBadInputTest {
                 .withInterceptors(timeout("1n")).submit(request()));
         assertTrue(List.of(Status.Code.DEADLINE_EXCEEDED, Status.Code.CANCELLED).contains(late.getStatus().getCode()), late::toString);
         world.offered(engine, submit(session, "r2", 4)); // whatever had come before would have been taken by now
+        Eventually.await("r2 is counted", () -> world.status().count(AgentCounter.SUBMITTED) > submitted);
         assertEquals(submitted + 1, world.status().count(AgentCounter.SUBMITTED));
         engine.leave();
         world.assertHeld(BEFORE);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.agent.app.door.Agreed;
 import io.tierlog.agent.app.door.DoorAddress;
 import io.tierlog.agent.app.door.DoorHealth;
 import io.tierlog.agent.app.door.DoorLimits;
@@ -85,7 +86,7 @@ final class DoorWorld implements AutoCloseable {
         loop = new AgentLoop("door-world", 100, 100, () -> System.nanoTime() / 1_000_000, e -> failure = e);
         streams = DeviceStreams.start("door-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
         workers = new StoreWorkers("door-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
-        door = new DoorServer(DoorAddress.tcp(0), new DoorServer.Wiring("a", layouts, loop::offer, loop::post, new Pools(), this::health), limits);
+        door = new DoorServer(DoorAddress.tcp(0), new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new Pools(), this::health), limits);
         core = new AgentCore(
                 AgentLimits.defaults(),
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),
@@ -109,8 +110,8 @@ final class DoorWorld implements AutoCloseable {
 
     private final class Pools implements DoorServer.Pools {
         @Override
-        public EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault {
-            return EnginePool.open(device, layout, handles);
+        public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
+            return EnginePool.open(device, layouts, handles);
         }
 
         @Override

@@ -33,13 +33,13 @@ class LayoutsTest {
                 "de3253923d1284c68830d37e4bf83cb9bf2d0fa93b6405a2409185aa3ec4a4e2",
                 Layouts.layoutDigest(Layouts.opaque(16 << 10, 512)).hex());
         assertEquals("a|MLA|2|16|576|1|bf16\nb|ATTENTION|4|16|1024|2|f8\n", Layouts.canonical(List.of(
-                new Layout("a", LayoutKind.MLA, 2, 16, 576, 1, "bf16"), new Layout("b", LayoutKind.ATTENTION, 4, 16, 1024, 2, "f8"))));
+                new Layout("a", LayoutKind.MLA, 2, 16, 576, 1, "bf16", false), new Layout("b", LayoutKind.ATTENTION, 4, 16, 1024, 2, "f8", false))));
     }
 
     @Test
     void aFileGivesLayoutsAndBlockSize() throws IOException {
         List<Layout> layouts = LayoutsFile.read(write("[" + GOOD + "]"));
-        assertEquals(List.of(new Layout("kv", LayoutKind.ATTENTION, 36, 16, 32_768, 2, "bf16")), layouts);
+        assertEquals(List.of(new Layout("kv", LayoutKind.ATTENTION, 36, 16, 32_768, 2, "bf16", false)), layouts);
         // 36 layers, K and V of 32,768 bytes each.
         assertEquals(2_359_296, Layouts.blockBytes(layouts));
         AgentConfig config = AgentConfig.of("a", KafkaAccess.of("localhost:1"), directory).with().memory(4, layouts).build();

@@ -21,6 +21,7 @@ import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.AgentInput.ReserveAsked;
 import io.tierlog.agent.core.AgentInput.SaveAsked;
 import io.tierlog.agent.core.AgentInput.Sealed;
+import io.tierlog.agent.core.AgentInput.SeenInStore;
 import io.tierlog.agent.core.AgentInput.SessionClosed;
 import io.tierlog.agent.core.AgentInput.SessionOpened;
 import io.tierlog.agent.core.AgentInput.StopAsked;
@@ -117,6 +118,7 @@ public final class AgentCore {
                 requests.waiting(),
                 operations.active(),
                 desk.device.pinCount(),
+                desk.disk.isOpen(),
                 desk.counters.snapshot());
     }
 
@@ -166,6 +168,7 @@ public final class AgentCore {
             case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.STORE);
             case DiskUnitEnded in -> diskUnitEnded(in);
             case DiskFound in -> desk.disk.found(in);
+            case SeenInStore in -> desk.disk.seen(in);
             case TimePassed in -> {}
             case StopAsked in -> stop();
         }

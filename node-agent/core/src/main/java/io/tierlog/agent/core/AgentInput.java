@@ -130,6 +130,9 @@ public sealed interface AgentInput {
      */
     record DiskFound(List<FoundOnDisk> copies, boolean last) implements AgentInput {}
 
+    /** Blocks of the disk that the shared store was seen to have; any number of steps, once {@link AgentStatus#diskOpen} has been true. */
+    record SeenInStore(String namespace, List<Block> blocks) implements AgentInput {}
+
     // --- time
 
     /** Time has passed; deadlines and heartbeats are looked at. */

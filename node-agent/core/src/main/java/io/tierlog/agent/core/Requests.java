@@ -405,7 +405,7 @@ final class Requests {
     void expireFinished() {
         long now = desk.nowMs();
         for (Optional<String> due = desk.device.pollDue(now); due.isPresent(); due = desk.device.pollDue(now)) {
-            OptionalLong until = finished.mayWaitOn(due.get(), now, desk.device.capacity());
+            OptionalLong until = finished.mayWaitOn(due.get(), now, desk.device.capacity(), desk.limits.bounds().requests());
             if (until.isPresent()) {
                 desk.device.endPinsAt(due.get(), until.getAsLong());
             } else {

@@ -6,19 +6,18 @@ import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.disk.DiskLimits.Work;
-import io.tierlog.agent.disk.DiskQueue.Load;
-import io.tierlog.agent.disk.DiskQueue.Piece;
+import io.tierlog.agent.queue.UnitQueue;
+import io.tierlog.agent.queue.UnitQueue.Load;
+import io.tierlog.agent.queue.UnitQueue.Unit;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
@@ -43,14 +42,11 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         List<DiskResult> run(int from, int to);
     }
 
-    /** A unit: how many blocks, how many of them to a piece, and what it takes of the queue. */
-    private record Unit(long id, int blocks, int pieceBlocks, Load load) {}
-
     private final BlockFile file;
     private final IntFunction<MemorySegment> pages;
     private final Consumer<AgentInput> completions;
-    private final DiskQueue readers;
-    private final DiskQueue writers;
+    private final UnitQueue readers;
+    private final UnitQueue writers;
     private final AtomicBoolean compacting = new AtomicBoolean();
     private final AtomicLong warnedAtNs = new AtomicLong(System.nanoTime() - NANOS_BETWEEN_WARNINGS);
     private final Map<String, Namespace> namespaces = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
@@ -74,8 +70,8 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         this.completions = completions;
         Work work = file.limits().work();
         Load most = new Load(work.queueBlocks(), work.queueBytes());
-        this.readers = new DiskQueue(name + "-disk-read", work.readers(), most);
-        this.writers = new DiskQueue(name + "-disk-write", work.writers(), most);
+        this.readers = new UnitQueue(name + "-disk-read", work.readers(), most);
+        this.writers = new UnitQueue(name + "-disk-write", work.writers(), most);
     }
 
     @Override
@@ -91,7 +87,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         long bytes = writes.stream().mapToLong(write -> write.bytes().getFirst().byteSize()).sum();
         // One force for several blocks pays; without one every block may have a thread of its own.
         int pieceBlocks = file.limits().force() == ForcePolicy.PER_BATCH ? file.limits().work().pieceBlocks() : 1;
-        run(writers, new Unit(unit, writes.size(), pieceBlocks, new Load(writes.size(), bytes)),
+        run(writers, unit, new Unit(writes.size(), pieceBlocks, new Load(writes.size(), bytes)),
                 (from, to) -> file.write(name, writes.subList(from, to)));
     }
 
@@ -102,14 +98,14 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
                 .map(block -> new BlockRead(block.key(), block.generation(), List.of(pages.apply(block.hostPage()))))
                 .toList();
         long bytes = reads.stream().mapToLong(read -> read.into().getFirst().byteSize()).sum();
-        run(readers, new Unit(unit, reads.size(), 1, new Load(reads.size(), bytes)), (from, to) -> file.read(name, reads.subList(from, to)));
+        run(readers, unit, new Unit(reads.size(), 1, new Load(reads.size(), bytes)), (from, to) -> file.read(name, reads.subList(from, to)));
     }
 
     @Override
     public void drop(long unit, String namespace, List<HeldCopy> blocks) {
         Namespace name = namespace(namespace);
         List<BlockDrop> drops = blocks.stream().map(block -> new BlockDrop(block.key(), block.generation())).toList();
-        run(writers, new Unit(unit, drops.size(), file.limits().work().pieceBlocks(), new Load(drops.size(), 0)),
+        run(writers, unit, new Unit(drops.size(), file.limits().work().pieceBlocks(), new Load(drops.size(), 0)),
                 (from, to) -> file.drop(name, drops.subList(from, to)));
     }
 
@@ -120,35 +116,20 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         writers.close();
     }
 
-    private void run(DiskQueue queue, Unit unit, Doer doer) {
-        int pieces = Math.ceilDiv(unit.blocks, unit.pieceBlocks);
-        if (pieces == 0) {
-            completions.accept(new DiskUnitEnded(unit.id, List.of()));
-            return;
-        }
-        UnitResult[] results = new UnitResult[unit.blocks];
-        AtomicInteger open = new AtomicInteger(pieces);
-        List<Piece> work = new ArrayList<>(pieces);
-        for (int piece = 0; piece < pieces; piece++) {
-            int from = piece * unit.pieceBlocks;
-            int to = Math.min(unit.blocks, from + unit.pieceBlocks);
-            work.add(ran -> {
-                if (ran) {
-                    runPiece(doer, from, to, results);
-                } else {
-                    Arrays.fill(results, from, to, failed(OperationReason.CANCELLED));
-                }
-                // The counter also hands the results of this worker to the one that posts them.
-                if (open.decrementAndGet() == 0) {
-                    queue.ended(unit.load);
-                    completions.accept(new DiskUnitEnded(unit.id, Arrays.asList(results)));
-                    compactIfWanted();
-                }
-            });
-        }
-        if (!queue.submit(work, unit.load)) {
-            file.counters().add(DiskCounter.REFUSED_QUEUE_FULL, unit.blocks);
-            completions.accept(new DiskUnitEnded(unit.id, Collections.nCopies(unit.blocks, failed(OperationReason.QUEUE_FULL))));
+    private void run(UnitQueue queue, long id, Unit unit, Doer doer) {
+        UnitResult[] results = new UnitResult[unit.blocks()];
+        Arrays.fill(results, failed(OperationReason.CANCELLED));
+        boolean queued = queue.submit(unit, (from, to, ran) -> {
+            if (ran) {
+                runPiece(doer, from, to, results);
+            }
+        }, () -> {
+            completions.accept(new DiskUnitEnded(id, Arrays.asList(results)));
+            compactIfWanted();
+        });
+        if (!queued) {
+            file.counters().add(DiskCounter.REFUSED_QUEUE_FULL, unit.blocks());
+            completions.accept(new DiskUnitEnded(id, Collections.nCopies(unit.blocks(), failed(OperationReason.QUEUE_FULL))));
         }
     }
 
@@ -170,20 +151,25 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
     }
 
     private void compactIfWanted() {
-        if (file.wantsCompaction() && compacting.compareAndSet(false, true) && !writers.submitOwn(this::compactOneStep)) {
+        if (file.wantsCompaction() && compacting.compareAndSet(false, true) && !submitCompaction()) {
             compacting.set(false);
         }
     }
 
+    /** There is at most one step, so the queue need not bound it. */
+    private boolean submitCompaction() {
+        return writers.submit(Unit.OWN, this::compactOneStep, () -> {});
+    }
+
     /** One step, then the next behind what has come meanwhile. */
-    private void compactOneStep(boolean ran) {
+    private void compactOneStep(int from, int to, boolean ran) {
         boolean more = false;
         try {
             more = ran && file.compact().more();
         } catch (RuntimeException e) {
             LOG.error("compaction threw", e);
         }
-        if (!more || !writers.submitOwn(this::compactOneStep)) {
+        if (!more || !submitCompaction()) {
             compacting.set(false);
         }
     }

@@ -156,6 +156,9 @@ class DiskWorkersTest {
             await(unit);
             assertTrue(unit < 100, "no step of compaction");
         }
+        // The step counts before its segment goes; behind it, all of it has been done.
+        workers.drop(100, "model", drops(20, 21));
+        await(100);
         assertEquals(1, file.status().count(DiskCounter.BLOCKS_COMPACTED));
         assertEquals(1, file.status().segments());
         Blocks.assertServed(file, 3);

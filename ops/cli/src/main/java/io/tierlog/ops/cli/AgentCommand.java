@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.app.AgentEnd;
+import io.tierlog.agent.app.DeviceUnavailableException;
 import io.tierlog.agent.app.DiskUnavailableException;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.LayoutsFile;
@@ -50,6 +51,13 @@ final class AgentCommand implements Callable<Integer> {
 
     @Option(names = "--node", required = true, paramLabel = "NAME", description = "Name of the node: letters, digits, dots, dashes, underscores.")
     String node = "";
+
+    @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description = "Where the engines of this node keep their KV: emulated (files in shared memory), cuda, or cuda:N for GPU N"
+                    + " (default: ${DEFAULT-VALUE}).")
+    String device = "emulated";
 
     @Option(names = "--disk", paramLabel = "DIR", description = "A directory of this node alone for the disk tier (default: no disk tier).")
     @Nullable Path disk;
@@ -154,6 +162,7 @@ final class AgentCommand implements Callable<Integer> {
                 .with()
                 .topics(cluster.topics())
                 .memory(host.toBlocks(Layouts.blockBytes(groups), 0), groups)
+                .device(AgentConfig.Device.parse(device))
                 .door(address())
                 .parallelism(nodesPerInstance, ranks)
                 .fsync(fsync)
@@ -191,6 +200,8 @@ final class AgentCommand implements Callable<Integer> {
         } catch (DoorException e) {
             String hint = "choose another --port, or 0 for any free one, or another --door-socket";
             throw new CliError(String.valueOf(e.getMessage()), hint, CliError.BAD_INPUT, e);
+        } catch (DeviceUnavailableException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "give another one with --device; emulated needs no GPU", CliError.BAD_INPUT, e);
         } catch (DiskUnavailableException e) {
             throw new CliError(String.valueOf(e.getMessage()), "give another directory with --disk", CliError.BAD_INPUT, e);
         } catch (HostMemoryException e) {

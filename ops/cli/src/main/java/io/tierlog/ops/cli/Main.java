@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli;
 
 import io.tierlog.ops.bench.BenchCommand;
+import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
 import java.io.IOException;
@@ -108,6 +109,10 @@ public final class Main implements Callable<Integer> {
         boolean verbose = line.getCommandSpec().root().userObject() instanceof Main root && root.verbose;
         if (failure instanceof CliError error) {
             return report(line.getErr(), error, verbose);
+        }
+        if (failure instanceof BenchException error) {
+            int exitCode = error.isBadInput() ? CliError.BAD_INPUT : CliError.FAILURE;
+            return report(line.getErr(), new CliError(error.getMessage(), error.hint(), exitCode, error), verbose);
         }
         String what = failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.toString();
         String hint = verbose ? "please report this" : "run again with " + VERBOSE_FLAG + " for the stack trace";

@@ -15,16 +15,20 @@ import io.tierlog.door.v1.KvLayer;
 import io.tierlog.door.v1.MemoryRegion;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.Layout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
- * The memory an engine registers: how it is laid out, checked against itself and against the agreed layouts, and how each region is opened.
+ * The memory an engine registers: how it is laid out, checked against itself and against what is agreed, and how each region is opened.
  * Immutable.
+ *
+ * @param layouts where a block lies: first what a save reads; then, of replicated layers, what each further rank holds alike
+ * @param handles one for each region
  */
-record DoorBuffers(KvLayout layout, List<MemoryHandle> handles) {
+record DoorBuffers(List<KvLayout> layouts, List<MemoryHandle> handles) {
     private static final int MOST_REGIONS = 1_024;
     private static final int MOST_PATH_BYTES = 4_096;
 
@@ -38,15 +42,18 @@ record DoorBuffers(KvLayout layout, List<MemoryHandle> handles) {
      *
      * @throws LayoutFault with the first thing that cannot be
      */
-    static DoorBuffers of(RegisterBuffersRequest request, List<Layout> agreed) throws LayoutFault {
+    static DoorBuffers of(RegisterBuffersRequest request, Agreed agreed) throws LayoutFault {
         if (request.getHostImage() != HostImageForm.HOST_IMAGE_FORM_UNSPECIFIED
                 && request.getHostImage() != HostImageForm.HOST_IMAGE_FORM_PAGE_FIRST) {
             throw new LayoutFault(Reason.HOST_IMAGE_UNSUPPORTED, "host_image " + request.getHostImageValue()
                     + ": the host pages of this agent are page-first, so that disks and stores read a block as one run");
         }
         if (opaque(request)) {
+            if (agreed.replicated()) {
+                throw new LayoutFault(Reason.RANKS_DIFFER, "every one of the " + agreed.ranks() + " ranks holds the layers: name them for each");
+            }
             KvLayout layout = KvLayout.opaque(request.getPages(), request.getBlockBytes());
-            return new DoorBuffers(layout, List.of(new MemoryHandle.SharedFile(request.getSharedMemoryPath())));
+            return new DoorBuffers(List.of(layout), List.of(new MemoryHandle.SharedFile(request.getSharedMemoryPath())));
         }
         List<Region> regions = new ArrayList<>();
         List<MemoryHandle> handles = new ArrayList<>();
@@ -57,17 +64,44 @@ record DoorBuffers(KvLayout layout, List<MemoryHandle> handles) {
             regions.add(region(regions.size(), region));
             handles.add(handle(handles.size(), region));
         }
-        List<Layer> layers = new ArrayList<>();
+        List<KvLayout> layouts = layouts(request, regions, agreed);
+        for (KvLayout layout : layouts) {
+            layout.checkAgainst(agreed.layouts());
+            if (layout.blocks() != request.getPages()) {
+                throw new LayoutFault(Reason.BLOCKS_DIFFER, "the layers have " + layout.blocks() + " blocks, the pool " + request.getPages()
+                        + " pages");
+            }
+        }
+        return new DoorBuffers(layouts, handles);
+    }
+
+    private static List<KvLayout> layouts(RegisterBuffersRequest request, List<Region> regions, Agreed agreed) throws LayoutFault {
+        SortedMap<Integer, List<Layer>> byRank = new TreeMap<>();
         for (KvLayer layer : request.getLayersList()) {
-            layers.add(layer(layer, regions));
+            if (layer.getRank() < 0 || layer.getRank() >= agreed.ranks()) {
+                throw new LayoutFault(Reason.RANKS_DIFFER, "layer " + layer.getName() + " is of rank " + layer.getRank() + ", this agent has "
+                        + agreed.ranks() + ", the first is 0");
+            }
+            byRank.computeIfAbsent(layer.getRank(), any -> new ArrayList<>()).add(layer(layer, regions));
         }
-        KvLayout layout = KvLayout.of(regions, layers);
-        layout.checkAgainst(agreed);
-        if (layout.blocks() != request.getPages()) {
-            throw new LayoutFault(Reason.BLOCKS_DIFFER, "the layers have " + layout.blocks() + " blocks, the pool " + request.getPages()
-                    + " pages");
+        if (agreed.ranks() == 1) {
+            return List.of(KvLayout.of(regions, byRank.getOrDefault(0, List.of())));
         }
-        return new DoorBuffers(layout, handles);
+        if (byRank.size() < agreed.ranks()) {
+            throw new LayoutFault(Reason.RANKS_DIFFER, "layers of " + byRank.size() + " ranks, this agent has " + agreed.ranks());
+        }
+        // All together, so that no rank lies in the memory of another; the ranks before the names, so that rank 0 comes first.
+        List<Layer> all = new ArrayList<>();
+        byRank.forEach((rank, layers) -> layers.forEach(layer -> all.add(new Layer("rank" + rank + "." + layer.name(), layer.region(), layer.memory()))));
+        KvLayout whole = KvLayout.of(regions, all);
+        if (!agreed.replicated()) {
+            return List.of(whole);
+        }
+        List<KvLayout> layouts = new ArrayList<>();
+        for (List<Layer> layers : byRank.values()) {
+            layouts.add(KvLayout.of(regions, layers));
+        }
+        return layouts;
     }
 
     private static Region region(int number, MemoryRegion region) throws LayoutFault {

@@ -11,7 +11,6 @@ import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.door.v1.Closing;
 import io.tierlog.door.v1.Notice;
-import io.tierlog.schemas.Layout;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -31,7 +30,7 @@ public final class DoorServer implements AutoCloseable {
      * What the door stands between.
      *
      * @param node name of the node, told to engines
-     * @param layouts what a block consists of; gives its size, at most 2^31 - 1 bytes
+     * @param agreed what engines must hand over; gives the size of a block, at most 2^31 - 1 bytes
      * @param calls takes an engine's call; false when there is no room
      * @param posts takes the end of a session; always
      * @param pools where the memory of engines is opened and given to
@@ -39,14 +38,14 @@ public final class DoorServer implements AutoCloseable {
      */
     public record Wiring(
             String node,
-            List<Layout> layouts,
+            Agreed agreed,
             Predicate<AgentInput> calls,
             Consumer<AgentInput> posts,
             Pools pools,
             Supplier<DoorHealth> health) {
         /** Size of a block in bytes. */
         int blockBytes() {
-            return Math.toIntExact(Layouts.blockBytes(layouts));
+            return Math.toIntExact(Layouts.blockBytes(agreed.layouts()));
         }
     }
 
@@ -58,7 +57,7 @@ public final class DoorServer implements AutoCloseable {
          * @param handles one for each region of the layout
          * @throws DeviceFault when the device does not have that memory
          */
-        EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault;
+        EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault;
 
         /** The core has taken the pool: copies work on it from here on. */
         void attach(EnginePool pool);

@@ -140,8 +140,8 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         EnginePool pool;
         try {
             arguments.buffers(request);
-            DoorBuffers buffers = DoorBuffers.of(request, wiring.layouts());
-            pool = wiring.pools().open(buffers.layout(), buffers.handles());
+            DoorBuffers buffers = DoorBuffers.of(request, wiring.agreed());
+            pool = wiring.pools().open(buffers.layouts(), buffers.handles());
         } catch (BadArgumentException e) {
             observer.onError(bad(e));
             return;

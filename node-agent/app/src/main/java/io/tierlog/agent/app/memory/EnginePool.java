@@ -25,36 +25,38 @@ public final class EnginePool {
     private final DeviceMemory memory;
     private final KvLayout layout;
     private final List<Allocation> regions;
-    private final List<DeviceLayer> layers;
+    private final List<List<DeviceLayer>> copies;
     private final AtomicInteger holders = new AtomicInteger(1);
 
-    private EnginePool(DeviceMemory memory, KvLayout layout, List<Allocation> regions) {
+    private EnginePool(DeviceMemory memory, List<KvLayout> layouts, List<Allocation> regions) {
         this.memory = memory;
-        this.layout = layout;
+        this.layout = layouts.getFirst();
         this.regions = regions;
-        this.layers = DeviceLayer.of(layout, regions);
+        this.copies = layouts.stream().map(one -> DeviceLayer.of(one, regions)).toList();
     }
 
     /**
      * Opens the regions of an engine; all or none.
      *
-     * @param handles one for each region of the layout
+     * @param layouts where a block lies, over the same regions: first what is saved, then every other place that holds the same and is loaded too
+     * @param handles one for each region
      * @throws DeviceFault when one of them cannot be opened
      */
-    public static EnginePool open(DeviceMemory memory, KvLayout layout, List<MemoryHandle> handles) throws DeviceFault {
+    public static EnginePool open(DeviceMemory memory, List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
         List<Allocation> opened = new ArrayList<>();
         try {
-            for (int i = 0; i < layout.regions().size(); i++) {
-                opened.add(memory.open(handles.get(i), layout.regions().get(i).bytes()));
+            List<KvLayout.Region> regions = layouts.getFirst().regions();
+            for (int i = 0; i < regions.size(); i++) {
+                opened.add(memory.open(handles.get(i), regions.get(i).bytes()));
             }
-            return new EnginePool(memory, layout, List.copyOf(opened));
+            return new EnginePool(memory, layouts, List.copyOf(opened));
         } catch (DeviceFault e) {
             releaseAll(memory, opened);
             throw e;
         }
     }
 
-    /** How the pool is laid out. */
+    /** How what is saved is laid out. */
     public KvLayout layout() {
         return layout;
     }
@@ -64,9 +66,9 @@ public final class EnginePool {
         return layout.blocks();
     }
 
-    /** Its layers, opened. */
-    List<DeviceLayer> layers() {
-        return layers;
+    /** The layers of every place that holds a block, opened; the first is what is saved. */
+    List<List<DeviceLayer>> copies() {
+        return copies;
     }
 
     /** One more holder; every holder lets go once. */

@@ -143,7 +143,7 @@ final class UnitRun {
         List<Pair> pairs = group.blocks.stream()
                 .map(at -> new Pair(unit.copies().get(at).devicePage(), unit.copies().get(at).hostPage()))
                 .toList();
-        for (CopyPlan piece : CopyPlanner.plan(pool.layers(), image, pairs, owner.options()).cut(owner.limits().pieceBytes())) {
+        for (CopyPlan piece : pieces(pool, image, pairs)) {
             while (!pieces.isEmpty() && bytesInFlight + piece.bytes() > owner.limits().workBytes()) {
                 settleOldest();
             }
@@ -157,6 +157,14 @@ final class UnitRun {
         }
         group.allQueued = true;
         endIfSettled(group);
+    }
+
+    /** A save reads one place of those that hold a block, a load writes all. */
+    private List<CopyPlan> pieces(EnginePool pool, HostImage image, List<Pair> pairs) {
+        return pool.copies().stream()
+                .limit(lane.loads() ? pool.copies().size() : 1)
+                .flatMap(layers -> CopyPlanner.plan(layers, image, pairs, owner.options()).cut(owner.limits().pieceBytes()).stream())
+                .toList();
     }
 
     private void enqueue(Group group, CopyPlan piece) {

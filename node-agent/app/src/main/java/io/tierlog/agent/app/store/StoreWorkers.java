@@ -7,6 +7,9 @@ import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.StoreTransfers;
+import io.tierlog.agent.queue.UnitQueue;
+import io.tierlog.agent.queue.UnitQueue.Load;
+import io.tierlog.agent.queue.UnitQueue.Unit;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
@@ -16,7 +19,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -40,17 +42,18 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
      *
      * @param readers threads for probes and reads
      * @param writers threads for writes
-     * @param queuePieces pieces that wait, per kind of worker
+     * @param queueObjects objects of units accepted and not ended, per kind of worker; a probe counts as one
+     * @param queueBytes bytes of those, per kind of worker; a single unit may have more
      * @param pieceObjects objects in one piece
      */
-    public record Limits(int readers, int writers, int queuePieces, int pieceObjects) {
-        /** 4 readers, 2 writers, 4,096 pieces of 16 objects. */
-        public static final Limits DEFAULTS = new Limits(4, 2, 4_096, 16);
+    public record Limits(int readers, int writers, int queueObjects, long queueBytes, int pieceObjects) {
+        /** 4 readers, 2 writers, 65,536 objects or 16 GiB, pieces of 16 objects. */
+        public static final Limits DEFAULTS = new Limits(4, 2, 65_536, 16L << 30, 16);
 
         public Limits {
-            if (readers < 1 || writers < 1 || queuePieces < 1 || pieceObjects < 1) {
+            if (readers < 1 || writers < 1 || queueObjects < 1 || queueBytes < 1 || pieceObjects < 1) {
                 throw new IllegalArgumentException("store limits are 1 or more: readers " + readers + ", writers " + writers
-                        + ", queuePieces " + queuePieces + ", pieceObjects " + pieceObjects);
+                        + ", queueObjects " + queueObjects + ", queueBytes " + queueBytes + ", pieceObjects " + pieceObjects);
             }
         }
     }
@@ -64,8 +67,8 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
     private final HostPool host;
     private final Limits limits;
     private final Consumer<AgentInput> completions;
-    private final BoundedWorkers readers;
-    private final BoundedWorkers writers;
+    private final UnitQueue readers;
+    private final UnitQueue writers;
     private final AtomicLong warnedAtNs = new AtomicLong(System.nanoTime() - NANOS_BETWEEN_WARNINGS);
     private final Map<String, Bytes> digests = Collections.synchronizedMap(new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
@@ -85,14 +88,19 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         this.host = host;
         this.limits = limits;
         this.completions = completions;
-        this.readers = new BoundedWorkers(name + "-store-read", limits.readers(), limits.queuePieces());
-        this.writers = new BoundedWorkers(name + "-store-write", limits.writers(), limits.queuePieces());
+        Load most = new Load(limits.queueObjects(), limits.queueBytes());
+        this.readers = new UnitQueue(name + "-store-read", limits.readers(), most);
+        this.writers = new UnitQueue(name + "-store-write", limits.writers(), most);
     }
 
     @Override
     public void probe(long unit, String namespace, List<Bytes> keys) {
         Bytes digest = digest(namespace);
-        boolean queued = readers.submit(List.of(ran -> completions.accept(ran ? probed(unit, digest, keys) : unasked(unit))));
+        StoreProbed[] answer = {unasked(unit)};
+        boolean queued = readers.submit(
+                new Unit(1, 1, new Load(1, 0)),
+                (from, to, ran) -> answer[0] = ran ? probed(unit, digest, keys) : answer[0],
+                () -> completions.accept(answer[0]));
         if (!queued) {
             completions.accept(unasked(unit));
         }
@@ -141,30 +149,17 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         return new StoreProbed(unit, 0, false);
     }
 
-    private void move(BoundedWorkers workers, long unit, String namespace, List<PageObject> objects, Mover mover) {
-        int pieces = Math.ceilDiv(objects.size(), limits.pieceObjects());
-        if (pieces == 0) {
-            completions.accept(new StoreUnitEnded(unit, List.of()));
-            return;
-        }
+    private void move(UnitQueue workers, long unit, String namespace, List<PageObject> objects, Mover mover) {
         Bytes digest = digest(namespace);
         UnitResult[] results = new UnitResult[objects.size()];
-        AtomicInteger open = new AtomicInteger(pieces);
-        List<BoundedWorkers.Piece> work = new java.util.ArrayList<>(pieces);
-        for (int piece = 0; piece < pieces; piece++) {
-            int from = piece * limits.pieceObjects();
-            int to = Math.min(objects.size(), from + limits.pieceObjects());
-            work.add(ran -> {
-                for (int i = from; i < to; i++) {
-                    results[i] = ran ? one(digest, objects.get(i), mover) : failed(OperationReason.CANCELLED);
-                }
-                // The counter also hands the results of this worker to the one that posts them.
-                if (open.decrementAndGet() == 0) {
-                    completions.accept(new StoreUnitEnded(unit, Arrays.asList(results)));
-                }
-            });
-        }
-        if (!workers.submit(work)) {
+        Arrays.fill(results, failed(OperationReason.CANCELLED));
+        Load load = new Load(objects.size(), (long) objects.size() * host.blockBytes());
+        boolean queued = workers.submit(new Unit(objects.size(), limits.pieceObjects(), load), (from, to, ran) -> {
+            for (int i = from; i < to && ran; i++) {
+                results[i] = one(digest, objects.get(i), mover);
+            }
+        }, () -> completions.accept(new StoreUnitEnded(unit, Arrays.asList(results))));
+        if (!queued) {
             completions.accept(new StoreUnitEnded(unit, Collections.nCopies(objects.size(), failed(OperationReason.QUEUE_FULL))));
         }
     }

@@ -25,7 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Two layers of K and V of 50 bytes in 8 blocks: layer 2 split in a file, layer 10 contiguous behind an IPC handle. */
 class DoorBuffersTest {
-    private static final List<Layout> AGREED = List.of(new Layout("kv", LayoutKind.ATTENTION, 2, 16, 50, 2, "u8"));
+    private static final List<Layout> AGREED = List.of(new Layout("kv", LayoutKind.ATTENTION, 2, 16, 50, 2, "u8", false));
+    private static final Agreed ONE = new Agreed(AGREED, 1);
     private static final int PAGES = 8;
     private static final ByteString HANDLE = ByteString.copyFrom(new byte[64]);
 
@@ -43,12 +44,12 @@ class DoorBuffersTest {
 
     @Test
     void whatIsRightIsTaken() throws LayoutFault {
-        DoorBuffers buffers = DoorBuffers.of(good().setHostImage(HostImageForm.HOST_IMAGE_FORM_PAGE_FIRST).build(), AGREED);
+        DoorBuffers buffers = DoorBuffers.of(good().setHostImage(HostImageForm.HOST_IMAGE_FORM_PAGE_FIRST).build(), ONE);
 
-        assertEquals(List.of("l.2", "l.10"), buffers.layout().layers().stream().map(layer -> layer.name()).toList());
-        assertEquals(0x9000 + 7 + 3 * 60 + 1_000, buffers.layout().layers().get(0).memory().address(3, 1));
-        assertEquals(0x1000 + 100 + 3 * 100 + 50, buffers.layout().layers().get(1).memory().address(3, 1));
-        assertEquals(200, buffers.layout().blockBytes());
+        assertEquals(List.of("l.2", "l.10"), buffers.layouts().getFirst().layers().stream().map(layer -> layer.name()).toList());
+        assertEquals(0x9000 + 7 + 3 * 60 + 1_000, buffers.layouts().getFirst().layers().get(0).memory().address(3, 1));
+        assertEquals(0x1000 + 100 + 3 * 100 + 50, buffers.layouts().getFirst().layers().get(1).memory().address(3, 1));
+        assertEquals(200, buffers.layouts().getFirst().blockBytes());
         assertEquals(new MemoryHandle.SharedFile("/dev/shm/kv"), buffers.handles().get(1));
         assertTrue(buffers.handles().get(0) instanceof MemoryHandle.CudaIpc);
     }
@@ -58,12 +59,71 @@ class DoorBuffersTest {
         RegisterBuffersRequest request = RegisterBuffersRequest.newBuilder()
                 .setSharedMemoryPath("/dev/shm/kv").setPages(PAGES).setBlockBytes(200).build();
 
-        DoorBuffers buffers = DoorBuffers.of(request, AGREED);
+        DoorBuffers buffers = DoorBuffers.of(request, ONE);
 
         assertTrue(DoorBuffers.opaque(request));
-        assertEquals(1, buffers.layout().layers().size());
-        assertEquals(200, buffers.layout().blockBytes());
+        assertEquals(1, buffers.layouts().getFirst().layers().size());
+        assertEquals(200, buffers.layouts().getFirst().blockBytes());
         assertEquals(List.of(new MemoryHandle.SharedFile("/dev/shm/kv")), buffers.handles());
+    }
+
+    // --- ranks: each of 2 has one layer of 50 bytes in 8 blocks, rank 0 from 0x1000 and rank 1 from 0x9000 on
+
+    private static Agreed ranks(LayoutKind kind) {
+        int segments = kind == LayoutKind.MLA ? 1 : 2;
+        return new Agreed(List.of(new Layout("kv", kind, segments, 16, 50, 1, "u8", kind == LayoutKind.MLA)), 2);
+    }
+
+    private static RegisterBuffersRequest.Builder onTwoRanks(long blockBytes) {
+        return RegisterBuffersRequest.newBuilder()
+                .setPages(PAGES)
+                .setBlockBytes(blockBytes)
+                .addRegions(MemoryRegion.newBuilder().setBase(0x1000).setBytes(400).setIpcHandle(HANDLE))
+                .addRegions(MemoryRegion.newBuilder().setBase(0x9000).setBytes(800).setIpcHandle(HANDLE))
+                .addLayers(ofRank(1).setRegion(1).setOffset(400))
+                .addLayers(ofRank(0).setRegion(0));
+    }
+
+    private static KvLayer.Builder ofRank(int rank) {
+        return KvLayer.newBuilder().setName("l").setRank(rank).setSize(400).setBlocks(PAGES).setSegmentBytes(50).setSegments(1);
+    }
+
+    @Test
+    void replicatedLayersLieOnEveryRank() throws LayoutFault {
+        DoorBuffers buffers = DoorBuffers.of(onTwoRanks(50).build(), ranks(LayoutKind.MLA));
+
+        assertEquals(List.of(0x1000L, 0x9000L + 400), buffers.layouts().stream().map(one -> one.layers().getFirst().memory().base()).toList());
+        assertEquals(50, buffers.layouts().getFirst().blockBytes());
+    }
+
+    @Test
+    void ofSplitLayersABlockIsWhatAllRanksHoldTheFirstFirst() throws LayoutFault {
+        DoorBuffers buffers = DoorBuffers.of(onTwoRanks(100).build(), ranks(LayoutKind.ATTENTION));
+
+        assertEquals(1, buffers.layouts().size());
+        assertEquals(100, buffers.layouts().getFirst().blockBytes());
+        assertEquals(
+                List.of(0x1000L, 0x9000L + 400),
+                buffers.layouts().getFirst().layers().stream().map(layer -> layer.memory().base()).toList());
+    }
+
+    static Stream<Arguments> ranksThatCannotBeAreRefused() {
+        return Stream.of(
+                bad(onTwoRanks(50), Reason.RANKS_DIFFER, "layer l is of rank 2, this agent has 2", r -> r.getLayersBuilder(0).setRank(2)),
+                bad(onTwoRanks(50), Reason.RANKS_DIFFER, "rank -1", r -> r.getLayersBuilder(0).setRank(-1)),
+                bad(onTwoRanks(50), Reason.RANKS_DIFFER, "layers of 1 ranks, this agent has 2", r -> r.removeLayers(0)),
+                bad(onTwoRanks(50), Reason.RANKS_DIFFER, "name them for each",
+                        r -> r.clearLayers().clearRegions().setSharedMemoryPath("/dev/shm/kv")),
+                bad(onTwoRanks(50), Reason.LAYERS_OVERLAP, "rank0.l", r -> r.getLayersBuilder(0).setRegion(0).setOffset(0)),
+                bad(onTwoRanks(50), Reason.GEOMETRY_MISMATCH, "a block has 100 bytes, agreed are 50",
+                        r -> r.addLayers(ofRank(1).setRegion(1).setOffset(0).setName("m"))),
+                bad(onTwoRanks(50), Reason.BLOCKS_DIFFER, "7", r -> r.getLayersBuilder(0).setBlocks(7)));
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @MethodSource
+    void ranksThatCannotBeAreRefused(Reason reason, String said, RegisterBuffersRequest request) {
+        assertRefused(reason, said, request, ranks(LayoutKind.MLA));
     }
 
     static Stream<Arguments> whatCannotBeIsRefused() {
@@ -105,7 +165,11 @@ class DoorBuffersTest {
     }
 
     private static Arguments bad(Reason reason, String said, Consumer<RegisterBuffersRequest.Builder> change) {
-        RegisterBuffersRequest.Builder request = good();
+        return bad(good(), reason, said, change);
+    }
+
+    private static Arguments bad(
+            RegisterBuffersRequest.Builder request, Reason reason, String said, Consumer<RegisterBuffersRequest.Builder> change) {
         change.accept(request);
         return Arguments.of(reason, said, request.build());
     }
@@ -113,7 +177,11 @@ class DoorBuffersTest {
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource
     void whatCannotBeIsRefused(Reason reason, String said, RegisterBuffersRequest request) {
-        LayoutFault fault = assertThrows(LayoutFault.class, () -> DoorBuffers.of(request, AGREED));
+        assertRefused(reason, said, request, ONE);
+    }
+
+    private static void assertRefused(Reason reason, String said, RegisterBuffersRequest request, Agreed agreed) {
+        LayoutFault fault = assertThrows(LayoutFault.class, () -> DoorBuffers.of(request, agreed));
 
         assertEquals(reason, fault.reason(), fault::getMessage);
         assertTrue(String.valueOf(fault.getMessage()).startsWith(reason + ": "), fault::getMessage);

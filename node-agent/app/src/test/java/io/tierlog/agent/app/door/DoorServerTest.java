@@ -72,8 +72,8 @@ class DoorServerTest {
     private final EmulatedDevice device = new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS);
     private final DoorServer.Pools pools = new DoorServer.Pools() {
         @Override
-        public EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault {
-            return EnginePool.open(device, layout, handles);
+        public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
+            return EnginePool.open(device, layouts, handles);
         }
 
         @Override
@@ -86,7 +86,7 @@ class DoorServerTest {
     private volatile boolean full;
     private final DoorServer door = new DoorServer(
             DoorAddress.tcp(0),
-            new DoorServer.Wiring("n1", layouts, this::call, inputs::add, pools, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
+            new DoorServer.Wiring("n1", new Agreed(layouts, 1), this::call, inputs::add, pools, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
             new DoorLimits(PENDING, 2, 3, 6, 20, 30_000));
 
     private boolean call(AgentInput input) {
@@ -349,7 +349,7 @@ class DoorServerTest {
     void aPortThatIsTakenIsSaid() {
         DoorServer second = new DoorServer(
                 DoorAddress.tcp(door.port()),
-                new DoorServer.Wiring("n1", layouts, inputs::add, inputs::add, pools, () -> new DoorHealth(false, 0, 0, 0, 0, 0)),
+                new DoorServer.Wiring("n1", new Agreed(layouts, 1), inputs::add, inputs::add, pools, () -> new DoorHealth(false, 0, 0, 0, 0, 0)),
                 DoorLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(DoorException.class, second::start).getMessage());
         assertTrue(message.contains(String.valueOf(door.port())), message);

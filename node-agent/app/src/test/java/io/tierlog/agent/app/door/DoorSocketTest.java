@@ -56,7 +56,7 @@ class DoorSocketTest {
     private DoorServer door(DoorAddress address) {
         DoorServer.Pools none = new DoorServer.Pools() {
             @Override
-            public EnginePool open(KvLayout layout, List<MemoryHandle> handles) throws DeviceFault {
+            public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
                 throw new DeviceFault(Kind.UNSUPPORTED, 0, "there is no device");
             }
 
@@ -67,7 +67,7 @@ class DoorSocketTest {
         };
         DoorServer door = new DoorServer(
                 address,
-                new DoorServer.Wiring("n1", Layouts.opaque(100, 16), inputs::add, inputs::add, none, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
+                new DoorServer.Wiring("n1", new Agreed(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
                 DoorLimits.DEFAULTS);
         doors.add(door);
         return door;

@@ -17,11 +17,13 @@ import io.tierlog.agent.core.layout.LayerSpec.Segments;
 import io.tierlog.agent.core.layout.LayoutFault;
 import io.tierlog.agent.core.layout.RegisteredLayer;
 import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
+import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.schemas.OperationReason;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.OptionalInt;
@@ -69,7 +71,7 @@ class DeviceStreamsLayoutsTest {
                     DeviceStreams streams = DeviceStreams.start("golden", device, host, limits, ended::add)) {
                 MemoryHandle engine = file(GoldenVector.device());
                 KvLayout layout = GoldenVector.GEOMETRY.layout(0x7f00_0000, GoldenVector.BLOCKS);
-                streams.attach(EnginePool.open(device, layout, List.of(engine)));
+                streams.attach(EnginePool.open(device, List.of(layout), List.of(engine)));
 
                 streams.save(1, GoldenVector.SAVE.stream().map(pair -> new PageCopy(pair.block(), pair.page(), 0)).toList());
                 List<UnitResult> saved = await(1);
@@ -112,7 +114,7 @@ class DeviceStreamsLayoutsTest {
         EmulatedDevice device = new EmulatedDevice("split", EmulatedDevice.Limits.DEFAULTS);
         try (HostPool host = HostPool.allocate(16, 384);
                 DeviceStreams streams = DeviceStreams.start("split", device, host, DeviceStreams.Limits.DEFAULTS, ended::add)) {
-            streams.attach(EnginePool.open(device, split(), engine));
+            streams.attach(EnginePool.open(device, List.of(split()), engine));
             streams.save(1, IntStream.range(0, 5).mapToObj(i -> new PageCopy(i, 9 - 2 * i, 0)).toList());
             List<UnitResult> saved = await(1);
             for (int block = 0; block < 5; block++) {
@@ -131,6 +133,40 @@ class DeviceStreamsLayoutsTest {
                 assertEquals(low[15 * 200 + gap], lowAfter[15 * 200 + gap], "between the blocks nothing is written");
             }
         }
+    }
+
+    /** 4 blocks of 300 bytes on two ranks: what rank 0 holds is saved, and both have it after a load; without one of them no block has arrived. */
+    @Test
+    void replicatedLayersAreSavedFromOneRankAndLoadedToAll() throws Exception {
+        byte[] first = new byte[4 * 300];
+        byte[] second = new byte[100 + 4 * 300];
+        new Random(3).nextBytes(first);
+        new Random(4).nextBytes(second);
+        List<MemoryHandle> engine = List.of(file(first), file(second));
+        List<Region> regions = List.of(new Region(0x1000, first.length), new Region(0x8000, second.length));
+        FaultyDeviceMemory device = new FaultyDeviceMemory(new EmulatedDevice("ranks", EmulatedDevice.Limits.DEFAULTS));
+        try (HostPool host = HostPool.allocate(4, 300);
+                DeviceStreams streams = DeviceStreams.start("ranks", device, host, DeviceStreams.Limits.DEFAULTS, ended::add)) {
+            streams.attach(EnginePool.open(device, List.of(ofRank(regions, 0, 0x1000), ofRank(regions, 1, 0x8000 + 100)), engine));
+            streams.save(1, List.of(new PageCopy(2, 0, 0), new PageCopy(3, 1, 0)));
+            List<UnitResult> saved = await(1);
+            assertArrayEquals(Arrays.copyOfRange(first, 2 * 300, 3 * 300), page(host, 0));
+
+            streams.load(2, List.of(new PageCopy(0, 0, saved.get(0).crc32c()), new PageCopy(1, 1, saved.get(1).crc32c())));
+            assertEquals(saved, await(2));
+            assertArrayEquals(Arrays.copyOfRange(first, 2 * 300, 4 * 300), Arrays.copyOf(read(engine.get(0)), 2 * 300));
+            assertArrayEquals(Arrays.copyOfRange(first, 2 * 300, 4 * 300), Arrays.copyOfRange(read(engine.get(1)), 100, 100 + 2 * 300));
+            assertArrayEquals(Arrays.copyOf(second, 100), Arrays.copyOf(read(engine.get(1)), 100), "before its layers nothing is written");
+
+            device.failAfter(FaultyDeviceMemory.Call.ENQUEUE, 1, DeviceFault.Kind.COPY_FAILED);
+            streams.load(3, List.of(new PageCopy(2, 0, saved.get(0).crc32c())));
+            assertEquals(List.of(OperationReason.DEVICE_FAULT), await(3).stream().map(UnitResult::reason).toList());
+        }
+    }
+
+    private static KvLayout ofRank(List<Region> regions, int region, long base) throws LayoutFault {
+        LayerSpec spec = new LayerSpec(base, 4 * 300, 4, new Segments(300, 0, 1), OptionalLong.empty());
+        return KvLayout.of(regions, List.of(new Layer("kv", region, RegisteredLayer.of(spec))));
     }
 
     /** By hand: layer 2 K V, layer 3 K, V, layer 10 K, V. */

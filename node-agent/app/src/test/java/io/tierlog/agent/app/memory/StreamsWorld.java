@@ -43,7 +43,7 @@ final class StreamsWorld implements AutoCloseable {
 
     /** The engine registers, again or for the first time. */
     void attach() throws Exception {
-        streams.attach(EnginePool.open(faulty, KvLayout.opaque(PAGES, BLOCK), List.of(new MemoryHandle.SharedFile(file.toString()))));
+        streams.attach(EnginePool.open(faulty, List.of(KvLayout.opaque(PAGES, BLOCK)), List.of(new MemoryHandle.SharedFile(file.toString()))));
     }
 
     CopiesEnded await(long unit) {

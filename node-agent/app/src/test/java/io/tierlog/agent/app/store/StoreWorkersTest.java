@@ -22,7 +22,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Units between 20 host pages of 500 bytes and a store: pieces of 3 objects, 2 readers, 1 writer, room for 8 pieces. */
+/** Units between 20 host pages of 500 bytes and a store: pieces of 3 objects, 2 readers, 1 writer, room for 26 objects or 25 of their bytes. */
 class StoreWorkersTest {
     private static final int PAGES = 20;
     private static final int BLOCK = 500;
@@ -30,7 +30,7 @@ class StoreWorkersTest {
     private final List<AgentInput> ended = new CopyOnWriteArrayList<>();
     private final HostPool host = HostPool.allocate(PAGES, BLOCK);
     private final FaultyStore store = new FaultyStore(new MemoryStore());
-    private final StoreWorkers workers = new StoreWorkers("test", store, host, new StoreWorkers.Limits(2, 1, 8, 3), ended::add);
+    private final StoreWorkers workers = new StoreWorkers("test", store, host, new StoreWorkers.Limits(2, 1, 26, 25 * BLOCK, 3), ended::add);
 
     @AfterEach
     void close() {
@@ -73,12 +73,12 @@ class StoreWorkersTest {
     void aFullQueueIsATypedAnswerForTheWholeUnit() {
         fill(PAGES);
         store.gate().pauseAfter(0);
-        // 3 objects are one piece; the one writer takes it and stands. Then 7 pieces wait, and a unit of 2 pieces finds room for one only.
+        // The one writer takes the first piece and stands: 3 objects, then 20 more are taken, and 3 more are too many bytes (26 of 25).
         workers.write(1, "model", objects(0, 3, checksums(PAGES)));
         Eventually.await("the writer stands", () -> store.gate().holds());
         workers.write(2, "model", objects(0, 20, checksums(PAGES)));
-        workers.write(3, "model", objects(0, 4, checksums(PAGES)));
-        assertEquals(4, unit(3).results().size());
+        workers.write(3, "model", objects(0, 3, checksums(PAGES)));
+        assertEquals(3, unit(3).results().size());
         assertTrue(unit(3).results().stream().allMatch(result -> result.reason() == OperationReason.QUEUE_FULL));
         assertEquals(1, ended.size(), "nothing else has ended");
         store.gate().resume();

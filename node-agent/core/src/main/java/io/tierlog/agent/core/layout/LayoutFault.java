@@ -43,6 +43,8 @@ public final class LayoutFault extends Exception {
         REGION_UNKNOWN,
         /** A layer that does not lie inside its region. */
         OUTSIDE_REGION,
+        /** A rank that the agent does not have, or one of its ranks without layers. */
+        RANKS_DIFFER,
         /** Two layers share bytes. */
         LAYERS_OVERLAP,
         /** Layers that are not those of the agreed layouts: another number, other segments. */

@@ -137,17 +137,17 @@ class KvLayoutTest {
     @Test
     void layersAreThoseThatWereAgreed() throws LayoutFault {
         KvLayout layout = new FusedGeometry(4, 2, 8, 16, 2).layout(0x1000, 8);
-        Layout agreed = new Layout("kv", LayoutKind.ATTENTION, 4, 16, 512, 2, "bf16");
+        Layout agreed = new Layout("kv", LayoutKind.ATTENTION, 4, 16, 512, 2, "bf16", false);
         layout.checkAgainst(List.of(agreed));
-        layout.checkAgainst(List.of(new Layout("a", LayoutKind.ATTENTION, 1, 16, 512, 2, "bf16"),
-                new Layout("b", LayoutKind.ATTENTION, 3, 16, 512, 2, "bf16")));
-        layout.checkAgainst(List.of(new Layout("kv", LayoutKind.ATTENTION, 1, 16, 4_096, 1, "u8")));
-        KvLayout.opaque(8, 4_096).checkAgainst(List.of(new Layout("kv", LayoutKind.ATTENTION, 1, 16, 4_096, 1, "u8")));
+        layout.checkAgainst(List.of(new Layout("a", LayoutKind.ATTENTION, 1, 16, 512, 2, "bf16", false),
+                new Layout("b", LayoutKind.ATTENTION, 3, 16, 512, 2, "bf16", false)));
+        layout.checkAgainst(List.of(new Layout("kv", LayoutKind.ATTENTION, 1, 16, 4_096, 1, "u8", false)));
+        KvLayout.opaque(8, 4_096).checkAgainst(List.of(new Layout("kv", LayoutKind.ATTENTION, 1, 16, 4_096, 1, "u8", false)));
 
-        differs(layout, "4 layers, agreed are 3", new Layout("kv", LayoutKind.ATTENTION, 3, 16, 512, 2, "bf16"));
-        differs(layout, "agreed for kv are 1 of 1024", new Layout("kv", LayoutKind.ATTENTION, 4, 16, 1_024, 1, "bf16"));
-        differs(layout, "2 segments of 512 bytes", new Layout("kv", LayoutKind.ATTENTION, 4, 16, 256, 2, "bf16"));
-        differs(layout, "4096 bytes, agreed are 4095", new Layout("kv", LayoutKind.ATTENTION, 1, 16, 4_095, 1, "u8"));
+        differs(layout, "4 layers, agreed are 3", new Layout("kv", LayoutKind.ATTENTION, 3, 16, 512, 2, "bf16", false));
+        differs(layout, "agreed for kv are 1 of 1024", new Layout("kv", LayoutKind.ATTENTION, 4, 16, 1_024, 1, "bf16", false));
+        differs(layout, "2 segments of 512 bytes", new Layout("kv", LayoutKind.ATTENTION, 4, 16, 256, 2, "bf16", false));
+        differs(layout, "4096 bytes, agreed are 4095", new Layout("kv", LayoutKind.ATTENTION, 1, 16, 4_095, 1, "u8", false));
     }
 
     private static void differs(KvLayout layout, String said, Layout agreed) {

@@ -9,6 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,18 +18,26 @@ import org.jspecify.annotations.Nullable;
  * <p>The price: a process that is killed outright leaves it behind, under the system's directory for such things.
  */
 public final class TemporaryDirectory implements AutoCloseable {
+    private static final int ATTEMPTS = 20;
+    private static final long BETWEEN_ATTEMPTS_NANOS = 100_000_000;
+
     private final Path path;
 
     private TemporaryDirectory(Path path) {
         this.path = path;
     }
 
-    /** Makes one. */
+    /** Makes one where the system keeps such things. */
     public static TemporaryDirectory create(String prefix) {
+        return create(Path.of(System.getProperty("java.io.tmpdir")), prefix);
+    }
+
+    /** Makes one in another directory, which must be there. */
+    public static TemporaryDirectory create(Path parent, String prefix) {
         try {
-            return new TemporaryDirectory(Files.createTempDirectory(prefix));
+            return new TemporaryDirectory(Files.createTempDirectory(parent, prefix));
         } catch (IOException failure) {
-            throw new UncheckedIOException("no temporary directory can be made", failure);
+            throw new UncheckedIOException("no temporary directory can be made in " + parent, failure);
         }
     }
 
@@ -45,11 +54,31 @@ public final class TemporaryDirectory implements AutoCloseable {
     /** Removes it with everything in it; what others remove meanwhile is no error. */
     @Override
     public void close() {
-        if (!Files.exists(path)) {
+        remove(path);
+    }
+
+    /** {@link #close} while others may still make files in it, as after a signal: tried again for two seconds. */
+    public void closeUnderWriters() {
+        for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
+            try {
+                close();
+                return;
+            } catch (UncheckedIOException failure) {
+                if (attempt == ATTEMPTS) {
+                    throw failure;
+                }
+                LockSupport.parkNanos(BETWEEN_ATTEMPTS_NANOS);
+            }
+        }
+    }
+
+    /** Removes a directory with everything in it, if it is there; what others remove meanwhile is no error. */
+    public static void remove(Path directory) {
+        if (!Files.exists(directory)) {
             return;
         }
         try {
-            Files.walkFileTree(path, new SimpleFileVisitor<>() {
+            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
                 @Override
                 public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
                     Files.deleteIfExists(file);
@@ -65,16 +94,16 @@ public final class TemporaryDirectory implements AutoCloseable {
                 }
 
                 @Override
-                public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException failure) throws IOException {
+                public FileVisitResult postVisitDirectory(Path emptied, @Nullable IOException failure) throws IOException {
                     if (failure != null) {
                         throw failure;
                     }
-                    Files.deleteIfExists(directory);
+                    Files.deleteIfExists(emptied);
                     return FileVisitResult.CONTINUE;
                 }
             });
         } catch (IOException failure) {
-            throw new UncheckedIOException("the temporary directory " + path + " cannot be removed", failure);
+            throw new UncheckedIOException("the temporary directory " + directory + " cannot be removed", failure);
         }
     }
 }

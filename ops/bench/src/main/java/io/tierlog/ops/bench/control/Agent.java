@@ -86,7 +86,7 @@ final class Agent {
     }
 
     void register() {
-        Layout layout = new Layout("all", LayoutKind.ATTENTION, 1, 16, BLOCK_BYTES / 2, 2, "bf16");
+        Layout layout = new Layout("all", LayoutKind.ATTENTION, 1, 16, BLOCK_BYTES / 2, 2, "bf16", false);
         Map<String, String> configuration = Map.of("benchmark", "control");
         sender.send(new AgentRegistering(
                 Workload.blank(),

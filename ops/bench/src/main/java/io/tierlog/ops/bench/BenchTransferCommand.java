@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.ops.bench.transfer.TransferBench;
+import io.tierlog.ops.bench.transfer.TransferBenchConfig;
+import io.tierlog.ops.bench.transfer.TransferReport;
+import io.tierlog.ops.bench.transfer.TransferText;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog bench transfer}: prints the tables. */
+@Command(
+        name = "transfer",
+        description = "Measure how fast blocks move between the tiers, beside plain copies and fio.",
+        footer = {
+            "",
+            "All ways take turns in the same run; the ratios count: the machine's",
+            "speed and noise hit all of them alike. Everything Tierlog moves is",
+            "verified by CRC32C, which plain copies and fio do not do; a further",
+            "line says what that costs. Files are made in new directories that are",
+            "removed at the end."
+        })
+public final class BenchTransferCommand implements Callable<Integer> {
+    private static final TransferBenchConfig DEFAULTS = TransferBenchConfig.DEFAULTS;
+
+    @Spec
+    CommandSpec spec;
+
+    @Option(
+            names = "--only",
+            paramLabel = "TIER",
+            split = ",",
+            description = "${COMPLETION-CANDIDATES}, several with commas (default: all).")
+    Set<TransferBenchConfig.Tier> tiers = EnumSet.allOf(TransferBenchConfig.Tier.class);
+
+    @Option(names = "--device", paramLabel = "DEVICE", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    TransferBenchConfig.Device device = DEFAULTS.device();
+
+    @Option(names = "--block-bytes", paramLabel = "N", description = "Bytes of a block (default: ${DEFAULT-VALUE}, one of Qwen3-4B).")
+    int blockBytes = DEFAULTS.shape().blockBytes();
+
+    @Option(names = "--blocks", paramLabel = "N", description = "Blocks that each way moves in each round (default: ${DEFAULT-VALUE}).")
+    int blocks = DEFAULTS.shape().blocks();
+
+    @Option(names = "--depth", paramLabel = "N", description = "Transfers under way on disk and store (default: ${DEFAULT-VALUE}).")
+    int depth = DEFAULTS.shape().depth();
+
+    @Option(names = "--rounds", paramLabel = "N", description = "How often all ways take turns (default: ${DEFAULT-VALUE}).")
+    int rounds = DEFAULTS.rounds();
+
+    @Option(names = "--disk", paramLabel = "DIR", description = "On the disk to measure (default: the temporary directory).")
+    @Nullable Path disk;
+
+    @Option(names = "--store", paramLabel = "DIR", description = "On the file system of the store (default: the temporary directory).")
+    @Nullable Path store;
+
+    @Option(names = "--fio-engine", paramLabel = "ENGINE", description = "${COMPLETION-CANDIDATES}, for the disk (default: ${DEFAULT-VALUE}).")
+    TransferBenchConfig.FioEngine fioEngine = DEFAULTS.fio();
+
+    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    Format format = Format.text;
+
+    /** What {@code --format} takes; the names are what a user types. */
+    enum Format {
+        /** For people. */
+        text,
+        /** For programs: one JSON object on stdout, nothing else. */
+        json
+    }
+
+    @Override
+    public Integer call() throws JsonProcessingException {
+        PrintWriter err = spec.commandLine().getErr();
+        TransferReport report = TransferBench.run(config(), step -> {
+            err.println(step);
+            err.flush();
+        });
+        PrintWriter out = spec.commandLine().getOut();
+        switch (format) {
+            case text -> out.print(TransferText.of(report));
+            case json -> out.println(new ObjectMapper().writeValueAsString(report));
+        }
+        out.flush();
+        return 0;
+    }
+
+    private TransferBenchConfig config() {
+        return new TransferBenchConfig(
+                tiers,
+                device,
+                new TransferBenchConfig.Shape(blockBytes, blocks, depth),
+                rounds,
+                new TransferBenchConfig.Places(Optional.ofNullable(disk), Optional.ofNullable(store)),
+                fioEngine);
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench;
+
+import picocli.CommandLine;
+
+/** {@code bench transfer} by itself, for a machine that has neither Kafka nor the rest of Tierlog: ops/pack-gpu. */
+public final class BenchTransferMain {
+    private BenchTransferMain() {}
+
+    /** Runs it and ends the process with its exit code. */
+    public static void main(String[] arguments) {
+        CommandLine line = new CommandLine(new BenchTransferCommand());
+        line.setExecutionExceptionHandler((failure, where, _) -> {
+            if (failure instanceof BenchException told) {
+                where.getErr().println("error: " + told.getMessage());
+                where.getErr().println("hint: " + told.hint());
+                return told.isBadInput() ? 2 : 1;
+            }
+            throw failure;
+        });
+        System.exit(line.execute(arguments));
+    }
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.bench.transfer;
+
+import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.broker.TemporaryDirectory;
+import io.tierlog.ops.bench.transfer.TransferBenchConfig.Device;
+import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
+import io.tierlog.ops.bench.transfer.TransferBenchConfig.Tier;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The directories of a run: made when there is room for what it writes, removed at its end, also after a signal, with fio ended before. For one
+ * thread, and that of the signal.
+ */
+final class Workplace implements AutoCloseable {
+    private static final String PREFIX = "tierlog-bench-";
+    private static final Path MEMORY = Path.of("/dev/shm");
+    /** The agent's memory of a device, and the baseline's. */
+    private static final int DEVICE_COPIES = 2;
+    /** With the host pages. */
+    private static final int MEMORY_COPIES = DEVICE_COPIES + 1;
+
+    /** What stays free on a disk. */
+    private static final long SPARE_BYTES = 256L << 20;
+
+    private final TemporaryDirectory memory;
+    private final TemporaryDirectory disk;
+    private final TemporaryDirectory store;
+    private final List<Fio> programs = new CopyOnWriteArrayList<>();
+    private final Thread signalled = new Thread(this::abandon, "bench-signalled");
+
+    /** @throws BenchException when there is not the room */
+    Workplace(TransferBenchConfig config) throws IOException {
+        Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
+        Path inMemory = Files.isWritable(MEMORY) ? MEMORY : temporary;
+        Path onDisk = directory("--disk", config.places().disk(), temporary);
+        Path inStore = directory("--store", config.places().store(), temporary);
+        Shape shape = config.shape();
+        memoryFor(config);
+        if (config.tiers().contains(Tier.device) && config.device() == Device.emulated) {
+            room(inMemory, DEVICE_COPIES * shape.bytes());
+        }
+        if (config.tiers().contains(Tier.disk)) {
+            room(onDisk, DiskCourse.roomBytes(shape) + SPARE_BYTES);
+        }
+        if (config.tiers().contains(Tier.store)) {
+            room(inStore, StoreCourse.roomBytes(shape) + SPARE_BYTES);
+        }
+        memory = TemporaryDirectory.create(inMemory, PREFIX);
+        disk = TemporaryDirectory.create(onDisk, PREFIX);
+        store = TemporaryDirectory.create(inStore, PREFIX);
+        Runtime.getRuntime().addShutdownHook(signalled);
+    }
+
+    private static Path directory(String flag, Optional<Path> named, Path otherwise) {
+        named.filter(path -> !Files.isDirectory(path) || !Files.isWritable(path)).ifPresent(path -> {
+            throw BenchException.badInput(flag + " " + path + " is no directory that can be written to", "name one that is there");
+        });
+        return named.orElse(otherwise);
+    }
+
+    private static void memoryFor(TransferBenchConfig config) {
+        long needed = config.shape().bytes() * (config.tiers().contains(Tier.device) && config.device() == Device.emulated ? MEMORY_COPIES : 1);
+        boolean known = java.lang.management.ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean;
+        long machine = known ? machineBytes() : Long.MAX_VALUE;
+        if (needed > machine / 2) {
+            throw BenchException.badInput(
+                    "--blocks " + config.shape().blocks() + " need " + needed + " bytes of memory, more than half of the " + machine + " of this machine",
+                    "give fewer --blocks");
+        }
+    }
+
+    private static long machineBytes() {
+        return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getTotalMemorySize();
+    }
+
+    private static void room(Path directory, long bytes) throws IOException {
+        long free = Files.getFileStore(directory).getUsableSpace();
+        if (free < bytes) {
+            throw BenchException.badInput(
+                    directory + " has " + free + " bytes free, the benchmark needs " + bytes, "give fewer --blocks, or a directory with more room");
+        }
+    }
+
+    /** For the memory of emulated devices. */
+    TemporaryDirectory memory() {
+        return memory;
+    }
+
+    /** On the disk to be measured. */
+    TemporaryDirectory disk() {
+        return disk;
+    }
+
+    /** On the file system of the store. */
+    TemporaryDirectory store() {
+        return store;
+    }
+
+    /** To be ended when this ends. */
+    void kill(Fio fio) {
+        programs.add(fio);
+    }
+
+    /** Removes the memory of devices that are closed. */
+    void clearMemory() throws IOException {
+        memory.close();
+        Files.createDirectory(memory.path());
+    }
+
+    @Override
+    public void close() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(signalled);
+        } catch (IllegalStateException signal) {
+            // The process is ending, and the hook does the rest.
+            return;
+        }
+        abandon();
+    }
+
+    private void abandon() {
+        programs.forEach(Fio::close);
+        for (TemporaryDirectory directory : List.of(memory, disk, store)) {
+            directory.closeUnderWriters();
+        }
+    }
+}
