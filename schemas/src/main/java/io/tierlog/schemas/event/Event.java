@@ -7,7 +7,7 @@ import io.tierlog.schemas.WireRecord;
 /** What arrives in tierlog.events: everything reported, by agents, engines, operators, the clock and the relay. */
 public sealed interface Event extends WireRecord
         permits AgentRegistering, AgentStopping, AgentHeartbeat, EngineAttached, EngineDetached, RequestSubmitted, RequestPrefilled,
-                RequestFinished, RequestCancelled, RequestRejected, WaitExpired, BlocksSealed, BlocksEvicted, OperationStarted,
+                RequestFinished, RequestCancelled, RequestRejected, WaitExpired, BlocksSealed, SaveRequested, BlocksEvicted, OperationStarted,
                 WriteBackDone, WriteBackFailed, PrefetchDone, PrefetchFailed, BackUpDone, BackUpFailed, LoadBackDone, LoadBackFailed,
                 DropDone, DropFailed, CopyDone, CopyFailed, BlocksRecovered, BlocksSeenStored, OperationCancelled, CommandRefused, BlocksStored,
                 Tick, PolicyChangeRequested, Message {

@@ -38,6 +38,7 @@ import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestRejected;
 import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.SaveRequested;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WaitExpired;
 import io.tierlog.schemas.event.WriteBackDone;
@@ -70,7 +71,7 @@ final class Inputs {
             case BlocksStored e -> StoreInputs.stored(d, e);
             case AgentRegistering e -> Registration.decide(d, e);
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
-                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, BlocksEvicted _,
+                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _, BlocksEvicted _,
                     OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
                     LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, BlocksSeenStored _, DropDone _,
                     DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
@@ -124,6 +125,7 @@ final class Inputs {
             case RequestRejected e -> Requests.rejected(n, e);
             case WaitExpired e -> Requests.waitExpired(n, e);
             case BlocksSealed e -> WriteBacks.sealed(n, e);
+            case SaveRequested e -> Saves.decide(n, e);
             case BlocksEvicted e -> Removals.evicted(n, e);
             case BlocksRecovered e -> Recovery.decide(n, e);
             case BlocksSeenStored e -> Recovery.seen(n, e);

@@ -128,7 +128,7 @@ final class WriteBacks {
     }
 
     /** Those of {@code blocks} that have no copy on the host in any state and were not seen before. */
-    private static List<PagedBlock> missing(NodeDraft n, Bytes namespace, List<PagedBlock> blocks, Set<Bytes> seen) {
+    static List<PagedBlock> missing(NodeDraft n, Bytes namespace, List<PagedBlock> blocks, Set<Bytes> seen) {
         List<PagedBlock> missing = new ArrayList<>(blocks.size());
         for (PagedBlock block : blocks) {
             Bytes key = block.block().key();
@@ -139,7 +139,8 @@ final class WriteBacks {
         return missing;
     }
 
-    private static boolean issue(NodeDraft n, Operations.Purpose purpose, List<PagedBlock> blocks) {
+    /** Issues one batch, as much of {@code blocks} as one decision takes; false when there are none. */
+    static boolean issue(NodeDraft n, Operations.Purpose purpose, List<PagedBlock> blocks) {
         String request = purpose.request();
         if (blocks.isEmpty() || request == null) {
             return false;

@@ -23,6 +23,7 @@ import io.tierlog.schemas.event.RequestCancelled;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.SaveRequested;
 import io.tierlog.schemas.event.WaitExpired;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -113,6 +114,10 @@ final class Agent {
 
     BlocksSealed sealed(String request, int attempt, List<PagedBlock> blocks) {
         return new BlocksSealed(envelope(), request, attempt, NAMESPACE, root(blocks), blocks);
+    }
+
+    SaveRequested save(String request, int attempt, List<PagedBlock> blocks) {
+        return new SaveRequested(envelope(), "a/save/1/1", request, attempt, NAMESPACE, root(blocks), blocks);
     }
 
     BlocksEvicted evicted(Tier tier, RemovalReason reason, List<PagedBlock> blocks) {

@@ -24,6 +24,7 @@ import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
 import io.tierlog.schemas.command.ResumeRequest;
@@ -181,7 +182,7 @@ final class FakeAgent {
                     blank(aggregate), c.operation(), c.tier(), c.namespace(), results(c.blocks(), BlockStatus.GONE, Tier.UNKNOWN))));
             case CancelOperation c -> List.of(stamped(new OperationCancelled(
                     blank(aggregate), c.operation(), OperationReason.NEVER_STARTED, "", List.of())));
-            case ResumeRequest _, ReleaseRequest _, ReleasePins _, FenceAgent _ -> List.of();
+            case ResumeRequest _, ReleaseRequest _, RefuseSave _, ReleasePins _, FenceAgent _ -> List.of();
         };
     }
 

@@ -15,9 +15,11 @@ import io.tierlog.agent.core.AgentInput.Finished;
 import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
 import io.tierlog.agent.core.AgentInput.Prefilled;
+import io.tierlog.agent.core.AgentInput.ReadAsked;
 import io.tierlog.agent.core.AgentInput.Registered;
 import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.AgentInput.ReserveAsked;
+import io.tierlog.agent.core.AgentInput.SaveAsked;
 import io.tierlog.agent.core.AgentInput.Sealed;
 import io.tierlog.agent.core.AgentInput.SeenInStore;
 import io.tierlog.agent.core.AgentInput.SessionClosed;
@@ -52,6 +54,8 @@ public final class AgentCore {
     private final Leases leases;
     private final Reservations reservations;
     private final Looks looks;
+    private final Saves saves;
+    private final Reads reads;
     private final WriteBacks writeBacks;
     private final Commands commands;
     private long nextHeartbeatMs = Long.MAX_VALUE;
@@ -67,13 +71,20 @@ public final class AgentCore {
         loads = new Loads(desk, operations, engines, requests, leases);
         reservations = new Reservations(desk, engines, requests, leases);
         looks = new Looks(desk, engines);
+        saves = new Saves(desk, engines, door, operations);
+        reads = new Reads(desk, engines, operations);
+        operations.onEnd(session -> {
+            saves.ended(session);
+            reads.ended(session);
+        });
         HostFill fill = new HostFill(desk, operations);
         writeBacks = new WriteBacks(desk, operations, requests, door, fill);
         Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
         commands = new Commands(
                 desk, operations, requests,
                 new Commands.Starters(
-                        prefetches, writeBacks, new BackUps(desk, operations), new Copies(desk, operations), new Drops(desk, operations)));
+                        prefetches, writeBacks, new BackUps(desk, operations), new Copies(desk, operations), new Drops(desk, operations),
+                        saves));
     }
 
     /** Takes one input. What was due by {@code nowMs} (a monotonic clock) is due before it. */
@@ -92,7 +103,7 @@ public final class AgentCore {
         long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
         long waits = Math.min(requests.nextDeadlineMs(), writeBacks.nextDeadlineMs());
         long background = Math.min(nextHeartbeatMs, desk.disk.nextDeadlineMs());
-        return Math.min(Math.min(background, leases.nextDeadlineMs()), Math.min(pins, waits));
+        return Math.min(Math.min(background, Math.min(leases.nextDeadlineMs(), reads.nextDeadlineMs())), Math.min(pins, waits));
     }
 
     /** How the agent is now. */
@@ -137,12 +148,14 @@ public final class AgentCore {
             case BuffersRegistered in -> engines.register(in);
             case Submitted in -> requests.submit(in);
             case LoadAsked in -> loads.run(in);
+            case ReadAsked in -> reads.run(in);
             case ExistAsked in -> looks.run(in);
             case ReserveAsked in -> reservations.reserve(in);
             case LeaseGivenUp in -> reservations.giveUp(in);
             case CallGone in -> callGone(in.call());
             case Prefilled in -> door.prefilled(in);
             case Sealed in -> door.sealed(in);
+            case SaveAsked in -> saves.run(in);
             case Finished in -> door.finished(in);
             case Cancelled in -> door.cancelled(in);
             case DeviceEvicted in -> door.evicted(in);
@@ -168,6 +181,7 @@ public final class AgentCore {
         requests.expireFinished();
         writeBacks.expire();
         leases.expire();
+        reads.expire();
         desk.counters.add(AgentCounter.PINS_EXPIRED, desk.pages.expirePins(desk.nowMs()));
         if (desk.nowMs() >= nextHeartbeatMs) {
             heartbeat();
@@ -226,6 +240,7 @@ public final class AgentCore {
         requests.expireAll();
         writeBacks.refuseAll(OperationReason.NO_ROOM, "the agent goes away");
         requests.releaseAllFinished();
+        saves.refuseAll();
     }
 
     private void stopWhenIdle() {
@@ -252,6 +267,8 @@ public final class AgentCore {
         loads.callGone(call);
         leases.callGone(call);
         looks.callGone(call);
+        saves.callGone(call);
+        reads.callGone(call);
     }
 
     private void sessionClosed(SessionClosed in) {
@@ -262,6 +279,8 @@ public final class AgentCore {
         loads.sessionGone(in.session());
         leases.sessionGone(in.session());
         looks.sessionGone(in.session());
+        saves.sessionGone(in.session());
+        reads.sessionGone(in.session());
         writeBacks.engineGone(in.session());
         engines.close(in);
     }

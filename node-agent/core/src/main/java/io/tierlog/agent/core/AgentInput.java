@@ -59,6 +59,12 @@ public sealed interface AgentInput {
     /** Host to device, for blocks of {@code lease}; the request is empty, and the attempt 0, for a reservation made outside of requests. */
     record LoadAsked(long call, Attempt attempt, String namespace, String lease, List<DeviceBlock> blocks) implements AgentInput {}
 
+    /**
+     * Host to device by name, outside of requests. Blocks on their way to the host are waited for, {@code waitMs} milliseconds for all of them
+     * together; negative for the agent's own time.
+     */
+    record ReadAsked(long call, String session, String namespace, List<DeviceBlock> blocks, long waitMs) implements AgentInput {}
+
     /** Where the blocks of {@code keys} are, without any consequence. */
     record ExistAsked(long call, String session, String namespace, List<Bytes> keys) implements AgentInput {}
 
@@ -77,6 +83,9 @@ public sealed interface AgentInput {
     /** A contiguous run of whole blocks on the device; parent is the key before the first one. */
     record Sealed(long call, Attempt attempt, String namespace, Bytes root, Bytes parent, List<DeviceBlock> blocks)
             implements AgentInput {}
+
+    /** Blocks that the attempt has sealed shall be on the host now. */
+    record SaveAsked(long call, Attempt attempt, String namespace, List<DeviceBlock> blocks) implements AgentInput {}
 
     /** The attempt has ended: COMPLETED, PREEMPTED, or one of the rejections. */
     record Finished(long call, Attempt attempt, RequestReason reason, int generatedTokens) implements AgentInput {}

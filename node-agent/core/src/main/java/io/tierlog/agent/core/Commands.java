@@ -13,6 +13,7 @@ import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
 import io.tierlog.schemas.command.ResumeRequest;
@@ -35,6 +36,7 @@ final class Commands {
     private final BackUps backUps;
     private final Copies copies;
     private final Drops drops;
+    private final Saves saves;
 
     Commands(Desk desk, Operations operations, Requests requests, Starters starters) {
         this.desk = desk;
@@ -45,10 +47,11 @@ final class Commands {
         this.backUps = starters.backUps();
         this.copies = starters.copies();
         this.drops = starters.drops();
+        this.saves = starters.saves();
     }
 
-    /** Those who begin operations. */
-    record Starters(Prefetches prefetches, WriteBacks writeBacks, BackUps backUps, Copies copies, Drops drops) {}
+    /** Those who begin operations, or wait for them. */
+    record Starters(Prefetches prefetches, WriteBacks writeBacks, BackUps backUps, Copies copies, Drops drops, Saves saves) {}
 
     /** True when the command is for this life of this node. */
     boolean isForUs(Command command) {
@@ -119,6 +122,7 @@ final class Commands {
             case ResumeRequest resume -> requests.resume(resume);
             case ReleaseRequest release ->
                 requests.find(release.request(), release.attempt()).ifPresent(requests::releaseFinished);
+            case RefuseSave refusal -> saves.refused(refusal);
             case ReleasePins release -> backUps.releaseEarlier(release.pin());
             case CancelOperation cancel -> cancel(cancel);
             case FenceAgent fence -> throw new IllegalStateException("Not numbered: " + fence);
@@ -154,6 +158,7 @@ final class Commands {
             case DropBlocks c -> c.header();
             case ResumeRequest c -> c.header();
             case ReleaseRequest c -> c.header();
+            case RefuseSave c -> c.header();
             case ReleasePins c -> c.header();
             case CancelOperation c -> c.header();
             case FenceAgent fence -> null;
@@ -170,6 +175,7 @@ final class Commands {
             case DropBlocks c -> c.operation();
             case ResumeRequest c -> null;
             case ReleaseRequest c -> null;
+            case RefuseSave c -> null;
             case ReleasePins c -> null;
             case CancelOperation c -> null;
             case FenceAgent c -> null;

@@ -51,6 +51,7 @@ final class Desk {
     private long units;
     private long loads;
     private long leases;
+    private long saves;
 
     Desk(AgentLimits limits, Registration registration, Ports ports) {
         this.limits = limits;
@@ -117,6 +118,10 @@ final class Desk {
 
     String nextLoad() {
         return registration.node() + "/load/" + incarnation + "/" + ++loads;
+    }
+
+    String nextSave() {
+        return registration.node() + "/save/" + incarnation + "/" + ++saves;
     }
 
     String nextLease() {

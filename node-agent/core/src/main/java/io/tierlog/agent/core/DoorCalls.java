@@ -89,6 +89,7 @@ final class DoorCalls {
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
             return;
         }
+        attempt.root(in.root());
         List<PagedBlock> blocks = new ArrayList<>(in.blocks().size());
         Bytes parent = in.parent();
         for (DeviceBlock block : in.blocks()) {

@@ -92,6 +92,29 @@ final class DoorCheck {
         return Optional.empty();
     }
 
+    /** Blocks in any order, each in a page of its own. */
+    static Optional<String> scattered(String namespace, List<DeviceBlock> blocks, int mostBlocks, int devicePages) {
+        if (badText(namespace)) {
+            return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");
+        }
+        if (blocks.isEmpty() || blocks.size() > mostBlocks) {
+            return Optional.of("1 to " + mostBlocks + " blocks are expected, not " + blocks.size());
+        }
+        Set<Integer> pages = new LinkedHashSet<>();
+        for (DeviceBlock block : blocks) {
+            if (badKey(block.key()) || block.index() < 0) {
+                return Optional.of(KEY_SIZE + ", and index 0 or more");
+            }
+            if (block.page() < 0 || block.page() >= devicePages) {
+                return Optional.of("page " + block.page() + " is not one of the " + devicePages + " pages of the device pool");
+            }
+            if (!pages.add(block.page())) {
+                return Optional.of("page " + block.page() + " is named twice");
+            }
+        }
+        return Optional.empty();
+    }
+
     static Optional<String> evicted(String namespace, List<EvictedBlock> blocks, int mostBlocks, int devicePages) {
         if (badText(namespace)) {
             return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SequencedMap;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -56,7 +56,8 @@ final class LiveAttempt {
     private final Submitted submitted;
     private final PageOwner owner;
     private final long submittedMs;
-    private final SequencedMap<Integer, PagedBlock> sealed = new TreeMap<>();
+    private final SortedMap<Integer, PagedBlock> sealed = new TreeMap<>();
+    private Bytes root = Bytes.EMPTY;
     private final List<Integer> hostIndexes = new ArrayList<>();
     private final List<Integer> diskIndexes = new ArrayList<>();
     private final Map<Integer, Tier> fetched = new LinkedHashMap<>();
@@ -252,8 +253,17 @@ final class LiveAttempt {
 
     // --- what it has sealed on the device
 
-    SequencedMap<Integer, PagedBlock> sealed() {
+    SortedMap<Integer, PagedBlock> sealed() {
         return sealed;
+    }
+
+    /** Key of block 0 of the prompt, as the engine said with what it sealed; empty before. */
+    Bytes root() {
+        return root;
+    }
+
+    void root(Bytes key) {
+        root = key;
     }
 
     /** Whether the attempt has sealed this block in this page. */

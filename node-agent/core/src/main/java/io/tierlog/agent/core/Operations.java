@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,7 @@ final class Operations {
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
     private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
     private final Deque<Session> toSettle = new ArrayDeque<>();
+    private Consumer<Session> onEnd = session -> {};
     private boolean settling;
 
     Operations(Desk desk) {
@@ -61,6 +63,11 @@ final class Operations {
             lanes.put(kind, new ArrayDeque<>());
             underWay.put(kind, 0);
         }
+    }
+
+    /** Who hears of the end of every session, also of one that never began. */
+    void onEnd(Consumer<Session> hears) {
+        onEnd = hears;
     }
 
     // --- looking
@@ -126,6 +133,11 @@ final class Operations {
         session.become(Session.State.CANCELLING);
         session.cancelled(why);
         session.failPending(why);
+        stopWaiting(session, why);
+    }
+
+    /** Blocks that other operations bring are waited for no longer. */
+    void stopWaiting(Session session, OperationReason why) {
         for (Item item : session.items) {
             if (item.state() == Item.State.JOINED) {
                 leaveJoin(session, item);
@@ -149,6 +161,7 @@ final class Operations {
     void remove(Session session) {
         session.become(Session.State.ENDED);
         sessions.remove(session.operation);
+        onEnd.accept(session);
     }
 
     /** The page serves now, or is given up: whoever joined it goes on. */
@@ -158,6 +171,9 @@ final class Operations {
             for (Join join : waiting) {
                 join.session().joinEnded(join.item(), serves, whyNot);
                 join.session().unjoined();
+                if (join.session().hasPending() && !lane(join.session().kind()).contains(join.session())) {
+                    lane(join.session().kind()).add(join.session()); // now it has something to move
+                }
                 settle(join.session());
             }
         }
@@ -185,6 +201,7 @@ final class Operations {
                 sessions.remove(one.operation);
                 one.end();
                 one.become(Session.State.ENDED);
+                onEnd.accept(one);
             }
         }
         settling = false;

@@ -99,6 +99,7 @@ final class WriteBack extends Session {
         } else {
             desk.pages.endPinsAt(operation, desk.nowMs() + pinMs);
         }
+        WriteBacks.tellFailed(desk, owner, items, firstFailure());
         desk.released(desk.device.unpinAll(operation));
         tellEnd();
     }

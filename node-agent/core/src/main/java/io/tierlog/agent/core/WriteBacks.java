@@ -61,8 +61,12 @@ final class WriteBacks {
 
         Optional<String> full = whyNotNow(command);
         if (full.isPresent()) {
+            tellFailed(desk, owner, items, OperationReason.QUEUE_FULL);
             desk.released(desk.device.unpinAll(command.operation()));
             desk.refuse(command.header(), command.operation(), OperationReason.QUEUE_FULL, full.get());
+            WriteBack never = new WriteBack(desk, fill, owner, command, items);
+            never.failPending(OperationReason.QUEUE_FULL);
+            operations.remove(never);
             return;
         }
         WriteBack session = new WriteBack(desk, fill, owner, command, items);
@@ -163,12 +167,21 @@ final class WriteBacks {
     /** One in line is cancelled: it never began to move. */
     void cancelInLine(WriteBack session) {
         leaveLine(session);
-        operations.remove(session);
         session.failPending(OperationReason.CANCELLED);
+        operations.remove(session);
+        tellFailed(desk, session.owner(), session.items, OperationReason.CANCELLED);
         desk.released(desk.device.unpinAll(session.operation));
         var results = session.resultsOnHost();
         desk.end(session.operation, session.cause, results.size(), e -> new OperationCancelled(
                 e, session.operation, OperationReason.CANCELLED, session.namespace, results));
+    }
+
+    /** The engine hears which of its pages hold blocks that have not come to the host. */
+    static void tellFailed(Desk desk, PageOwner owner, List<Item> items, OperationReason why) {
+        List<Integer> pages = items.stream().filter(item -> !item.done()).map(item -> item.devicePage).toList();
+        if (!pages.isEmpty() && !owner.session().isEmpty()) {
+            desk.ports.engines().failed(owner.session(), owner.request(), owner.attempt(), pages, why);
+        }
     }
 
     private void leaveLine(WriteBack session) {
@@ -178,6 +191,8 @@ final class WriteBacks {
     }
 
     private void refuse(WriteBack session, OperationReason why, String detail) {
+        session.failPending(why);
+        tellFailed(desk, session.owner(), session.items, why);
         operations.remove(session);
         desk.released(desk.device.unpinAll(session.operation));
         desk.refuse(session.header(), session.operation, why, detail);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import io.tierlog.agent.core.port.EngineReplies;
 import io.tierlog.agent.core.port.EventSink;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,6 +33,10 @@ final class Heard implements EngineReplies, EventSink {
 
     record Found(List<Whereabouts> blocks) implements Reply {}
 
+    record Saved(List<BlockAnswer> blocks) implements Reply {}
+
+    record Read(List<BlockAnswer> blocks) implements Reply {}
+
     record Done() implements Reply {}
 
     record Refused(Refusal refusal, String detail, boolean retry) implements Reply {}
@@ -41,6 +46,8 @@ final class Heard implements EngineReplies, EventSink {
     record Ready(String request, int attempt, Offer offer) implements Notice {}
 
     record Released(String request, int attempt, List<Integer> pages) implements Notice {}
+
+    record Failed(String request, int attempt, List<Integer> pages, OperationReason reason) implements Notice {}
 
     final Map<Long, Reply> replies = new HashMap<>();
     final List<Notice> notices = new ArrayList<>();
@@ -90,6 +97,21 @@ final class Heard implements EngineReplies, EventSink {
     @Override
     public void missing(long call, int position) {
         reply(call, new Missing(position));
+    }
+
+    @Override
+    public void read(long call, List<BlockAnswer> blocks) {
+        reply(call, new Read(blocks));
+    }
+
+    @Override
+    public void saved(long call, List<BlockAnswer> blocks) {
+        reply(call, new Saved(blocks));
+    }
+
+    @Override
+    public void failed(String session, String request, int attempt, List<Integer> pages, OperationReason reason) {
+        notices.add(new Failed(request, attempt, pages, reason));
     }
 
     @Override

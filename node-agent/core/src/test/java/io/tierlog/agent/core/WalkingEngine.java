@@ -245,6 +245,7 @@ final class WalkingEngine {
                     }
                 }
                 case Heard.Released released -> release(released);
+                case Heard.Failed failed -> {}
             }
         }
     }

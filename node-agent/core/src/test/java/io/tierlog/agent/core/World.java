@@ -231,6 +231,17 @@ final class World {
         return call;
     }
 
+    /** Reads blocks {@code from} and so on into these pages, waiting so long; negative for the agent's own time. */
+    long read(Prompt prompt, long waitMs, int from, int... pages) {
+        long call = call();
+        List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> {
+            generations.merge(pages[i], 1L, Long::sum);
+            return at(prompt, from + i, pages[i]);
+        }).toList();
+        on(new AgentInput.ReadAsked(call, SESSION, prompt.namespace(), blocks, waitMs));
+        return call;
+    }
+
     /** Gives up a lease. */
     long release(String lease) {
         long call = call();
@@ -264,6 +275,13 @@ final class World {
         }
         Bytes parent = from == 0 ? Bytes.EMPTY : prompt.keys().get(from - 1);
         on(new AgentInput.Sealed(call, attempt(request), prompt.namespace(), prompt.root(), parent, blocks));
+        return call;
+    }
+
+    long save(String request, Prompt prompt, int from, int... pages) {
+        long call = call();
+        List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> at(prompt, from + i, pages[i])).toList();
+        on(new AgentInput.SaveAsked(call, attempt(request), prompt.namespace(), blocks));
         return call;
     }
 

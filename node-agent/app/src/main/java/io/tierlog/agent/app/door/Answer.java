@@ -2,6 +2,7 @@
 package io.tierlog.agent.app.door;
 
 import io.tierlog.agent.core.Offer;
+import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
 import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
 import java.util.List;
 
@@ -21,6 +22,12 @@ sealed interface Answer {
 
     /** To Reserve. */
     record Reserved(String lease, long leaseMs) implements Answer {}
+
+    /** To Read. */
+    record Read(List<BlockAnswer> blocks) implements Answer {}
+
+    /** To Save. */
+    record Saved(List<BlockAnswer> blocks) implements Answer {}
 
     /** To everything else. */
     record Done() implements Answer {}

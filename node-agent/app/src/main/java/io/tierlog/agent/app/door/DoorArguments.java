@@ -11,7 +11,9 @@ import io.tierlog.agent.core.AgentInput.Finished;
 import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
 import io.tierlog.agent.core.AgentInput.Prefilled;
+import io.tierlog.agent.core.AgentInput.ReadAsked;
 import io.tierlog.agent.core.AgentInput.ReserveAsked;
+import io.tierlog.agent.core.AgentInput.SaveAsked;
 import io.tierlog.agent.core.AgentInput.Sealed;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.door.v1.BlockPage;
@@ -21,9 +23,11 @@ import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.LoadRequest;
 import io.tierlog.door.v1.OpenRequest;
 import io.tierlog.door.v1.PrefilledRequest;
+import io.tierlog.door.v1.ReadRequest;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.ReleaseRequest;
 import io.tierlog.door.v1.ReserveRequest;
+import io.tierlog.door.v1.SaveRequest;
 import io.tierlog.door.v1.SealedRequest;
 import io.tierlog.door.v1.SubmitRequest;
 import io.tierlog.schemas.Bytes;
@@ -169,6 +173,28 @@ final class DoorArguments {
                 root,
                 first ? Bytes.EMPTY : key("parent", request.getParent()),
                 blocks);
+    }
+
+    ReadAsked read(long call, ReadRequest request, int devicePages) throws BadArgumentException {
+        check(request.getBlocksCount() > 0, "blocks", "are none");
+        count("blocks", request.getBlocksCount());
+        least("wait_ms", request.getWaitMs(), 0);
+        List<DeviceBlock> blocks = new ArrayList<>(request.getBlocksCount());
+        for (BlockPage block : request.getBlocksList()) {
+            String at = "blocks[" + blocks.size() + "]";
+            page(at, block.getIndex(), block.getPage(), block.getGeneration(), devicePages);
+            blocks.add(new DeviceBlock(block.getIndex(), key(at + ".key", block.getKey()), block.getPage(), block.getGeneration()));
+        }
+        long waitMs = request.hasWaitMs() ? request.getWaitMs() : -1;
+        return new ReadAsked(call, request.getSession(), namespace(request.getNamespace()), List.copyOf(blocks), waitMs);
+    }
+
+    SaveAsked save(long call, SaveRequest request, int devicePages) throws BadArgumentException {
+        return new SaveAsked(
+                call,
+                attempt(request.getSession(), request.getRequest(), request.getAttempt()),
+                namespace(request.getNamespace()),
+                run(request.getBlocksList(), devicePages));
     }
 
     Finished finish(long call, FinishRequest request) throws BadArgumentException {

@@ -17,7 +17,7 @@ import io.tierlog.agent.core.port.EngineReplies.Refusal;
  *   LAYOUT_MISMATCH, NOT_OFFERED, NOT_REGISTERED  FAILED_PRECONDITION
  *   BAD_ARGUMENT                                  INVALID_ARGUMENT
  *   BUSY                                          RESOURCE_EXHAUSTED
- *   CLOSING                                       UNAVAILABLE
+ *   CLOSING, NOT_ON_THE_LOG                       UNAVAILABLE
  *   EXPIRED                                       DEADLINE_EXCEEDED
  * </pre>
  *
@@ -76,7 +76,7 @@ final class DoorErrors {
             case LAYOUT_MISMATCH, NOT_OFFERED, NOT_REGISTERED -> Status.FAILED_PRECONDITION;
             case BAD_ARGUMENT -> Status.INVALID_ARGUMENT;
             case BUSY -> Status.RESOURCE_EXHAUSTED;
-            case CLOSING -> Status.UNAVAILABLE;
+            case CLOSING, NOT_ON_THE_LOG -> Status.UNAVAILABLE;
         };
     }
 }

@@ -4,9 +4,11 @@ package io.tierlog.agent.app.door;
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.agent.core.Offer;
 import io.tierlog.agent.core.port.EngineReplies;
+import io.tierlog.door.v1.Failed;
 import io.tierlog.door.v1.Notice;
 import io.tierlog.door.v1.Ready;
 import io.tierlog.door.v1.Released;
+import io.tierlog.schemas.OperationReason;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -50,6 +52,27 @@ final class DoorReplies implements EngineReplies {
     @Override
     public void missing(long call, int position) {
         pending.take(call).ifPresent(waiting -> waiting.refuse(DoorErrors.missing(position)));
+    }
+
+    @Override
+    public void read(long call, List<BlockAnswer> blocks) {
+        answer(call, new Answer.Read(blocks));
+    }
+
+    @Override
+    public void saved(long call, List<BlockAnswer> blocks) {
+        answer(call, new Answer.Saved(blocks));
+    }
+
+    @Override
+    public void failed(String session, String request, int attempt, List<Integer> pages, OperationReason reason) {
+        Failed failed = Failed.newBuilder()
+                .setRequest(request)
+                .setAttempt(attempt)
+                .addAllPages(pages)
+                .setReason(BlockAnswers.reason(reason))
+                .build();
+        notice(session, Notice.newBuilder().setFailed(failed).build());
     }
 
     @Override

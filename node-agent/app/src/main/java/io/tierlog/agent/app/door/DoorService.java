@@ -28,11 +28,15 @@ import io.tierlog.door.v1.Notice;
 import io.tierlog.door.v1.OpenRequest;
 import io.tierlog.door.v1.Opened;
 import io.tierlog.door.v1.PrefilledRequest;
+import io.tierlog.door.v1.ReadReply;
+import io.tierlog.door.v1.ReadRequest;
 import io.tierlog.door.v1.RegisterBuffersReply;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.ReleaseRequest;
 import io.tierlog.door.v1.ReserveReply;
 import io.tierlog.door.v1.ReserveRequest;
+import io.tierlog.door.v1.SaveReply;
+import io.tierlog.door.v1.SaveRequest;
 import io.tierlog.door.v1.SealedRequest;
 import io.tierlog.door.v1.SubmitReply;
 import io.tierlog.door.v1.SubmitRequest;
@@ -246,6 +250,18 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     public void sealed(SealedRequest request, StreamObserver<Ack> observer) {
         Maker maker = (call, session) -> arguments.sealed(call, request, session.devicePages());
         unary(observer, request.getSession(), maker, DoorService::ack);
+    }
+
+    @Override
+    public void read(ReadRequest request, StreamObserver<ReadReply> observer) {
+        unary(observer, request.getSession(), (call, session) -> arguments.read(call, request, session.devicePages()),
+                answer -> ReadReply.newBuilder().addAllBlocks(BlockAnswers.encode(expect(Answer.Read.class, answer).blocks())).build());
+    }
+
+    @Override
+    public void save(SaveRequest request, StreamObserver<SaveReply> observer) {
+        unary(observer, request.getSession(), (call, session) -> arguments.save(call, request, session.devicePages()),
+                answer -> SaveReply.newBuilder().addAllBlocks(BlockAnswers.encode(expect(Answer.Saved.class, answer).blocks())).build());
     }
 
     @Override

@@ -248,7 +248,7 @@ class DoorServerTest {
                 case LAYOUT_MISMATCH, NOT_OFFERED, NOT_REGISTERED -> Status.Code.FAILED_PRECONDITION;
                 case BAD_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
                 case BUSY -> Status.Code.RESOURCE_EXHAUSTED;
-                case CLOSING -> Status.Code.UNAVAILABLE;
+                case CLOSING, NOT_ON_THE_LOG -> Status.Code.UNAVAILABLE;
             };
             assertEquals(expected, status.getCode());
             inputs.removeIf(Submitted.class::isInstance);

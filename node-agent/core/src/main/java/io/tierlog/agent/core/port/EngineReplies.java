@@ -2,6 +2,7 @@
 package io.tierlog.agent.core.port;
 
 import io.tierlog.agent.core.Offer;
+import io.tierlog.schemas.OperationReason;
 import java.util.List;
 
 /** What the core says to engines. Calls return at once and never fail; an engine that is gone hears nothing. */
@@ -30,11 +31,23 @@ public interface EngineReplies {
     /** Answers the Reserve call {@code call}: the key at {@code position} does not serve on the host, so nothing is reserved. */
     void missing(long call, int position);
 
+    /** Answers the Read call {@code call}, one answer for each block in order; MOVED_ON says that the waiting time was over. */
+    void read(long call, List<BlockAnswer> blocks);
+
+    /** Answers the Save call {@code call}, one answer for each block in order. */
+    void saved(long call, List<BlockAnswer> blocks);
+
+    /** Notice: blocks in these device pages, of an attempt that may have ended, have not come to the host. Pages are released all the same. */
+    void failed(String session, String request, int attempt, List<Integer> pages, OperationReason reason);
+
     /** Answers any other call. */
     void done(long call);
 
     /** Answers any call with a typed refusal; {@code retry} says whether the same call may succeed later. */
     void refused(long call, Refusal refusal, String detail, boolean retry);
+
+    /** What became of one block of a call: {@code reason} is COMPLETED when it is where it was wanted. */
+    record BlockAnswer(boolean done, OperationReason reason) {}
 
     /** Where a block serves: on the host and the disk of this node, and in the store as far as it is known. */
     record Whereabouts(boolean host, boolean disk, StoreAnswer store) {}
@@ -60,6 +73,7 @@ public interface EngineReplies {
         NOT_OFFERED,
         BUSY,
         NOT_REGISTERED,
+        NOT_ON_THE_LOG,
         CLOSING
     }
 }

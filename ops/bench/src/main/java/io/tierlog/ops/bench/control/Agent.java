@@ -22,6 +22,7 @@ import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
 import io.tierlog.schemas.command.ResumeRequest;
@@ -127,6 +128,7 @@ final class Agent {
                     Workload.blank(), cancel.operation(), OperationReason.NEVER_STARTED, "", List.of()));
             case ResumeRequest resume -> began(resume.header());
             case ReleaseRequest release -> began(release.header());
+            case RefuseSave refusal -> began(refusal.header());
             case ReleasePins release -> began(release.header());
             case WriteBackBlocks write -> refuse(write.header(), write.operation(), OperationReason.UNSUPPORTED);
             case BackUpBlocks backUp -> refuse(backUp.header(), backUp.operation(), OperationReason.UNSUPPORTED);

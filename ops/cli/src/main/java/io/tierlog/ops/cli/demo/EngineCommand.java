@@ -44,7 +44,12 @@ public final class EngineCommand implements Callable<Integer> {
     @Mixin
     ClusterOptions cluster;
 
-    @Option(names = "--agents", required = true, paramLabel = "NODE=ADDRESS", split = ",", description = "The agents, by the name of their node: HOST:PORT or unix:PATH.")
+    @Option(
+            names = "--agents",
+            required = true,
+            paramLabel = "NODE=ADDRESS",
+            split = ",",
+            description = "The agents, by the name of their node: HOST:PORT or unix:PATH.")
     Map<String, String> agents = new TreeMap<>();
 
     @Option(names = "--watch-log", description = "Count operations and records on the log of --bootstrap-servers too.")

@@ -274,6 +274,9 @@ public final class DoorClient implements AutoCloseable {
                 case OPENED -> opened.complete(notice.getOpened());
                 case READY -> session.ifPresent(s -> s.ready(notice.getReady()));
                 case RELEASED -> session.ifPresent(s -> listener.released(s, notice.getReleased()));
+                // The engine model has let go of what did not come to the host when it finished; its pages come back by Released.
+                case FAILED -> LOG.debug("{}: {} blocks did not come to the host: {}", terms.instance, notice.getFailed().getPagesCount(),
+                        notice.getFailed().getReason());
                 case CLOSING -> {
                     LOG.info("the agent of {} closes: {}", terms.instance, notice.getClosing().getReason());
                     session.ifPresent(DoorSession::closing);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.command.RefuseSave;
+import io.tierlog.schemas.event.SaveRequested;
+import io.tierlog.schemas.state.RequestRow;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What engines want on the host before the write policy would bring it there. Blocks that are neither there nor on their way are written back at
+ * once; the rest is refused on record, and the agent hears of it, so that nobody waits for a write-back that does not come. Without state.
+ */
+final class Saves {
+    private Saves() {}
+
+    static void decide(NodeDraft n, SaveRequested e) {
+        String broken = Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        RequestRow row = n.request(e.request());
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            refuse(n, e, e.blocks(), OperationReason.UNSUPPORTED);
+        } else if (row == null || row.attempt() != e.attempt() || !n.isOfThisLife(row.incarnation())) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_UNKNOWN, "Nobody knows attempt " + e.attempt() + " of " + e.request());
+            refuse(n, e, e.blocks(), OperationReason.NOT_SERVING);
+        } else if (RequestStates.isEnd(row.state())) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_ENDED, e.request() + " is " + row.state());
+            refuse(n, e, e.blocks(), OperationReason.NOT_SERVING);
+        } else {
+            save(n, e);
+        }
+    }
+
+    private static void save(NodeDraft n, SaveRequested e) {
+        List<PagedBlock> missing = WriteBacks.missing(n, Namespaces.digest(e.namespace()), e.blocks(), new LinkedHashSet<>());
+        List<PagedBlock> batch = missing.subList(0, Math.min(missing.size(), n.d.limits.blocksPerDecision()));
+        List<PagedBlock> late = missing.subList(batch.size(), missing.size());
+        List<PagedBlock> known = without(e.blocks(), missing);
+        WriteBacks.issue(n, new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root()), batch);
+        if (!known.isEmpty()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED,
+                    known.size() + " of " + e.blocks().size() + " blocks are on the host or on their way");
+            refuse(n, e, known, OperationReason.ALREADY_THERE);
+        }
+        if (!late.isEmpty()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, late.size() + " blocks are more than one decision takes");
+            refuse(n, e, late, OperationReason.QUEUE_FULL);
+        }
+    }
+
+    private static List<PagedBlock> without(List<PagedBlock> blocks, List<PagedBlock> some) {
+        Set<Bytes> keys = new LinkedHashSet<>();
+        some.forEach(block -> keys.add(block.block().key()));
+        return blocks.stream().filter(block -> !keys.contains(block.block().key())).toList();
+    }
+
+    private static void refuse(NodeDraft n, SaveRequested e, List<PagedBlock> refused, OperationReason why) {
+        List<Block> blocks = new ArrayList<>(refused.size());
+        refused.forEach(block -> blocks.add(block.block()));
+        n.d.command(new RefuseSave(n.envelope(), n.nextHeader(), e.save(), blocks, why));
+    }
+}

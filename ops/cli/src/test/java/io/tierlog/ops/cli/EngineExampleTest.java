@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.tierlog.agent.app.AgentApp;
+import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.app.door.DoorAddress;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code ops/examples/engine.py} as its reader runs it: Debian's Python against a broker, a controller, and an agent on a Unix socket. */
+@Timeout(120)
+class EngineExampleTest {
+    private static final Path PYTHON = Path.of("/usr/bin/python3");
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void anEngineInPythonGetsBackEveryByteThatItSaved() throws Exception {
+        String look = "import grpc, google.protobuf, shutil, sys; sys.exit(not shutil.which('protoc'))";
+        boolean there = Files.isExecutable(PYTHON) && run(List.of(PYTHON.toString(), "-c", look)).code() == 0;
+        assumeTrue(there, "NOT RUN: the example needs python3-grpcio, python3-protobuf and protobuf-compiler");
+        Path socket = directory.resolve("door");
+        try (EmbeddedKafka kafka = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker")))) {
+            KafkaAccess access = KafkaAccess.of(kafka.bootstrapServers());
+            try (TopicAdmin admin = new TopicAdmin(access)) {
+                admin.create(Topics.DEFAULT, 2, 1);
+            }
+            AgentConfig config =
+                    AgentConfig.of("a", access, directory.resolve("store")).with().door(DoorAddress.unix(socket)).build();
+            try (ControllerApp controller = ControllerApp.start(
+                            ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
+                    AgentApp agent = AgentApp.start(config)) {
+                assertEquals(-1, agent.doorPort());
+                Path example = Path.of("..", "examples", "engine.py").toAbsolutePath().normalize();
+                Said said = run(List.of(PYTHON.toString(), example.toString(), "unix:" + socket, "60"));
+                assertEquals(0, said.code(), said::toString);
+                assertTrue(said.text().contains("saved 4 of 4 blocks"), said::text);
+                assertTrue(said.text().contains("loaded 4 blocks into pages 8 to 11, 4 of them byte for byte"), said::text);
+                assertTrue(controller.state().length() > 0);
+            }
+        }
+    }
+
+    private record Said(int code, String text) {}
+
+    private static Said run(List<String> command) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS), text);
+        return new Said(process.exitValue(), text);
+    }
+}
