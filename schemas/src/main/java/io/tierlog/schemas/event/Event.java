@@ -9,8 +9,8 @@ public sealed interface Event extends WireRecord
         permits AgentRegistering, AgentStopping, AgentHeartbeat, EngineAttached, EngineDetached, RequestSubmitted, RequestPrefilled,
                 RequestFinished, RequestCancelled, RequestRejected, WaitExpired, BlocksSealed, BlocksEvicted, OperationStarted,
                 WriteBackDone, WriteBackFailed, PrefetchDone, PrefetchFailed, BackUpDone, BackUpFailed, LoadBackDone, LoadBackFailed,
-                DropDone, DropFailed, CopyDone, CopyFailed, BlocksRecovered, OperationCancelled, CommandRefused, BlocksStored, Tick,
-                PolicyChangeRequested, Message {
+                DropDone, DropFailed, CopyDone, CopyFailed, BlocksRecovered, BlocksSeenStored, OperationCancelled, CommandRefused, BlocksStored,
+                Tick, PolicyChangeRequested, Message {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

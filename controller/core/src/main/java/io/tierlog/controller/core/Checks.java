@@ -38,12 +38,16 @@ final class Checks {
     }
 
     static @Nullable String paged(Limits limits, String namespace, List<PagedBlock> blocks) {
+        return blocks(limits, namespace, Operations.blocks(blocks));
+    }
+
+    static @Nullable String blocks(Limits limits, String namespace, List<Block> blocks) {
         String broken = text(limits, "a namespace", namespace);
         if (blocks.size() > limits.blocksPerInput()) {
             broken = "an event names at most " + limits.blocksPerInput() + " blocks";
         }
         for (int i = 0; broken == null && i < blocks.size(); i++) {
-            broken = block(blocks.get(i).block());
+            broken = block(blocks.get(i));
         }
         return broken;
     }

@@ -15,6 +15,7 @@ import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
@@ -71,8 +72,8 @@ final class Inputs {
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
                     RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, BlocksEvicted _,
                     OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
-                    LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, DropDone _, DropFailed _,
-                    OperationCancelled _, CommandRefused _ -> ofNode(d, event);
+                    LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, BlocksSeenStored _, DropDone _,
+                    DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
         }
     }
 
@@ -125,6 +126,7 @@ final class Inputs {
             case BlocksSealed e -> WriteBacks.sealed(n, e);
             case BlocksEvicted e -> Removals.evicted(n, e);
             case BlocksRecovered e -> Recovery.decide(n, e);
+            case BlocksSeenStored e -> Recovery.seen(n, e);
             // The agent has its pages: nothing to decide but that it was read.
             case OperationStarted _ -> {}
             case WriteBackDone e -> Completions.decide(n, e, Completion.of(e));

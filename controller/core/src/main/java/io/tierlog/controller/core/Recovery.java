@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an agent finds again on its disk after a start. It serves in the new life; whether the store has it too is not known any more. Without
- * state.
+ * What an agent finds again on its disk after a start. It serves in the new life; whether the store has it too is not known any more until the
+ * agent has looked. Without state.
  */
 final class Recovery {
     private Recovery() {}
@@ -41,6 +44,28 @@ final class Recovery {
         if (!found.isEmpty()) {
             n.fact(new BlocksPlaced(n.envelope(), Tier.DISK, e.namespace(), found, null, Tier.UNKNOWN, n.d.offset));
         }
+    }
+
+    /** What the store has may leave the disk again. */
+    static void seen(NodeDraft n, BlocksSeenStored e) {
+        String broken = e.blocks().size() > n.d.limits.blocksPerDecision()
+                ? "one step has at most " + n.d.limits.blocksPerDecision() + " blocks"
+                : Checks.blocks(n.d.limits, e.namespace(), e.blocks());
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            return;
+        }
+        Bytes namespace = Namespaces.digest(e.namespace());
+        List<Block> news = e.blocks().stream()
+                .filter(block -> isUnknown(n.copy(namespace, Tier.DISK, block.key())) || isUnknown(n.copy(namespace, Tier.HOST, block.key())))
+                .toList();
+        if (!news.isEmpty()) {
+            n.fact(new BlocksBackedUp(n.envelope(), e.namespace(), news));
+        }
+    }
+
+    private static boolean isUnknown(@Nullable PlacementRow held) {
+        return held != null && !held.stored();
     }
 
     private static @Nullable String broken(NodeDraft n, BlocksRecovered e) {

@@ -19,11 +19,13 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
@@ -202,6 +204,25 @@ class DiskReportsTest extends DiskScene {
         assertEquals(3, w.tier(b, Tier.DISK).usedBlocks());
         w.input(b.submit("r", x).event());
         assertEquals(List.of(0, 1, 2), World.indexes(w.command(PrefetchBlocks.class).blocks()));
+    }
+
+    /** 8 of 10 blocks, which is the mark of 0.8; 8 - 4 = 4 < 5, the mark of 0.5. */
+    @Test
+    void whatWasFoundMayLeaveTheDiskWhenTheStoreWasSeenToHaveIt() {
+        List<Bytes> p = Agent.path("p", 8);
+        w.input(found(a, p, 0, 8));
+        w.tick();
+        assertEquals(List.of(), w.commands, "each may be the last copy");
+
+        w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, Agent.blocks(p, 0, 8)));
+
+        DropBlocks drop = w.command(DropBlocks.class);
+        assertEquals(List.of(Tier.DISK, Tier.STORE), List.of(drop.tier(), drop.reliesOn()));
+        assertEquals(List.of("p7", "p6", "p5", "p4"), names(drop.blocks()));
+        w.input(gone(drop));
+        w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, Agent.blocks(p, 0, 8)));
+        assertEquals(List.of(), w.facts(BlocksBackedUp.class), "nothing of it is news");
+        assertRefused(RefusalReason.OVER_LIMIT, w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, Agent.blocks(Agent.path("q", 1_001), 0, 1_001))));
     }
 
     @Test

@@ -10,9 +10,7 @@ import io.tierlog.agent.app.log.KafkaEventSink;
 import io.tierlog.agent.app.log.Registrar;
 import io.tierlog.agent.app.log.RegistrationRefusedException;
 import io.tierlog.agent.app.memory.DeviceStreams;
-import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.app.memory.HostMemoryException;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
@@ -25,6 +23,7 @@ import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.agent.core.Ports;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
+import io.tierlog.agent.core.port.DeviceMemory;
 import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.agent.disk.BlockFile;
@@ -75,7 +74,8 @@ public final class AgentApp implements AutoCloseable {
     private final AgentLoop loop;
     private final DirectoryStore store;
     private final Optional<BlockFile> disk;
-    private final EmulatedDevice device;
+    private final Optional<DiskWalk> diskWalk;
+    private final DeviceMemory device;
     private final DeviceStreams streams;
     private final KafkaEventSink sink;
     private final CommandSource commands;
@@ -90,8 +90,9 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.events.LogSetupException when the cluster does not answer in time or the log is not as it must be
      * @throws io.tierlog.events.registry.RegistryException when the registry does not answer, or refuses the schemas
      * @throws io.tierlog.agent.app.memory.HostMemoryException when the host pool does not fit
+     * @throws DeviceUnavailableException when the device cannot be opened, or cannot reach the host pool
      * @throws DiskUnavailableException when the disk tier cannot be opened
-     * @throws io.tierlog.agent.app.door.DoorException when the port is taken
+     * @throws io.tierlog.agent.app.door.DoorException when the port is taken, or the socket cannot be had
      */
     public static AgentApp start(AgentConfig config) {
         return new AgentApp(config);
@@ -110,13 +111,14 @@ public final class AgentApp implements AutoCloseable {
                     new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
             disk = config.disk()
                     .map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
-            DiskWalk diskWalk = closers.add("disk walk", new DiskWalk()); // closed after the loop, which it puts to, and before the tier
             AgentConfig.Tuning tuning = config.tuning();
             String name = "agent-" + config.node();
+            // Closed after the loop, which it puts to, and before the tier.
+            diskWalk = disk.map(file -> closers.add("disk walk", new DiskWalk(name, file, this::putToLoop, this::failed)));
             long originNs = System.nanoTime();
             loop = closers.add("loop", new AgentLoop(
                     name, tuning.inboxCalls(), tuning.inboxRecords(), () -> (System.nanoTime() - originNs) / 1_000_000, this::failed));
-            device = new EmulatedDevice(name, tuning.device());
+            device = DeviceStart.open(name, tuning.device());
             streams = closers.add("device", startStreams(name, host));
             StoreWorkers workers =
                     closers.add("store workers", new StoreWorkers(name, store, host, tuning.workers(), loop::post));
@@ -129,7 +131,7 @@ public final class AgentApp implements AutoCloseable {
             commands = closers.add(
                     "commands", new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed));
             door = new DoorServer(
-                    config.doorPort(),
+                    config.door(),
                     new DoorServer.Wiring(
                             config.node(), config.memory().layouts(), loop::offer, loop::post, new Pools(), this::health),
                     tuning.door());
@@ -141,7 +143,7 @@ public final class AgentApp implements AutoCloseable {
             door.start();
             registrar = new Registrar(log, sink, config.times().registration(), stopping::get);
             Thread.ofPlatform().name(name + "-register").daemon().start(this::register);
-            disk.ifPresent(file -> diskWalk.start(name, file, loop::put, this::failed));
+            diskWalk.ifPresent(DiskWalk::tell);
             started = true;
         } finally {
             if (!started) {
@@ -150,12 +152,16 @@ public final class AgentApp implements AutoCloseable {
         }
     }
 
+    private boolean putToLoop(AgentInput input) throws InterruptedException {
+        return loop.put(input);
+    }
+
     private DeviceStreams startStreams(String name, HostPool host) {
         LOG.info("agent {}: {}, host pool of {} blocks: {}", config.node(), device.facts(), host.pages(), host.facts());
         try {
             return DeviceStreams.start(name, device, host, config.tuning().streams(), loop::post);
         } catch (DeviceFault e) {
-            throw new HostMemoryException("the host pool cannot be registered with the device: " + e.getMessage());
+            throw new DeviceUnavailableException("the host pool cannot be registered with the device: " + e.getMessage(), e);
         }
     }
 
@@ -197,6 +203,9 @@ public final class AgentApp implements AutoCloseable {
             if (now.incarnation() > 0) {
                 registered.complete(now.incarnation());
             }
+            if (now.diskOpen()) {
+                diskWalk.ifPresent(walk -> walk.ask(store));
+            }
             if (now.phase() == AgentPhase.STOPPED && drained.complete(now.phase()) && !stopping.get()) {
                 finish(new AgentEnd(AgentEnd.Kind.FENCED, "node " + config.node() + ": incarnation " + now.incarnation()
                         + " speaks for it no longer; start a new process"));
@@ -216,7 +225,7 @@ public final class AgentApp implements AutoCloseable {
         return log.processId();
     }
 
-    /** Port of the engine door on loopback. */
+    /** Port of the engine door on loopback; -1 when it has none. */
     public int doorPort() {
         return door.port();
     }
@@ -254,11 +263,6 @@ public final class AgentApp implements AutoCloseable {
     /** Events that the log has not acknowledged yet, count. */
     public int unacknowledgedEvents() {
         return sink.unacknowledged();
-    }
-
-    /** The device, for drills. */
-    public EmulatedDevice device() {
-        return device;
     }
 
     /**

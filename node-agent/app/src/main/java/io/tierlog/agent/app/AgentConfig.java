@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
+import io.tierlog.agent.app.door.DoorAddress;
 import io.tierlog.agent.app.door.DoorLimits;
 import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.memory.DeviceStreams;
@@ -8,6 +9,7 @@ import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
@@ -19,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -29,7 +32,7 @@ import java.util.regex.Pattern;
  * @param memory the host pool and what a block is
  * @param store the shared store
  * @param disk the node's own disk; empty when it has no disk tier
- * @param doorPort port of the engine door on loopback; 0 takes any free one
+ * @param door where engines find the door
  * @param nodesPerInstance nodes that one engine instance spans; the controller refuses more than 1
  * @param ranks tensor-parallel ranks on this node
  * @param times how long things may take
@@ -41,11 +44,12 @@ public record AgentConfig(
         Memory memory,
         Store store,
         Optional<Disk> disk,
-        int doorPort,
+        DoorAddress door,
         int nodesPerInstance,
         int ranks,
         Times times,
         Tuning tuning) {
+    private static final Pattern GPU = Pattern.compile("cuda(?::(\\d{1,3}))?");
     private static final Pattern NODE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final int MOST_BLOCK_BYTES = 1 << 30;
 
@@ -107,6 +111,56 @@ public record AgentConfig(
         }
     }
 
+    /** The device whose memory engines give to the agent. */
+    public sealed interface Device {
+        /**
+         * Memory that stands for a GPU's: files that engine and agent map, real bytes, real copies.
+         *
+         * @param limits what bounds it
+         */
+        record Emulated(EmulatedDevice.Limits limits) implements Device {
+            @Override
+            public String toString() {
+                return "emulated";
+            }
+        }
+
+        /**
+         * A GPU.
+         *
+         * @param ordinal which one, from 0, as the driver counts them for this process
+         * @param limits what bounds it
+         */
+        record Cuda(int ordinal, CudaLimits limits) implements Device {
+            public Cuda {
+                if (ordinal < 0) {
+                    throw new IllegalArgumentException("GPUs are counted from 0, there is no " + ordinal);
+                }
+            }
+
+            @Override
+            public String toString() {
+                return "cuda:" + ordinal;
+            }
+        }
+
+        /**
+         * Reads {@code emulated}, {@code cuda} or {@code cuda:N}.
+         *
+         * @throws IllegalArgumentException for anything else
+         */
+        static Device parse(String text) {
+            if (text.equals("emulated")) {
+                return new Emulated(EmulatedDevice.Limits.DEFAULTS);
+            }
+            Matcher m = GPU.matcher(text);
+            if (!m.matches()) {
+                throw new IllegalArgumentException("'" + text + "' is no device: emulated, cuda, or cuda:N for GPU N");
+            }
+            return new Cuda(m.group(1) == null ? 0 : Integer.parseInt(m.group(1)), CudaLimits.DEFAULTS);
+        }
+    }
+
     /**
      * Times.
      *
@@ -124,7 +178,7 @@ public record AgentConfig(
      * @param limits of the core
      * @param door of the engine door
      * @param host how the memory of the host pool is had
-     * @param device of the emulated device
+     * @param device the device of the engines
      * @param streams of the copies between device and host
      * @param workers of the store
      * @param inboxCalls engine calls that wait for the core
@@ -134,7 +188,7 @@ public record AgentConfig(
             AgentLimits limits,
             DoorLimits door,
             HostPool.Options host,
-            EmulatedDevice.Limits device,
+            Device device,
             DeviceStreams.Limits streams,
             StoreWorkers.Limits workers,
             int inboxCalls,
@@ -151,7 +205,7 @@ public record AgentConfig(
                     AgentLimits.defaults(),
                     DoorLimits.DEFAULTS,
                     HostPool.Options.DEFAULTS,
-                    EmulatedDevice.Limits.DEFAULTS,
+                    new Device.Emulated(EmulatedDevice.Limits.DEFAULTS),
                     DeviceStreams.Limits.DEFAULTS,
                     StoreWorkers.Limits.DEFAULTS,
                     1_024,
@@ -162,9 +216,6 @@ public record AgentConfig(
     public AgentConfig {
         if (!NODE.matcher(node).matches()) {
             throw new IllegalArgumentException("node '" + node + "' is not 1 to 64 letters, digits, dots, dashes or underscores");
-        }
-        if (doorPort < 0 || doorPort > 65_535) {
-            throw new IllegalArgumentException("door port " + doorPort + " is not between 0 and 65535");
         }
         if (nodesPerInstance < 1 || ranks < 1) {
             throw new IllegalArgumentException("nodes per instance and ranks are 1 or more, not " + nodesPerInstance + " and " + ranks);
@@ -180,7 +231,7 @@ public record AgentConfig(
                 new Memory(1_024, blockBytes, Layouts.opaque(blockBytes, Layouts.DEFAULT_BLOCK_TOKENS)),
                 new Store(storeDirectory, false),
                 Optional.empty(),
-                0,
+                DoorAddress.tcp(0),
                 1,
                 1,
                 Times.DEFAULTS,
@@ -215,7 +266,10 @@ public record AgentConfig(
         all.put("read.committed", String.valueOf(log.readCommitted()));
         all.put("log.buffer.records", String.valueOf(log.buffer().records()));
         all.put("log.buffer.bytes", String.valueOf(log.buffer().bytes()));
-        all.put("device.bytes.per.second", String.valueOf(tuning.device().bytesPerSecond()));
+        all.put("device", tuning.device().toString());
+        if (tuning.device() instanceof Device.Emulated(EmulatedDevice.Limits emulated)) {
+            all.put("device.bytes.per.second", String.valueOf(emulated.bytesPerSecond()));
+        }
         all.put("host.huge.pages", String.valueOf(tuning.host().hugePages()));
         all.put("host.numa.node", tuning.host().numaNode().isPresent() ? String.valueOf(tuning.host().numaNode().getAsInt()) : "any");
         all.put("host.slab.bytes", String.valueOf(tuning.host().slabBytes()));
@@ -251,7 +305,7 @@ public record AgentConfig(
         private Memory memory;
         private Store store;
         private Optional<Disk> disk;
-        private int doorPort;
+        private DoorAddress door;
         private int nodesPerInstance;
         private int ranks;
         private Times times;
@@ -263,7 +317,7 @@ public record AgentConfig(
             memory = from.memory;
             store = from.store;
             disk = from.disk;
-            doorPort = from.doorPort;
+            door = from.door;
             nodesPerInstance = from.nodesPerInstance;
             ranks = from.ranks;
             times = from.times;
@@ -331,7 +385,12 @@ public record AgentConfig(
 
         /** Port of the engine door; 0 for any free one. */
         public Builder doorPort(int value) {
-            doorPort = value;
+            return door(DoorAddress.tcp(value));
+        }
+
+        /** Where engines find the door. */
+        public Builder door(DoorAddress value) {
+            door = value;
             return this;
         }
 
@@ -362,13 +421,13 @@ public record AgentConfig(
             return this;
         }
 
-        /** Bandwidth of the emulated device per direction; 0 for no limit. */
-        public Builder deviceBytesPerSecond(long value) {
+        /** The device of the engines. */
+        public Builder device(Device value) {
             return tuning(new Tuning(
                     tuning.limits(),
                     tuning.door(),
                     tuning.host(),
-                    tuning.device().withBytesPerSecond(value),
+                    value,
                     tuning.streams(),
                     tuning.workers(),
                     tuning.inboxCalls(),
@@ -383,7 +442,7 @@ public record AgentConfig(
 
         /** The configuration, checked. */
         public AgentConfig build() {
-            return new AgentConfig(node, log, memory, store, disk, doorPort, nodesPerInstance, ranks, times, tuning);
+            return new AgentConfig(node, log, memory, store, disk, door, nodesPerInstance, ranks, times, tuning);
         }
     }
 }

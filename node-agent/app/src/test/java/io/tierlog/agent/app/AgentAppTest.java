@@ -61,6 +61,7 @@ import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.EngineDetached;
@@ -86,6 +87,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -172,9 +174,9 @@ class AgentAppTest {
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
                 ScriptedController.key(0), List.of(ScriptedController.block(0)), List.of(Tier.STORE), List.of()));
-        engine.notice();
+        Offer offer = engine.notice().getReady().getOffer();
 
-        assertEquals(1, engine.calls().load(load(session, "r1", 1, 6)).getLoaded());
+        assertEquals(1, engine.calls().load(load(submit(session, "r1", 1), offer, 1, 6)).getLoaded());
 
         ByteBuffer found = ByteBuffer.allocate(BLOCK);
         byte[] lowBytes = Files.readAllBytes(low);
@@ -220,7 +222,7 @@ class AgentAppTest {
         assertEquals(IntStream.range(0, 4).map(AgentAppTest::crc).boxed().toList(), checksums);
 
         // Loaded into pages 4 to 7.
-        assertEquals(4, engine.calls().load(load(session, "r1", 4, 4)).getLoaded());
+        assertEquals(4, engine.calls().load(load(submit(session, "r1", 4), offer, 4, 4)).getLoaded());
         for (int i = 0; i < 4; i++) {
             assertArrayEquals(content(i), devicePage(4 + i), "block " + i);
         }
@@ -288,9 +290,9 @@ class AgentAppTest {
         assertEquals(4, first.diskStatus().orElseThrow().blocks());
         first.close();
 
-        // Block 2 is damaged where it lies; the store, which could replace it, is gone.
+        // Block 2 is damaged where it lies; the store, which could replace it, has only the first two.
         assertEquals(1, damage(content(2)));
-        for (int i = 0; i < 4; i++) {
+        for (int i = 2; i < 4; i++) {
             Files.delete(stored(i));
         }
         AgentApp second = start(config);
@@ -299,6 +301,9 @@ class AgentAppTest {
         assertEquals(List.of(2L, 0L), List.of(recovered.envelope().incarnation(), recovered.remainingBlocks()));
         assertEquals(
                 List.of(0, 1, 2, 3), recovered.blocks().stream().map(block -> block.block().index()).toList());
+        assertEquals(
+                Set.of(ScriptedController.block(0), ScriptedController.block(1)),
+                Set.copyOf(controller.await(BlocksSeenStored.class).blocks()));
         Offer offer = fetch(controller, second, 2, Tier.DISK);
         assertEquals(List.of(Offer.Source.SOURCE_DISK, Offer.Source.SOURCE_DISK), offer.getSourcesList(), "what is before block 2");
         for (int i = 0; i < 2; i++) {
@@ -332,7 +337,7 @@ class AgentAppTest {
                 request, 1, NAMESPACE, ScriptedController.key(0), IntStream.range(0, 4).mapToObj(ScriptedController::block).toList(),
                 Collections.nCopies(4, source), List.of()));
         Offer offer = engine.notice().getReady().getOffer();
-        assertEquals(offer.getSourcesCount(), engine.calls().load(load(session, request, offer.getSourcesCount(), 4)).getLoaded());
+        assertEquals(offer.getSourcesCount(), engine.calls().load(load(submit(session, request, 5), offer, offer.getSourcesCount(), 4)).getLoaded());
         return offer;
     }
 

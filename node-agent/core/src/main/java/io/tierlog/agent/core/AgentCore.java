@@ -2,19 +2,24 @@
 package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.BuffersRegistered;
+import io.tierlog.agent.core.AgentInput.CallGone;
 import io.tierlog.agent.core.AgentInput.Cancelled;
 import io.tierlog.agent.core.AgentInput.CommandReceived;
 import io.tierlog.agent.core.AgentInput.CopiesEnded;
 import io.tierlog.agent.core.AgentInput.DeviceEvicted;
 import io.tierlog.agent.core.AgentInput.DiskFound;
 import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
+import io.tierlog.agent.core.AgentInput.ExistAsked;
 import io.tierlog.agent.core.AgentInput.Fenced;
 import io.tierlog.agent.core.AgentInput.Finished;
+import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
 import io.tierlog.agent.core.AgentInput.Prefilled;
 import io.tierlog.agent.core.AgentInput.Registered;
 import io.tierlog.agent.core.AgentInput.Registration;
+import io.tierlog.agent.core.AgentInput.ReserveAsked;
 import io.tierlog.agent.core.AgentInput.Sealed;
+import io.tierlog.agent.core.AgentInput.SeenInStore;
 import io.tierlog.agent.core.AgentInput.SessionClosed;
 import io.tierlog.agent.core.AgentInput.SessionOpened;
 import io.tierlog.agent.core.AgentInput.StopAsked;
@@ -44,6 +49,9 @@ public final class AgentCore {
     private final Requests requests;
     private final DoorCalls door;
     private final Loads loads;
+    private final Leases leases;
+    private final Reservations reservations;
+    private final Looks looks;
     private final WriteBacks writeBacks;
     private final Commands commands;
     private long nextHeartbeatMs = Long.MAX_VALUE;
@@ -53,9 +61,12 @@ public final class AgentCore {
         desk = new Desk(limits, registration, ports);
         operations = new Operations(desk);
         engines = new Engines(desk, operations);
-        requests = new Requests(desk, operations, engines);
+        leases = new Leases(desk);
+        requests = new Requests(desk, operations, engines, leases);
         door = new DoorCalls(desk, engines, requests);
-        loads = new Loads(desk, operations, engines, requests, door);
+        loads = new Loads(desk, operations, engines, requests, leases);
+        reservations = new Reservations(desk, engines, requests, leases);
+        looks = new Looks(desk, engines);
         HostFill fill = new HostFill(desk, operations);
         writeBacks = new WriteBacks(desk, operations, requests, door, fill);
         Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
@@ -80,7 +91,8 @@ public final class AgentCore {
     public long nextDeadlineMs() {
         long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
         long waits = Math.min(requests.nextDeadlineMs(), writeBacks.nextDeadlineMs());
-        return Math.min(Math.min(nextHeartbeatMs, desk.disk.nextDeadlineMs()), Math.min(pins, waits));
+        long background = Math.min(nextHeartbeatMs, desk.disk.nextDeadlineMs());
+        return Math.min(Math.min(background, leases.nextDeadlineMs()), Math.min(pins, waits));
     }
 
     /** How the agent is now. */
@@ -95,6 +107,7 @@ public final class AgentCore {
                 requests.waiting(),
                 operations.active(),
                 desk.device.pinCount(),
+                desk.disk.isOpen(),
                 desk.counters.snapshot());
     }
 
@@ -124,16 +137,25 @@ public final class AgentCore {
             case BuffersRegistered in -> engines.register(in);
             case Submitted in -> requests.submit(in);
             case LoadAsked in -> loads.run(in);
+            case ExistAsked in -> looks.run(in);
+            case ReserveAsked in -> reservations.reserve(in);
+            case LeaseGivenUp in -> reservations.giveUp(in);
+            case CallGone in -> callGone(in.call());
             case Prefilled in -> door.prefilled(in);
             case Sealed in -> door.sealed(in);
             case Finished in -> door.finished(in);
             case Cancelled in -> door.cancelled(in);
             case DeviceEvicted in -> door.evicted(in);
             case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.DEVICE);
-            case StoreProbed in -> requests.probed(in);
+            case StoreProbed in -> {
+                if (!looks.probed(in)) {
+                    requests.probed(in);
+                }
+            }
             case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.STORE);
             case DiskUnitEnded in -> diskUnitEnded(in);
             case DiskFound in -> desk.disk.found(in);
+            case SeenInStore in -> desk.disk.seen(in);
             case TimePassed in -> {}
             case StopAsked in -> stop();
         }
@@ -145,6 +167,7 @@ public final class AgentCore {
         requests.expire();
         requests.expireFinished();
         writeBacks.expire();
+        leases.expire();
         desk.counters.add(AgentCounter.PINS_EXPIRED, desk.pages.expirePins(desk.nowMs()));
         if (desk.nowMs() >= nextHeartbeatMs) {
             heartbeat();
@@ -223,11 +246,22 @@ public final class AgentCore {
         }
     }
 
+    /** What the call had begun comes to its end without an answer. */
+    private void callGone(long call) {
+        requests.callGone(call);
+        loads.callGone(call);
+        leases.callGone(call);
+        looks.callGone(call);
+    }
+
     private void sessionClosed(SessionClosed in) {
         if (engines.hasPool(in.session())) {
             desk.device.close();
         }
         door.sessionGone(in.session());
+        loads.sessionGone(in.session());
+        leases.sessionGone(in.session());
+        looks.sessionGone(in.session());
         writeBacks.engineGone(in.session());
         engines.close(in);
     }

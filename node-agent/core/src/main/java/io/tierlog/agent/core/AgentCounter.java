@@ -39,5 +39,7 @@ public enum AgentCounter {
     DISK_COPIES_GIVEN_UP,
     /** Drops that the disk has to be asked for again. */
     DISK_DROPS_REPEATED,
-    PINS_EXPIRED
+    PINS_EXPIRED,
+    /** Reservations of engines that came to their end unused. */
+    LEASES_EXPIRED
 }

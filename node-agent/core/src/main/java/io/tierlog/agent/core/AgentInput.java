@@ -56,8 +56,20 @@ public sealed interface AgentInput {
     /** A block in a device page, as the engine names it. */
     record DeviceBlock(int index, Bytes key, int page, long generation) {}
 
-    /** Host to device, for blocks of the last offer. */
-    record LoadAsked(long call, Attempt attempt, String namespace, List<DeviceBlock> blocks) implements AgentInput {}
+    /** Host to device, for blocks of {@code lease}; the request is empty, and the attempt 0, for a reservation made outside of requests. */
+    record LoadAsked(long call, Attempt attempt, String namespace, String lease, List<DeviceBlock> blocks) implements AgentInput {}
+
+    /** Where the blocks of {@code keys} are, without any consequence. */
+    record ExistAsked(long call, String session, String namespace, List<Bytes> keys) implements AgentInput {}
+
+    /** All of {@code keys} shall stay on the host for {@code leaseMs} milliseconds, 0 for the agent's own time; or none. */
+    record ReserveAsked(long call, String session, String namespace, List<Bytes> keys, long leaseMs) implements AgentInput {}
+
+    /** The engine does not want what the lease names. */
+    record LeaseGivenUp(long call, String session, String lease) implements AgentInput {}
+
+    /** Nobody waits for the answer to this call any more: its deadline has passed, or its caller has gone. */
+    record CallGone(long call) implements AgentInput {}
 
     /** The prompt is prefilled. */
     record Prefilled(long call, Attempt attempt, int deviceBlocks, int loadedBlocks, int computedBlocks) implements AgentInput {}
@@ -108,6 +120,9 @@ public sealed interface AgentInput {
      * used. Comes only to an agent that has a disk tier.
      */
     record DiskFound(List<FoundOnDisk> copies, boolean last) implements AgentInput {}
+
+    /** Blocks of the disk that the shared store was seen to have; any number of steps, once {@link AgentStatus#diskOpen} has been true. */
+    record SeenInStore(String namespace, List<Block> blocks) implements AgentInput {}
 
     // --- time
 

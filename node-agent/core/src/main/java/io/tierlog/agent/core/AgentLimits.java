@@ -8,9 +8,10 @@ package io.tierlog.agent.core;
  * @param units how bytes are cut into units of work
  * @param bounds how much there may be of anything
  * @param disk what goes to and from the disk of the node
+ * @param door what engines may have open at the door beside requests
  * @param storeShards number of shards of the store's aggregates; must be the controller's
  */
-public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, int storeShards) {
+public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards) {
     /**
      * Times in milliseconds.
      *
@@ -66,6 +67,27 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, in
     }
 
     /**
+     * What engines may have open at the door beside requests. Times in milliseconds.
+     *
+     * @param leases reservations of one session that are open at once, 1 or more
+     * @param leaseMs how long a reservation lasts when the engine does not say, 1 or more
+     * @param mostLeaseMs how long one lasts at most, whatever the engine says; not less
+     * @param calls calls of each kind (Exist, Read, Save) that wait for something at once, 1 or more
+     * @param readWaitMs how long a Read waits for blocks on their way when the engine does not say, 0 or more
+     * @param mostReadWaitMs how long one waits at most, whatever the engine says; not less
+     */
+    public record Door(int leases, long leaseMs, long mostLeaseMs, int calls, long readWaitMs, long mostReadWaitMs) {
+        public Door {
+            atLeast("leases", leases, 1);
+            atLeast("leaseMs", leaseMs, 1);
+            atLeast("mostLeaseMs", mostLeaseMs, leaseMs);
+            atLeast("calls", calls, 1);
+            atLeast("readWaitMs", readWaitMs, 0);
+            atLeast("mostReadWaitMs", mostReadWaitMs, readWaitMs);
+        }
+    }
+
+    /**
      * Counts.
      *
      * @param requests attempts that live or whose device pages are still pinned
@@ -106,7 +128,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, in
     public static AgentLimits defaults() {
         return new AgentLimits(
                 new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096),
-                new Disk(4, 2, 1_000), 8);
+                new Disk(4, 2, 1_000), new Door(256, 5_000, 60_000, 256, 200, 10_000), 8);
     }
 
     /** The same with another longest wait for a fetch. */
@@ -121,22 +143,27 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, in
 
     /** The same with other times. */
     public AgentLimits with(Times other) {
-        return new AgentLimits(other, units, bounds, disk, storeShards);
+        return new AgentLimits(other, units, bounds, disk, door, storeShards);
     }
 
     /** The same with other units. */
     public AgentLimits with(Units other) {
-        return new AgentLimits(times, other, bounds, disk, storeShards);
+        return new AgentLimits(times, other, bounds, disk, door, storeShards);
     }
 
     /** The same with other limits of the disk. */
     public AgentLimits with(Disk other) {
-        return new AgentLimits(times, units, bounds, other, storeShards);
+        return new AgentLimits(times, units, bounds, other, door, storeShards);
     }
 
     /** The same with other bounds. */
     public AgentLimits with(Bounds other) {
-        return new AgentLimits(times, units, other, disk, storeShards);
+        return new AgentLimits(times, units, other, disk, door, storeShards);
+    }
+
+    /** The same with other limits at the door. */
+    public AgentLimits with(Door other) {
+        return new AgentLimits(times, units, bounds, disk, other, storeShards);
     }
 
     private static void atLeast(String name, long value, long least) {

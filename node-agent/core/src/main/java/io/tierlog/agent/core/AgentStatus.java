@@ -17,6 +17,7 @@ import java.util.Map;
  * @param waitingRequests attempts that wait for the store's answer or for a fetch
  * @param activeOperations operations in progress
  * @param devicePins named pins on device pages
+ * @param diskOpen true when all that a start has found on the disk is on the log
  * @param counters everything counted so far
  */
 public record AgentStatus(
@@ -29,6 +30,7 @@ public record AgentStatus(
         int waitingRequests,
         int activeOperations,
         long devicePins,
+        boolean diskOpen,
         Map<AgentCounter, Long> counters) {
     public AgentStatus {
         usage = List.copyOf(usage);

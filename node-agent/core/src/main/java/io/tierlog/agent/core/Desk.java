@@ -50,6 +50,7 @@ final class Desk {
     private long nowMs = Long.MIN_VALUE;
     private long units;
     private long loads;
+    private long leases;
 
     Desk(AgentLimits limits, Registration registration, Ports ports) {
         this.limits = limits;
@@ -116,6 +117,10 @@ final class Desk {
 
     String nextLoad() {
         return registration.node() + "/load/" + incarnation + "/" + ++loads;
+    }
+
+    String nextLease() {
+        return registration.node() + "/lease/" + incarnation + "/" + ++leases;
     }
 
     // --- saying things

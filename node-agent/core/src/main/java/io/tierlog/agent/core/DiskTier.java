@@ -3,6 +3,7 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.DiskFound;
 import io.tierlog.agent.core.AgentInput.FoundOnDisk;
+import io.tierlog.agent.core.AgentInput.SeenInStore;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.disk.DiskIndex;
@@ -16,6 +17,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -49,6 +51,7 @@ final class DiskTier {
     private final Desk desk;
     private final List<FoundOnDisk> found = new ArrayList<>();
     private final SequencedMap<String, Deque<DiskCopy>> toReport = new LinkedHashMap<>();
+    private final Deque<SeenInStore> seen = new ArrayDeque<>();
     private final Deque<Remnant> remnants = new ArrayDeque<>();
     private List<Remnant> dropping = List.of();
     private long dropUnit;
@@ -104,6 +107,22 @@ final class DiskTier {
             toReport.computeIfAbsent(fresh.namespace(), any -> new ArrayDeque<>()).add(fresh);
             unreported++;
         });
+    }
+
+    /** The log hears of it when it has heard of the copies. */
+    void seen(SeenInStore in) {
+        seen.add(in);
+    }
+
+    private void reportSeen() {
+        while (!seen.isEmpty() && isOpen() && desk.nowMs() >= reportAtMs) {
+            if (desk.ports.events().congested()) {
+                reportAtMs = desk.nowMs() + CONGESTED_MS;
+                return;
+            }
+            SeenInStore step = seen.remove();
+            desk.tell("", e -> new BlocksSeenStored(e, step.namespace(), step.blocks()));
+        }
     }
 
     private void report() {
@@ -184,6 +203,7 @@ final class DiskTier {
     /** Takes a step of what goes on beside commands. */
     void work() {
         report();
+        reportSeen();
         if (!remnants.isEmpty() && dropping.isEmpty() && desk.nowMs() >= dropAtMs) {
             dropRemnants();
         }
@@ -191,7 +211,7 @@ final class DiskTier {
 
     /** When {@link #work} has something to do next. */
     long nextDeadlineMs() {
-        boolean reports = allFound && !toReport.isEmpty() && desk.phase() == AgentPhase.ON_LOG;
+        boolean reports = allFound && !(toReport.isEmpty() && seen.isEmpty()) && desk.phase() == AgentPhase.ON_LOG;
         boolean drops = dropAtMs > desk.nowMs() && !remnants.isEmpty() && desk.phase() != AgentPhase.STOPPED;
         return Math.min(reports ? Math.max(reportAtMs, desk.nowMs()) : Long.MAX_VALUE, drops ? dropAtMs : Long.MAX_VALUE);
     }

@@ -43,7 +43,7 @@ final class DoorCalls {
     Optional<LiveAttempt> known(long call, Attempt id) {
         Optional<Refusal> session = engines.whyNot(id.session());
         if (session.isPresent()) {
-            engines.refuse(call, session.get(), "open a session and register buffers first", false);
+            engines.refuse(call, session.get(), Engines.FIRST, false);
             return Optional.empty();
         }
         Optional<LiveAttempt> found =
@@ -218,7 +218,7 @@ final class DoorCalls {
     void evicted(DeviceEvicted in) {
         Optional<Refusal> session = engines.whyNot(in.session());
         if (session.isPresent()) {
-            engines.refuse(in.call(), session.get(), "open a session and register buffers first", false);
+            engines.refuse(in.call(), session.get(), Engines.FIRST, false);
             return;
         }
         Optional<String> wrong =

@@ -56,6 +56,17 @@ final class DoorCheck {
                 : Optional.empty();
     }
 
+    /** Keys that are named without pages. */
+    static Optional<String> keys(String namespace, List<Bytes> keys, int mostKeys) {
+        if (badText(namespace)) {
+            return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");
+        }
+        if (keys.isEmpty() || keys.size() > mostKeys) {
+            return Optional.of("1 to " + mostKeys + " keys are expected, not " + keys.size());
+        }
+        return keys.stream().anyMatch(DoorCheck::badKey) ? Optional.of(KEY_SIZE) : Optional.empty();
+    }
+
     /** Blocks in ascending order of index without a gap, each in a page of its own. */
     static Optional<String> run(List<DeviceBlock> blocks, int mostBlocks, int devicePages) {
         if (blocks.isEmpty() || blocks.size() > mostBlocks) {

@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <p>For the core's one thread.
  */
 final class Engines {
+    /** What a caller without a session and a device pool has to do. */
+    static final String FIRST = "open a session and register buffers first";
+
     private record Engine(String instance, @Nullable BuffersRegistered pool) {}
 
     private final Desk desk;
@@ -32,6 +35,11 @@ final class Engines {
     void refuse(long call, Refusal refusal, String detail, boolean retry) {
         desk.counters.increment(AgentCounter.CALLS_REFUSED);
         desk.ports.engines().refused(call, refusal, detail, retry);
+    }
+
+    void unknownLease(long call, String lease) {
+        String detail = "no lease " + lease + " of this session: it was loaded, released or has ended, or was never given";
+        refuse(call, Refusal.UNKNOWN_LEASE, detail, false);
     }
 
     void open(SessionOpened in) {

@@ -51,7 +51,7 @@ final class LiveAttempt {
         }
     }
 
-    static final Offer NOTHING = new Offer(0, List.of(), Offer.Reason.NOTHING_BELOW);
+    static final Offer NOTHING = Offer.none(0, Offer.Reason.NOTHING_BELOW);
 
     private final Submitted submitted;
     private final PageOwner owner;

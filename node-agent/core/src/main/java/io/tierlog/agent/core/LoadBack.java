@@ -3,6 +3,7 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.device.DevicePins.Content;
+import io.tierlog.agent.core.device.PageOwner;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
 import io.tierlog.schemas.BlockResult;
@@ -18,15 +19,36 @@ import java.util.List;
  * engine computes the rest, so nothing behind a block that failed is of use.
  */
 final class LoadBack extends Session {
-    private final Requests requests;
-    private final LiveAttempt attempt;
-    private final long call;
+    /**
+     * For whom blocks are loaded.
+     *
+     * @param owner of the device pages; without a request when the blocks were reserved outside of any
+     * @param logged whether the log is told
+     * @param ended releases what the lease pinned
+     */
+    record Loader(PageOwner owner, boolean logged, Runnable ended) {}
 
-    LoadBack(Desk desk, Requests requests, LiveAttempt attempt, long call, List<Item> items) {
-        super(desk, desk.nextLoad(), "", attempt.namespace(), items, State.RUNNING);
-        this.requests = requests;
-        this.attempt = attempt;
+    private final Loader loader;
+    private final long call;
+    private boolean unheard;
+
+    LoadBack(Desk desk, Loader loader, String namespace, long call, List<Item> items) {
+        super(desk, desk.nextLoad(), "", namespace, items, State.RUNNING);
+        this.loader = loader;
         this.call = call;
+    }
+
+    long call() {
+        return call;
+    }
+
+    PageOwner owner() {
+        return loader.owner();
+    }
+
+    /** Nobody hears the answer: a notice says when the pages are free. */
+    void unheard() {
+        unheard = true;
     }
 
     @Override
@@ -96,17 +118,22 @@ final class LoadBack extends Session {
         desk.pages.unpinAll(operation);
         desk.ports.engines().loaded(call, run, why);
         desk.released(desk.device.unpinAll(operation));
+        PageOwner owner = loader.owner();
+        if (unheard && !owner.ended()) { // else the pages were released with those of their attempt
+            List<Integer> free = items.stream().map(item -> item.devicePage).filter(page -> !desk.device.pinned(page)).toList();
+            desk.ports.engines().released(owner.session(), owner.request(), owner.attempt(), free);
+        }
         tellEnd(run);
-        requests.loadEnded(attempt);
+        loader.ended().run();
     }
 
     private void tellEnd(int run) {
-        if (!attempt.logged()) {
+        if (!loader.logged()) {
             return;
         }
         List<BlockResult> results = items.stream().map(Item::onDevice).toList();
-        String request = attempt.id().request();
-        int number = attempt.id().attempt();
+        String request = loader.owner().request();
+        int number = loader.owner().attempt();
         long bytes = movedBytes();
         long micros = durationMicros();
         OperationReason reason = firstFailure();
@@ -120,7 +147,7 @@ final class LoadBack extends Session {
     /** Every page that the engine named, and the host pages to read from, are pinned under its name before anything moves. */
     void pinBothEnds() {
         for (Item item : items) {
-            desk.device.pin(operation, attempt.owner(), item.devicePage);
+            desk.device.pin(operation, loader.owner(), item.devicePage);
             Page page = item.page();
             if (page != null) {
                 desk.pages.pin(operation, page);

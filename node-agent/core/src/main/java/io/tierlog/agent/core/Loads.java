@@ -3,6 +3,8 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.DeviceBlock;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
+import io.tierlog.agent.core.LoadBack.Loader;
+import io.tierlog.agent.core.device.PageOwner;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.schemas.Block;
@@ -12,63 +14,79 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Begins loads, or refuses them. A load refused for good ends the offer: the engine computes, and nothing stays pinned for a load that never
- * comes. For the core's one thread.
+ * Begins loads, or refuses them. A load consumes the lease it names; one refused for good ends it too: the engine computes, and nothing stays pinned
+ * for a load that never comes. For the core's one thread.
  */
 final class Loads {
     private final Desk desk;
     private final Operations operations;
     private final Engines engines;
     private final Requests requests;
-    private final DoorCalls door;
+    private final Leases leases;
 
-    Loads(Desk desk, Operations operations, Engines engines, Requests requests, DoorCalls door) {
+    Loads(Desk desk, Operations operations, Engines engines, Requests requests, Leases leases) {
         this.desk = desk;
         this.operations = operations;
         this.engines = engines;
         this.requests = requests;
-        this.door = door;
+        this.leases = leases;
     }
 
     void run(LoadAsked in) {
-        Optional<LiveAttempt> found = door.known(in.call(), in.attempt());
-        if (found.isEmpty()) {
+        String session = in.attempt().session();
+        Optional<Refusal> noSession = engines.whyNot(session);
+        if (noSession.isPresent()) {
+            engines.refuse(in.call(), noSession.get(), Engines.FIRST, false);
             return;
         }
-        LiveAttempt attempt = found.get();
-        if (!desk.takesWork()) {
+        Optional<Leases.Lease> lease = leases.find(session, in.lease()).filter(found -> isFor(found, in));
+        boolean known = requests.find(in.attempt().request(), in.attempt().attempt()).filter(one -> one.id().equals(in.attempt())).isPresent();
+        if (!known && !in.attempt().request().isEmpty()) {
+            engines.refuse(in.call(), Refusal.UNKNOWN_REQUEST,
+                    "no attempt " + in.attempt().attempt() + " of request " + in.attempt().request(), false);
+        } else if (lease.isEmpty()) {
+            engines.unknownLease(in.call(), in.lease());
+        } else if (!desk.takesWork()) {
             engines.refuse(in.call(), Refusal.CLOSING, "The agent goes away", false);
-            endOffer(attempt);
-        } else if (attempt.load() != null || operations.full()) {
-            engines.refuse(in.call(), Refusal.BUSY, "a load of the attempt is under way, or the agent has all the work it can take", true);
-        } else if (attempt.state() != LiveAttempt.State.ANSWERED) {
-            engines.refuse(in.call(), Refusal.NOT_OFFERED, "the attempt is " + attempt.state(), false);
+            end(in.lease(), lease.get());
+        } else if (operations.full()) {
+            engines.refuse(in.call(), Refusal.BUSY, "the agent has all the work it can take", true);
         } else {
-            check(in, attempt);
+            check(in, lease.get());
         }
     }
 
-    private void check(LoadAsked in, LiveAttempt attempt) {
+    /** A lease of an offer serves its own attempt alone, one that was reserved outside of requests no attempt. */
+    private static boolean isFor(Leases.Lease lease, LoadAsked in) {
+        return switch (lease) {
+            case Leases.Offered(LiveAttempt attempt) -> attempt.id().equals(in.attempt());
+            case Leases.Reserved reserved -> in.attempt().request().isEmpty();
+        };
+    }
+
+    private void check(LoadAsked in, Leases.Lease lease) {
         Optional<String> wrong = DoorCheck.run(in.blocks(), desk.limits.bounds().keysPerRequest(), desk.device.capacity())
-                .or(() -> wrongHere(in, attempt));
+                .or(() -> busyPage(desk, in.blocks()))
+                .or(() -> wrongName(in, lease));
+        Optional<String> notOffered = wrong.isPresent() ? Optional.empty() : notOffered(in, lease);
         if (wrong.isPresent()) {
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
-            endOffer(attempt);
-            return;
+            end(in.lease(), lease);
+        } else if (notOffered.isPresent()) {
+            engines.refuse(in.call(), Refusal.NOT_OFFERED, notOffered.get(), false);
+            end(in.lease(), lease);
+        } else {
+            begin(in, lease);
         }
-        int from = attempt.offer().firstIndex();
-        int to = from + attempt.offer().sources().size();
-        if (in.blocks().getFirst().index() < from || in.blocks().getLast().index() >= to) {
-            engines.refuse(in.call(), Refusal.NOT_OFFERED, "offered are the blocks " + from + " to " + (to - 1), false);
-            endOffer(attempt);
-            return;
-        }
+    }
+
+    private void begin(LoadAsked in, Leases.Lease lease) {
         List<Item> items = in.blocks().stream()
-                .map(block -> new Item(named(attempt, block), block.page(), block.generation()))
+                .map(block -> new Item(named(in, lease, block), block.page(), block.generation()))
                 .toList();
         boolean here = true;
         for (Item item : items) {
-            Optional<Page> page = desk.pages.serving(attempt.namespace(), item.block.key());
+            Optional<Page> page = desk.pages.serving(in.namespace(), item.block.key());
             here = here && page.isPresent();
             if (here) {
                 item.on(page.orElseThrow());
@@ -76,35 +94,100 @@ final class Loads {
                 item.failed(OperationReason.NOT_SERVING); // its lease has ended since: what is before it can still be loaded
             }
         }
-        LoadBack load = new LoadBack(desk, requests, attempt, in.call(), items);
+        LoadBack load = new LoadBack(desk, loader(in, lease), in.namespace(), in.call(), items);
         load.pinBothEnds();
-        attempt.load(load);
+        switch (lease) {
+            case Leases.Offered(LiveAttempt attempt) -> {
+                requests.takeOffer(attempt);
+                attempt.load(load);
+            }
+            case Leases.Reserved reserved -> leases.end(in.lease());
+        }
         operations.add(load);
     }
 
-    private static Block named(LiveAttempt attempt, DeviceBlock block) {
-        Bytes parent = block.index() == 0 ? Bytes.EMPTY : attempt.keys().get(block.index() - 1);
-        return new Block(block.index(), block.key(), parent);
+    private Loader loader(LoadAsked in, Leases.Lease lease) {
+        return switch (lease) {
+            case Leases.Offered(LiveAttempt attempt) -> new Loader(attempt.owner(), attempt.logged(), () -> requests.loadEnded(attempt));
+            case Leases.Reserved reserved ->
+                new Loader(new PageOwner(reserved.session(), "", 0), desk.onTheLog(), () -> desk.pages.unpinAll(in.lease()));
+        };
     }
 
-    private Optional<String> wrongHere(LoadAsked in, LiveAttempt attempt) {
-        if (!attempt.namespace().equals(in.namespace())) {
-            return Optional.of("the attempt is of namespace " + attempt.namespace());
-        }
-        for (DeviceBlock block : in.blocks()) {
-            if (block.index() >= attempt.keys().size() || !attempt.keys().get(block.index()).equals(block.key())) {
-                return Optional.of("block " + block.index() + " has another key than in the prompt");
-            }
-            if (desk.device.pinned(block.page())) {
-                return Optional.of("page " + block.page() + " is pinned: wait for its Released notice");
-            }
-        }
-        return Optional.empty();
+    private Block named(LoadAsked in, Leases.Lease lease, DeviceBlock block) {
+        return switch (lease) {
+            case Leases.Offered(LiveAttempt attempt) ->
+                new Block(block.index(), block.key(), block.index() == 0 ? Bytes.EMPTY : attempt.keys().get(block.index() - 1));
+            // All of it serves, or the lease would not have been given.
+            case Leases.Reserved reserved ->
+                desk.pages.serving(in.namespace(), block.key()).map(Page::block).orElse(new Block(block.index(), block.key(), Bytes.EMPTY));
+        };
     }
 
-    private void endOffer(LiveAttempt attempt) {
-        if (attempt.load() == null) {
-            requests.releasePins(attempt);
+    /** Why a destination may not be written to; empty when all may. */
+    static Optional<String> busyPage(Desk desk, List<DeviceBlock> blocks) {
+        return blocks.stream()
+                .filter(block -> desk.device.pinned(block.page()))
+                .findFirst()
+                .map(block -> "page " + block.page() + " is pinned: wait for its Released notice");
+    }
+
+    private Optional<String> wrongName(LoadAsked in, Leases.Lease lease) {
+        return switch (lease) {
+            case Leases.Offered(LiveAttempt attempt) -> attempt.namespace().equals(in.namespace())
+                    ? in.blocks().stream()
+                            .filter(block -> block.index() >= attempt.keys().size() || !attempt.keys().get(block.index()).equals(block.key()))
+                            .findFirst()
+                            .map(block -> "block " + block.index() + " has another key than in the prompt")
+                    : Optional.of("the attempt is of namespace " + attempt.namespace());
+            case Leases.Reserved reserved -> reserved.namespace().equals(in.namespace())
+                    ? Optional.empty()
+                    : Optional.of("the lease is of namespace " + reserved.namespace());
+        };
+    }
+
+    private Optional<String> notOffered(LoadAsked in, Leases.Lease lease) {
+        switch (lease) {
+            case Leases.Offered(LiveAttempt attempt) -> {
+                int from = attempt.offer().firstIndex();
+                int to = from + attempt.offer().sources().size();
+                boolean within = in.blocks().getFirst().index() >= from && in.blocks().getLast().index() < to;
+                return within ? Optional.empty() : Optional.of("offered are the blocks " + from + " to " + (to - 1));
+            }
+            case Leases.Reserved reserved -> {
+                return in.blocks().stream()
+                        .filter(block -> desk.pages.serving(in.namespace(), block.key())
+                                .filter(page -> page.pinnedBy(in.lease()) && page.block().index() == block.index())
+                                .isEmpty())
+                        .findFirst()
+                        .map(block -> "block " + block.index() + " with key " + block.key() + " is not one of the lease");
+            }
+        }
+    }
+
+    private void end(String name, Leases.Lease lease) {
+        switch (lease) {
+            case Leases.Offered(LiveAttempt attempt) -> requests.releasePins(attempt);
+            case Leases.Reserved reserved -> leases.release(name);
+        }
+    }
+
+    /** Nobody waits for this load any more: nothing more of it begins to move, and a notice names its pages when they are free. */
+    void callGone(long call) {
+        for (Session one : operations.all()) {
+            if (one instanceof LoadBack load && load.call() == call) {
+                load.unheard();
+                operations.abandon(load, OperationReason.CANCELLED);
+            }
+        }
+    }
+
+    /** Loads outside of requests into the pages of an engine that has gone; those of requests end with their attempts. */
+    void sessionGone(String session) {
+        for (Session one : operations.all()) {
+            if (one instanceof LoadBack load && load.owner().session().equals(session)) {
+                operations.abandon(load, OperationReason.ENGINE_GONE);
+            }
         }
     }
 }

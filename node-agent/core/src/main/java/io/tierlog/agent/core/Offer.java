@@ -10,10 +10,16 @@ import java.util.List;
  * @param firstIndex index of the first offered block in the prompt
  * @param sources the tier each block was on when the request came (HOST, DISK or STORE)
  * @param reason why no more is offered
+ * @param lease names the pins of the offered blocks: a load consumes it; empty when none is offered
  */
-public record Offer(int firstIndex, List<Tier> sources, Reason reason) {
+public record Offer(int firstIndex, List<Tier> sources, Reason reason, String lease) {
     public Offer {
         sources = List.copyOf(sources);
+    }
+
+    /** An offer of nothing. */
+    public static Offer none(int firstIndex, Reason reason) {
+        return new Offer(firstIndex, List.of(), reason, "");
     }
 
     /** The closed list of reasons. */

@@ -37,16 +37,18 @@ final class Requests {
     private final Desk desk;
     private final Operations operations;
     private final Engines engines;
+    private final Leases leases;
     private final SequencedMap<Key, LiveAttempt> attempts = new LinkedHashMap<>();
     private final Map<String, LiveAttempt> newest = new LinkedHashMap<>();
     private final Map<Long, LiveAttempt> probes = new LinkedHashMap<>();
     private final FinishedAttempts finished = new FinishedAttempts();
     private final Deadlines<Key> waits = new Deadlines<>();
 
-    Requests(Desk desk, Operations operations, Engines engines) {
+    Requests(Desk desk, Operations operations, Engines engines, Leases leases) {
         this.desk = desk;
         this.operations = operations;
         this.engines = engines;
+        this.leases = leases;
     }
 
     // --- looking
@@ -87,7 +89,7 @@ final class Requests {
         Attempt id = in.attempt();
         Optional<Refusal> session = engines.whyNot(id.session());
         if (session.isPresent()) {
-            engines.refuse(in.call(), session.get(), "open a session and register buffers first", false);
+            engines.refuse(in.call(), session.get(), Engines.FIRST, false);
             return;
         }
         Optional<String> wrong = DoorCheck.submit(in, desk.limits.bounds().keysPerRequest());
@@ -244,7 +246,7 @@ final class Requests {
         }
         desk.disk.index.unpinAll(attempt.hostPin());
         desk.counters.add(AgentCounter.OFFERED_BLOCKS, sources.size());
-        Offer offer = new Offer(first, sources, reason);
+        Offer offer = sources.isEmpty() ? Offer.none(first, reason) : new Offer(first, sources, reason, leases.offered(attempt));
         attempt.offer(offer);
         return offer;
     }
@@ -295,6 +297,12 @@ final class Requests {
         }
     }
 
+    /** A load takes what is offered: the offer is over, its pins end with the load. */
+    void takeOffer(LiveAttempt attempt) {
+        leases.end(attempt.offer().lease());
+        attempt.offer(LiveAttempt.NOTHING);
+    }
+
     /** A load for it has ended: what was pinned for it is pinned no more. */
     void loadEnded(LiveAttempt attempt) {
         attempt.load(null);
@@ -339,7 +347,15 @@ final class Requests {
             desk.pages.unpinAll(lease);
             attempt.leased(null);
         }
-        attempt.offer(LiveAttempt.NOTHING);
+        takeOffer(attempt);
+    }
+
+    /** Nobody waits for the answer to this Submit call any more: nobody goes on with its attempt either. */
+    void callGone(long call) {
+        probes.values().stream().filter(attempt -> attempt.submitted().call() == call).findFirst().ifPresent(attempt -> {
+            expire(attempt);
+            giveUp(attempt, RequestReason.CLIENT_CANCELLED);
+        });
     }
 
     /** An attempt that nobody goes on with. The log hears of it if it heard of the attempt. */
@@ -389,7 +405,7 @@ final class Requests {
     void expireFinished() {
         long now = desk.nowMs();
         for (Optional<String> due = desk.device.pollDue(now); due.isPresent(); due = desk.device.pollDue(now)) {
-            OptionalLong until = finished.mayWaitOn(due.get(), now, desk.device.capacity());
+            OptionalLong until = finished.mayWaitOn(due.get(), now, desk.device.capacity(), desk.limits.bounds().requests());
             if (until.isPresent()) {
                 desk.device.endPinsAt(due.get(), until.getAsLong());
             } else {

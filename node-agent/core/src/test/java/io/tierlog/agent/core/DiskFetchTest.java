@@ -18,6 +18,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.PrefetchDone;
@@ -93,7 +94,7 @@ class DiskFetchTest {
         assertEquals(List.of(5, 0), List.of(submission(world).storeFrom(), submission(world).storeBlocks()));
         assertFalse(submission(world).answered());
         world.advance(200);
-        assertEquals(new Offer(0, List.of(), Offer.Reason.WAIT_EXPIRED), ready(world));
+        assertEquals(Offer.none(0, Offer.Reason.WAIT_EXPIRED), ready(world));
         assertEquals(0, world.disk().pinCount());
     }
 
@@ -125,7 +126,7 @@ class DiskFetchTest {
         PrefetchDone done = world.heard.event(PrefetchDone.class);
         List<Tier> sources = List.of(Tier.DISK, Tier.DISK, Tier.DISK, Tier.STORE, Tier.STORE);
         assertEquals(sources, done.blocks().stream().map(BlockResult::source).toList());
-        assertEquals(new Offer(0, sources, Offer.Reason.FETCHED), ready(world));
+        assertEquals(new Offer(0, sources, Offer.Reason.FETCHED, ready(world).lease()), ready(world));
         assertEquals(3, world.core.status().count(AgentCounter.FETCHED_FROM_DISK));
         world.load("r", prompt, 0, 10, 11, 12, 13, 14);
         world.endAll(Kind.LOAD);
@@ -280,7 +281,7 @@ class DiskFetchTest {
         world.end(Kind.DISK_READ, 0, OperationReason.IO);
         world.settle();
         assertEquals(OperationReason.NOT_FOUND, world.heard.event(PrefetchFailed.class).reason());
-        assertEquals(new Offer(0, List.of(), Offer.Reason.FETCH_FAILED), ready(world));
+        assertEquals(Offer.none(0, Offer.Reason.FETCH_FAILED), ready(world));
     }
 
     @Test
@@ -334,6 +335,29 @@ class DiskFetchTest {
                 List.of(0, 1, 2, 3, 4), steps.stream().flatMap(step -> step.blocks().stream()).map(b -> b.block().index()).toList());
         assertEquals(List.of(-1, 3L), List.of(steps.get(1).blocks().getFirst().page(), steps.get(1).blocks().getFirst().generation()));
         assertEquals(5, world.disk().servingBlocks());
+    }
+
+    @Test
+    void whatTheStoreHasIsToldOnceTheLogKnowsTheCopies() {
+        World.Past past = World.Past.none();
+        past.disk().put(prompt, 0, 2);
+        World world = new World(31, 31, 20, AgentLimits.defaults(), past);
+        world.on(new AgentInput.DiskFound(past.disk().found(), true));
+        world.on(new AgentInput.SeenInStore("m", List.of(prompt.block(0))));
+        assertFalse(world.core.status().diskOpen());
+        assertEquals(List.of(), world.heard.events(BlocksSeenStored.class));
+        world.heard.congested = true;
+        world.register();
+        world.advance(5_000);
+        assertEquals(List.of(), world.heard.events(BlocksSeenStored.class), "the log does not take it");
+
+        world.heard.congested = false;
+        world.advance(10);
+        assertTrue(world.core.status().diskOpen());
+        assertEquals(List.of(prompt.block(0)), world.heard.event(BlocksSeenStored.class).blocks());
+        long recovered = world.heard.event(BlocksRecovered.class).envelope().sequence();
+        assertTrue(recovered < world.heard.event(BlocksSeenStored.class).envelope().sequence());
+        world.assertAtRest();
     }
 
     @Test

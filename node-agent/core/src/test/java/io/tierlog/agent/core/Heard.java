@@ -26,6 +26,12 @@ final class Heard implements EngineReplies, EventSink {
 
     record Loaded(int blocks, String reason) implements Reply {}
 
+    record Reserved(String lease, long leaseMs) implements Reply {}
+
+    record Missing(int position) implements Reply {}
+
+    record Found(List<Whereabouts> blocks) implements Reply {}
+
     record Done() implements Reply {}
 
     record Refused(Refusal refusal, String detail, boolean retry) implements Reply {}
@@ -69,6 +75,21 @@ final class Heard implements EngineReplies, EventSink {
     @Override
     public void loaded(long call, int loaded, String reason) {
         reply(call, new Loaded(loaded, reason));
+    }
+
+    @Override
+    public void reserved(long call, String lease, long leaseMs) {
+        reply(call, new Reserved(lease, leaseMs));
+    }
+
+    @Override
+    public void found(long call, List<Whereabouts> blocks) {
+        reply(call, new Found(blocks));
+    }
+
+    @Override
+    public void missing(long call, int position) {
+        reply(call, new Missing(position));
     }
 
     @Override

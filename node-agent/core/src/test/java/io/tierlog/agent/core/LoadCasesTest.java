@@ -40,7 +40,8 @@ class LoadCasesTest {
     void everythingOnTheHostIsOfferedAtOnceAndLoaded() {
         sixOnHost();
         Offer offer = world.offered(world.submit("r", prompt, 0));
-        assertEquals(new Offer(0, List.of(Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST), Offer.Reason.ALL_ON_HOST), offer);
+        List<Tier> sources = List.of(Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST);
+        assertEquals(new Offer(0, sources, Offer.Reason.ALL_ON_HOST, "a/lease/1/1"), offer);
         assertEquals(6, world.pins());
         RequestSubmitted submitted = world.heard.last(RequestSubmitted.class);
         assertTrue(submitted.answered());
@@ -70,7 +71,7 @@ class LoadCasesTest {
             long load = world.load(request, prompt, 0, 10, 11, 12, 13, 14, 14);
             assertEquals(Refusal.BAD_ARGUMENT, world.heard.reply(load, Heard.Refused.class).refusal());
             world.assertAtRest();
-            assertEquals(Refusal.NOT_OFFERED,
+            assertEquals(Refusal.UNKNOWN_LEASE,
                     world.heard.reply(world.load(request, prompt, 0, 10), Heard.Refused.class).refusal(), "ending it again changes nothing");
             world.cancel(request);
             world.assertAtRest();
@@ -240,7 +241,7 @@ class LoadCasesTest {
         world.compute("r1", prompt, 0, 0, 1, 2, 3, 4, 5);
         String writeBack = world.writeBack("r1", prompt, 0, 0, 1, 2, 3, 4, 5);
         Offer while1 = world.offered(world.submitted("r2", prompt));
-        assertEquals(new Offer(0, List.of(), Offer.Reason.NOTHING_BELOW), while1, "computes cold");
+        assertEquals(Offer.none(0, Offer.Reason.NOTHING_BELOW), while1, "computes cold");
         world.endAll(Kind.SAVE);
         assertEquals(6, world.offered(world.submit("r3", prompt, 0)).sources().size());
         world.releasePins(writeBack);
@@ -253,7 +254,7 @@ class LoadCasesTest {
         world.writeBack("warm", two, 0, 0, 1);
         world.endAll(Kind.SAVE);
         Offer echo = world.offered(world.submit(World.attempt("r1"), two, 0, false));
-        assertEquals(new Offer(0, List.of(), Offer.Reason.NOT_REUSE_ELIGIBLE), echo);
+        assertEquals(Offer.none(0, Offer.Reason.NOT_REUSE_ELIGIBLE), echo);
         assertEquals(List.of(), world.heard.last(RequestSubmitted.class).hostIndexes());
         assertEquals(1, world.offered(world.submit("r2", two, 0)).sources().size(), "32 tokens reuse (32 - 1) / 16 = 1");
     }

@@ -292,7 +292,7 @@ class LogCasesTest {
         world.submitted("r", prompt);
         world.resume("r", RequestReason.BELOW_THRESHOLD);
         assertEquals(
-                new Offer(0, List.of(), Offer.Reason.BELOW_THRESHOLD), world.heard.notices(Heard.Ready.class).getFirst().offer());
+                Offer.none(0, Offer.Reason.BELOW_THRESHOLD), world.heard.notices(Heard.Ready.class).getFirst().offer());
         world.assertAtRest();
     }
 

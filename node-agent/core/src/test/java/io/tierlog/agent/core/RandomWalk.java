@@ -138,6 +138,8 @@ final class RandomWalk {
             disturbCommands();
         } else if (choice < 94 && !completions.isEmpty()) {
             world.on(completions.get(random.nextInt(completions.size()))); // late or repeated
+        } else if (choice < 95) {
+            engine.reserve();
         } else if (choice < 96) {
             settleDoubtful();
         } else if (choice < 97) {

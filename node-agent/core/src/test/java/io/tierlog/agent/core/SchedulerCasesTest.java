@@ -69,7 +69,9 @@ class SchedulerCasesTest {
         done.blocks().forEach(result -> assertContent(world, prompt, result));
         Offer offer = world.heard.notices(Heard.Ready.class).getFirst().offer();
         assertEquals(
-                new Offer(0, List.of(Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), Offer.Reason.FETCHED), offer);
+                new Offer(
+                        0, List.of(Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), Offer.Reason.FETCHED, offer.lease()),
+                offer);
     }
     @Test
     void b1BlocksUnderAnotherIndexThanThePromptsAreRefused() {
@@ -272,7 +274,8 @@ class SchedulerCasesTest {
         assertEquals(List.of(), world.ports.of(Kind.READ));
         assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
         Offer offer = world.heard.notices(Heard.Ready.class).getFirst().offer();
-        assertEquals(new Offer(0, List.of(Tier.HOST, Tier.HOST), Offer.Reason.NO_ROOM), offer, "prefix of 4 tokens, the rest computed");
+        Offer prefix = new Offer(0, List.of(Tier.HOST, Tier.HOST), Offer.Reason.NO_ROOM, offer.lease());
+        assertEquals(prefix, offer, "prefix of 4 tokens, the rest computed");
     }
     @Test
     void b6FinishThenAbortBeforeTheWriteBack() {

@@ -45,6 +45,9 @@ final class WalkingEngine {
         }
     }
 
+    /** A load of reserved blocks. */
+    private record Outside(Prompt prompt, List<DeviceBlock> blocks) {}
+
     private final World world;
     private final Random random;
     private final Deque<Integer> free = new ArrayDeque<>();
@@ -52,6 +55,9 @@ final class WalkingEngine {
     private final SequencedMap<Attempt, Run> runs = new LinkedHashMap<>();
     /** Pages of ended attempts that the agent has not released. */
     private final Map<String, List<Integer>> held = new HashMap<>();
+    /** Loads outside of requests that are not answered: their pages are kept meanwhile. */
+    private final SequencedMap<Long, Outside> outside = new LinkedHashMap<>();
+    private final List<String> leases = new ArrayList<>();
     private String session = "";
     private int sessions;
     private boolean pool;
@@ -91,6 +97,8 @@ final class WalkingEngine {
         pool = false;
         runs.clear();
         held.clear();
+        outside.clear();
+        leases.clear();
     }
 
     void submit() {
@@ -112,6 +120,83 @@ final class WalkingEngine {
             }
             runs.put(id, new Run(id, prompt, call));
         }
+    }
+
+    /** Reserves what may be there, and loads it, gives it up, or forgets it; answers come and calls are cut meanwhile. */
+    void reserve() {
+        readNotices();
+        if (!pool) {
+            return;
+        }
+        answers();
+        Prompt prompt = randomPrompt();
+        if (prompt.keys().isEmpty()) {
+            return;
+        }
+        int blocks = Math.min(1 + random.nextInt(prompt.keys().size()), free.size());
+        long call = blocks == 0 ? 0 : world.reserve(session, prompt, 0, blocks, 1 + random.nextInt(400));
+        if (world.heard.replies.get(call) instanceof Heard.Reserved reserved) {
+            leases.add(reserved.lease());
+            switch (random.nextInt(4)) {
+                case 0 -> world.gone(call); // its answer was on its way: whoever names it hears that it is unknown
+                case 1 -> world.on(new AgentInput.LeaseGivenUp(world.call(), session, leases.get(random.nextInt(leases.size()))));
+                case 2 -> loadOutside(reserved.lease(), prompt, blocks);
+                default -> {}
+            }
+        }
+    }
+
+    private void loadOutside(String lease, Prompt prompt, int blocks) {
+        List<DeviceBlock> load = new ArrayList<>();
+        for (int i = 0; i < blocks; i++) {
+            int page = free.remove();
+            assertFalse(world.ports.deviceBusy(page), "a page that was given back is still moved to or from: " + page);
+            load.add(new DeviceBlock(i, prompt.keys().get(i), page, ++generations[page]));
+        }
+        long call = world.call();
+        outside.put(call, new Outside(prompt, load));
+        world.on(new AgentInput.LoadAsked(call, new Attempt(session, "", 0), "m", lease, load));
+        answers();
+        if (outside.containsKey(call) && random.nextInt(3) == 0) {
+            hold("/0", load.stream().map(DeviceBlock::page).toList());
+            outside.remove(call);
+            world.gone(call);
+        }
+    }
+
+    private void answers() {
+        for (Map.Entry<Long, Outside> one : List.copyOf(outside.entrySet())) {
+            Heard.Reply reply = world.heard.replies.get(one.getKey());
+            Outside load = one.getValue();
+            if (reply instanceof Heard.Loaded loaded) {
+                for (DeviceBlock block : load.blocks().subList(0, loaded.blocks())) {
+                    assertArrayEquals(FakePorts.content("m", block.key()), world.ports.device[block.page()], () -> "wrong content for " + load);
+                }
+            }
+            if (reply != null) {
+                load.blocks().forEach(block -> free.add(block.page()));
+                outside.remove(one.getKey());
+            }
+        }
+    }
+
+    /** Nobody waits for the load of a run any more: what it may touch comes back by a notice, and the run goes on without. */
+    private void cut(Run run) {
+        List<Integer> pages = new ArrayList<>();
+        for (int i = 0; i < run.toLoad; i++) {
+            Integer page = run.pages.remove(i);
+            if (page != null) {
+                pages.add(page);
+            }
+        }
+        hold(run.id.request() + "/" + run.id.attempt(), pages);
+        long call = run.load;
+        run.load = 0;
+        world.gone(call);
+    }
+
+    private void hold(String owner, List<Integer> pages) {
+        held.computeIfAbsent(owner, any -> new ArrayList<>()).addAll(pages);
     }
 
     private Prompt randomPrompt() {
@@ -138,6 +223,9 @@ final class WalkingEngine {
             }
         } else if (run.load > 0) {
             loaded(run);
+            if (run.load > 0 && random.nextInt(12) == 0) {
+                cut(run);
+            }
         } else if (!run.prefilled) {
             compute(run);
         } else {
@@ -184,7 +272,7 @@ final class WalkingEngine {
         }
         run.load = world.call();
         run.toLoad = blocks;
-        world.on(new AgentInput.LoadAsked(run.load, run.id, run.prompt.namespace(), load));
+        world.on(new AgentInput.LoadAsked(run.load, run.id, run.prompt.namespace(), offer.lease(), load));
         if (world.heard.replies.get(run.load) instanceof Heard.Refused refused) {
             // its lease may have ended in the meantime, or the agent may be busy; anything else is a fault of this engine or of the core
             assertTrue(refused.refusal() != io.tierlog.agent.core.port.EngineReplies.Refusal.BAD_ARGUMENT, refused::detail);
@@ -271,7 +359,7 @@ final class WalkingEngine {
                 free.add(page);
             }
         });
-        held.put(run.id.request() + "/" + run.id.attempt(), kept);
+        hold(run.id.request() + "/" + run.id.attempt(), kept);
     }
 
     @Nullable Prompt promptOf(String request, int attempt) {
@@ -285,6 +373,7 @@ final class WalkingEngine {
         for (Run run : List.copyOf(runs.values())) {
             giveUp(run);
         }
+        answers();
     }
 
     void assertAllReleased() {

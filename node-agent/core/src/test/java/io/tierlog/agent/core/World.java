@@ -54,6 +54,7 @@ final class World {
     final AgentCore core;
     long nowMs = 1_000;
     private final Map<Integer, Long> generations = new HashMap<>();
+    private final Map<String, Long> submits = new HashMap<>();
     private final long incarnation;
     private long calls;
     private long commands;
@@ -161,6 +162,7 @@ final class World {
 
     long submit(Attempt attempt, Prompt prompt, int deviceBlocks, boolean eligible) {
         long call = call();
+        submits.put(attempt.request(), call);
         on(new AgentInput.Submitted(
                 call, attempt, prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, eligible));
         return call;
@@ -185,19 +187,64 @@ final class World {
         return new DeviceBlock(index, prompt.keys().get(index), page, generation(page));
     }
 
+    /** The lease of the last offer that the engine heard for the request; empty when there was none. */
+    String lease(String request) {
+        List<Heard.Ready> notices = heard.notices(Heard.Ready.class).stream().filter(ready -> ready.request().equals(request)).toList();
+        if (!notices.isEmpty()) {
+            return notices.getLast().offer().lease();
+        }
+        return heard.replies.get(submits.getOrDefault(request, 0L)) instanceof Heard.Offered offered ? offered.offer().lease() : "";
+    }
+
     long load(String request, Prompt prompt, int from, int... pages) {
+        return load(attempt(request), lease(request), prompt, from, pages);
+    }
+
+    long load(Attempt attempt, String lease, Prompt prompt, int from, int... pages) {
         long call = call();
         List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> {
             generations.merge(pages[i], 1L, Long::sum);
             return at(prompt, from + i, pages[i]);
         }).toList();
-        on(new AgentInput.LoadAsked(call, attempt(request), prompt.namespace(), blocks));
+        on(new AgentInput.LoadAsked(call, attempt, prompt.namespace(), lease, blocks));
         return call;
     }
 
     void assertOnDevice(Prompt prompt, int index, int page) {
         assertArrayEquals(
                 FakePorts.content(prompt.namespace(), prompt.keys().get(index)), ports.device[page], "block " + index + " in page " + page);
+    }
+
+    long reserve(Prompt prompt, int from, int to) {
+        return reserve(SESSION, prompt, from, to, 0);
+    }
+
+    long reserve(String session, Prompt prompt, int from, int to, long leaseMs) {
+        long call = call();
+        on(new AgentInput.ReserveAsked(call, session, prompt.namespace(), prompt.keys().subList(from, to), leaseMs));
+        return call;
+    }
+
+    long exist(Prompt prompt, int from, int to) {
+        long call = call();
+        on(new AgentInput.ExistAsked(call, SESSION, prompt.namespace(), prompt.keys().subList(from, to)));
+        return call;
+    }
+
+    /** Gives up a lease. */
+    long release(String lease) {
+        long call = call();
+        on(new AgentInput.LeaseGivenUp(call, SESSION, lease));
+        return call;
+    }
+
+    /** Nobody waits for that call any more. */
+    void gone(long call) {
+        on(new AgentInput.CallGone(call));
+    }
+
+    Heard.Refused refused(long call) {
+        return heard.reply(call, Heard.Refused.class);
     }
 
     long prefilled(String request) {

@@ -23,7 +23,7 @@ import jcuda.driver.JCudaDriver;
  * An engine in a process of its own, as an IPC handle demands: it allocates device memory, exports it, and reads and writes it when asked.
  * The same against the fake driver and a GPU.
  */
-final class Engine implements AutoCloseable {
+public final class Engine implements AutoCloseable {
     private static final String LIBRARY = "tierlog.engine.libcuda";
     private static final long END_SECONDS = 20;
     private static final byte ALLOCATE = 'A';
@@ -36,18 +36,18 @@ final class Engine implements AutoCloseable {
     private int allocations;
 
     /** Device memory of the engine, zero at first. */
-    record Memory(Engine engine, int number, long bytes, MemoryHandle handle) {
-        void write(long offset, byte[] content) {
+    public record Memory(Engine engine, int number, long bytes, MemoryHandle handle) {
+        public void write(long offset, byte[] content) {
             engine.ask(WRITE, number, offset, content.length, content);
         }
 
-        byte[] read(long offset, int length) {
+        public byte[] read(long offset, int length) {
             return engine.ask(READ, number, offset, length, new byte[0]);
         }
     }
 
     /** Starts an engine. */
-    Engine(Gpu gpu) {
+    public Engine(Gpu gpu) {
         List<String> command = new ArrayList<>(List.of(
                 System.getProperty("java.home") + "/bin/java", "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")));
         gpu.library().ifPresent(path -> command.add("-D" + LIBRARY + "=" + path));
@@ -61,7 +61,7 @@ final class Engine implements AutoCloseable {
         }
     }
 
-    Memory allocate(long bytes) {
+    public Memory allocate(long bytes) {
         byte[] handle = ask(ALLOCATE, 0, bytes, MemoryHandle.CudaIpc.BYTES, new byte[0]);
         return new Memory(this, allocations++, bytes, new MemoryHandle.CudaIpc(Bytes.copyOf(handle)));
     }
@@ -82,7 +82,7 @@ final class Engine implements AutoCloseable {
     }
 
     /** Ends the process as a crash does. */
-    void kill() {
+    public void kill() {
         process.destroyForcibly();
         awaitEnd();
     }

@@ -27,7 +27,7 @@ import org.opentest4j.TestAbortedException;
  * environment has to be set for the JVM of the tests.
  */
 @SuppressWarnings("restricted")
-final class FakeDriver {
+public final class FakeDriver {
     /** Kinds of objects, as the driver counts them. */
     enum Kind {
         CONTEXT(0),
@@ -45,7 +45,9 @@ final class FakeDriver {
         }
     }
 
-    private static final Path SOURCES = Path.of("src", "test", "c");
+    /** From the directory of this module, and of its neighbours, whose tests use the driver too. */
+    private static final Path SOURCES = Path.of("..", "cuda", "src", "test", "c");
+
     private static final long COMPILE_SECONDS = 120;
     private static final int TEXT_BYTES = 4 << 20;
 
@@ -62,7 +64,7 @@ final class FakeDriver {
     }
 
     /** The driver, loaded; aborts the test, and says so, when this machine has no C compiler. */
-    static FakeDriver load() {
+    public static FakeDriver load() {
         String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
         if (!system.equals("Linux amd64")) {
             throw notRun("CUDA runs on Linux on x86-64 here, and this is " + system);
@@ -80,7 +82,7 @@ final class FakeDriver {
     }
 
     /** Where the library is, for other processes. */
-    Path library() {
+    public Path library() {
         return library;
     }
 
@@ -119,7 +121,7 @@ final class FakeDriver {
     }
 
     /** Ends every context and forgets everything. */
-    void reset() {
+    public void reset() {
         call("fake_reset", null);
     }
 
@@ -187,7 +189,7 @@ final class FakeDriver {
     }
 
     /** What a real driver might have forgiven. */
-    List<String> violations() {
+    public List<String> violations() {
         return text("fake_violations");
     }
 

@@ -11,13 +11,13 @@ import java.util.Optional;
  * @param fake the fake driver, when it is that
  * @param driver the loaded driver
  */
-record Gpu(Optional<FakeDriver> fake, CudaDriver driver) {
+public record Gpu(Optional<FakeDriver> fake, CudaDriver driver) {
     /** True when a real driver is asked for. */
-    static boolean real() {
+    public static boolean real() {
         return Boolean.getBoolean("tierlog.gpu");
     }
 
-    static Gpu load() {
+    public static Gpu load() {
         Optional<FakeDriver> fake = real() ? Optional.empty() : Optional.of(FakeDriver.load());
         fake.ifPresent(FakeDriver::reset);
         try {
@@ -28,7 +28,7 @@ record Gpu(Optional<FakeDriver> fake, CudaDriver driver) {
     }
 
     /** A library that another process shall load first; empty for the driver of this machine. */
-    Optional<Path> library() {
+    public Optional<Path> library() {
         return fake.map(FakeDriver::library);
     }
 

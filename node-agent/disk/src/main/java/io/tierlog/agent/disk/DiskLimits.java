@@ -24,6 +24,12 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
     public static final int LEAST_KEY_BYTES = 8;
 
     private static final int MOST_BLOCK_BYTES = 1 << 30;
+    private static final int ALIGN_BYTES = 4_096;
+    private static final long MOST_SEGMENT_BYTES = 256L << 20;
+    private static final int SEGMENTS = 16;
+    /** One that is kept for compaction, one that is being filled, and one half dead. */
+    private static final int FURTHER_SEGMENTS = 3;
+    private static final long MOST_FREE_BYTES = 1L << 30;
 
     /**
      * Bytes on the disk.
@@ -101,15 +107,27 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
 
     /** Limits for {@code capacityBytes} of disk and blocks of up to {@code blockBytes}: 256 MiB a segment or less, 8 threads each way. */
     public static DiskLimits of(long capacityBytes, int blockBytes) {
-        long record = RecordHeader.BYTES + padded(blockBytes, 4_096);
-        long segment = Math.max(record, Math.min(256L << 20, capacityBytes / 16)) / 4_096 * 4_096;
+        long record = RecordHeader.BYTES + padded(blockBytes, ALIGN_BYTES);
+        long segment = Math.max(record, Math.min(MOST_SEGMENT_BYTES, capacityBytes / SEGMENTS)) / ALIGN_BYTES * ALIGN_BYTES;
         int most = Math.clamp(capacityBytes / record, 1, Integer.MAX_VALUE);
         return new DiskLimits(
-                new Space(capacityBytes, 1L << 30, segment, 4_096),
+                new Space(capacityBytes, MOST_FREE_BYTES, segment, ALIGN_BYTES),
                 new Blocks(most, blockBytes, 1_024, 1_000),
                 new Work(8, 8, 4_096, Math.max(record, 1L << 30), 8, 16),
                 new Compaction(50, 64L << 20),
                 ForcePolicy.NEVER);
+    }
+
+    /**
+     * Limits for {@code blocks} held at once, of up to {@code blockBytes}: the files have room for what is dead and not yet compacted, about an
+     * eighth more and three segments, and as much as they take, 1 GiB at most, stays free in the file system.
+     */
+    public static DiskLimits holding(int blocks, int blockBytes) {
+        long record = RecordHeader.BYTES + padded(blockBytes, ALIGN_BYTES);
+        long perSegment = Math.clamp(Math.ceilDiv(blocks, SEGMENTS), 1L, Math.max(1, MOST_SEGMENT_BYTES / record));
+        long segments = Math.ceilDiv(blocks, perSegment);
+        long capacity = (segments + Math.ceilDiv(segments, 8) + FURTHER_SEGMENTS) * perSegment * record;
+        return of(capacity, blockBytes).with(new Space(capacity, Math.min(MOST_FREE_BYTES, capacity), perSegment * record, ALIGN_BYTES));
     }
 
     /** The same with another force policy. */

@@ -5,9 +5,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.app.AgentEnd;
+import io.tierlog.agent.app.DeviceUnavailableException;
 import io.tierlog.agent.app.DiskUnavailableException;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.LayoutsFile;
+import io.tierlog.agent.app.door.DoorAddress;
 import io.tierlog.agent.app.door.DoorException;
 import io.tierlog.agent.app.memory.HostMemoryException;
 import io.tierlog.agent.core.AgentLimits;
@@ -21,6 +23,8 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -47,6 +51,13 @@ final class AgentCommand implements Callable<Integer> {
 
     @Option(names = "--node", required = true, paramLabel = "NAME", description = "Name of the node: letters, digits, dots, dashes, underscores.")
     String node = "";
+
+    @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            description = "Where the engines of this node keep their KV: emulated (files in shared memory), cuda, or cuda:N for GPU N"
+                    + " (default: ${DEFAULT-VALUE}).")
+    String device = "emulated";
 
     @Option(names = "--disk", paramLabel = "DIR", description = "A directory of this node alone for the disk tier (default: no disk tier).")
     @Nullable Path disk;
@@ -96,6 +107,20 @@ final class AgentCommand implements Callable<Integer> {
             description = "Port of the engine door on loopback, 0 for any free one (default: ${DEFAULT-VALUE}).")
     int port = 7070;
 
+    @Option(
+            names = "--door-socket",
+            paramLabel = "PATH",
+            description = "A Unix socket for the engine door, which only this user can open; next to the port, or instead of it with --no-tcp.")
+    @Nullable Path doorSocket;
+
+    @Option(
+            names = "--tcp",
+            negatable = true,
+            defaultValue = "true",
+            fallbackValue = "true",
+            description = "Whether the engine door has a port (default: yes).")
+    boolean tcp = true;
+
     @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
     int prefetchWaitMs = 200;
 
@@ -137,7 +162,8 @@ final class AgentCommand implements Callable<Integer> {
                 .with()
                 .topics(cluster.topics())
                 .memory(host.toBlocks(Layouts.blockBytes(groups), 0), groups)
-                .doorPort(port)
+                .device(AgentConfig.Device.parse(device))
+                .door(address())
                 .parallelism(nodesPerInstance, ranks)
                 .fsync(fsync)
                 .readCommitted(readCommitted)
@@ -154,6 +180,13 @@ final class AgentCommand implements Callable<Integer> {
         return builder.build();
     }
 
+    private DoorAddress address() {
+        if (!tcp && doorSocket == null) {
+            throw new IllegalArgumentException("--no-tcp goes with --door-socket: engines must find the door somewhere");
+        }
+        return new DoorAddress(tcp ? OptionalInt.of(port) : OptionalInt.empty(), Optional.ofNullable(doorSocket));
+    }
+
     private static long blockBytes(Size size) {
         return switch (size) {
             case Size.OfBytes(long bytes) -> bytes;
@@ -165,7 +198,10 @@ final class AgentCommand implements Callable<Integer> {
         try {
             return ClusterOptions.checked(() -> AgentApp.start(config));
         } catch (DoorException e) {
-            throw new CliError(String.valueOf(e.getMessage()), "choose another --port, or 0 for any free one", CliError.BAD_INPUT, e);
+            String hint = "choose another --port, or 0 for any free one, or another --door-socket";
+            throw new CliError(String.valueOf(e.getMessage()), hint, CliError.BAD_INPUT, e);
+        } catch (DeviceUnavailableException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "give another one with --device; emulated needs no GPU", CliError.BAD_INPUT, e);
         } catch (DiskUnavailableException e) {
             throw new CliError(String.valueOf(e.getMessage()), "give another directory with --disk", CliError.BAD_INPUT, e);
         } catch (HostMemoryException e) {
@@ -183,15 +219,26 @@ final class AgentCommand implements Callable<Integer> {
 
     private String ready(AgentApp app) throws Exception {
         return switch (format) {
-            case text -> "Agent of node " + app.node() + " is up, engines connect to 127.0.0.1:" + app.doorPort() + ". Ctrl-C stops it.";
+            case text -> "Agent of node " + app.node() + " is up, engines connect to " + where(app) + ". Ctrl-C stops it.";
             case json -> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("event", "ready");
                 line.put("node", app.node());
-                line.put("port", app.doorPort());
+                if (tcp) {
+                    line.put("port", app.doorPort());
+                }
+                if (doorSocket != null) {
+                    line.put("socket", doorSocket.toString());
+                }
                 line.put("pid", ProcessHandle.current().pid());
                 yield new ObjectMapper().writeValueAsString(line);
             }
         };
+    }
+
+    private String where(AgentApp app) {
+        String port = tcp ? "127.0.0.1:" + app.doorPort() : "";
+        String socket = doorSocket == null ? "" : "unix:" + doorSocket.toAbsolutePath();
+        return tcp && doorSocket != null ? port + " or " + socket : port + socket;
     }
 }

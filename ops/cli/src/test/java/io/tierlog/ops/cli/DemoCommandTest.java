@@ -84,8 +84,19 @@ class DemoCommandTest {
         JsonNode report = demo("--processes", "--controller-kills", "1", "--requests", "300", "--host", "60blocks", "--nodes", "1");
 
         assertSound(report, 300);
-        assertTrue(err.toString().contains("controller kills: 1 of 1"), err.toString());
+        assertTrue(err.toString().contains("s (1 of 1)"), err.toString());
         assertTrue(report.get("hits").get("store").asLong() > 0, report.toString());
+    }
+
+    @Test
+    void aKilledAgentFindsItsDiskAgain() throws Exception {
+        JsonNode report = demo(
+                "--processes", "--agent-kills", "1", "--requests", "400", "--host", "60blocks", "--disk", "400blocks", "--nodes", "1");
+
+        assertSound(report, 400);
+        assertTrue(err.toString().contains("s (1 of 1)"), err.toString());
+        assertTrue(report.get("recovered_blocks").asLong() > 0, report.toString());
+        assertTrue(report.get("hits").get("disk").asLong() > 0, report.toString());
     }
 
     @Test
@@ -100,13 +111,15 @@ class DemoCommandTest {
         assertRefused("--host-low must be above 0 and at most --host-high", "--host-high", "0.5", "--host-low", "0.6");
         assertRefused("--controller-kills needs --processes", "--controller-kills", "1");
         assertRefused("and a controller", "--processes", "--no-controller", "--controller-kills", "1");
+        assertRefused("--agent-kills needs --processes", "--agent-kills", "1");
+        assertRefused("the run has 60 requests", "--requests", "60", "--controller-away", "60-70");
         assertRefused("is no span of requests", "--controller-away", "400-200");
         assertRefused("the largest request needs", "--device", "2blocks");
         assertRefused("Unknown option: '--hots=5%'", "--hots=5%");
     }
 
     private JsonNode demo(String... flags) throws Exception {
-        List<String> arguments = new ArrayList<>(List.of("demo", "--seed", "7", "--no-compare", "--format", "json"));
+        List<String> arguments = new ArrayList<>(List.of("demo", "--seed", "6", "--no-compare", "--format", "json"));
         arguments.addAll(List.of(flags));
         assertEquals(0, run(arguments), () -> err + System.lineSeparator() + out);
         return new ObjectMapper().readTree(out.toString());

@@ -121,7 +121,7 @@ final class RequestRun {
         if (offer.getFirstIndex() > first || end <= first) {
             return;
         }
-        LoadRequest.Builder load = LoadRequest.newBuilder();
+        LoadRequest.Builder load = LoadRequest.newBuilder().setLease(offer.getLease());
         for (int i = first; i < end; i++) {
             load.addBlocks(BlockPage.newBuilder()
                     .setIndex(i)

@@ -2,6 +2,8 @@
 package io.tierlog.agent.app.door;
 
 import io.tierlog.agent.core.Offer;
+import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
+import java.util.List;
 
 /** What the core can answer a call with, refusals apart. */
 sealed interface Answer {
@@ -13,6 +15,12 @@ sealed interface Answer {
 
     /** To Load. */
     record Loaded(int blocks, String reason) implements Answer {}
+
+    /** To Exist. */
+    record Found(List<Whereabouts> blocks) implements Answer {}
+
+    /** To Reserve. */
+    record Reserved(String lease, long leaseMs) implements Answer {}
 
     /** To everything else. */
     record Done() implements Answer {}

@@ -6,18 +6,24 @@ import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.AgentInput.DeviceBlock;
 import io.tierlog.agent.core.AgentInput.DeviceEvicted;
 import io.tierlog.agent.core.AgentInput.EvictedBlock;
+import io.tierlog.agent.core.AgentInput.ExistAsked;
 import io.tierlog.agent.core.AgentInput.Finished;
+import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
 import io.tierlog.agent.core.AgentInput.Prefilled;
+import io.tierlog.agent.core.AgentInput.ReserveAsked;
 import io.tierlog.agent.core.AgentInput.Sealed;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.door.v1.BlockPage;
 import io.tierlog.door.v1.EvictedRequest;
+import io.tierlog.door.v1.ExistRequest;
 import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.LoadRequest;
 import io.tierlog.door.v1.OpenRequest;
 import io.tierlog.door.v1.PrefilledRequest;
 import io.tierlog.door.v1.RegisterBuffersRequest;
+import io.tierlog.door.v1.ReleaseRequest;
+import io.tierlog.door.v1.ReserveRequest;
 import io.tierlog.door.v1.SealedRequest;
 import io.tierlog.door.v1.SubmitRequest;
 import io.tierlog.schemas.Bytes;
@@ -99,11 +105,43 @@ final class DoorArguments {
     }
 
     LoadAsked load(long call, LoadRequest request, int devicePages) throws BadArgumentException {
+        boolean outside = request.getRequest().isEmpty() && request.getAttempt() == 0;
         return new LoadAsked(
                 call,
-                attempt(request.getSession(), request.getRequest(), request.getAttempt()),
+                outside ? new Attempt(request.getSession(), "", 0) : attempt(request.getSession(), request.getRequest(), request.getAttempt()),
                 namespace(request.getNamespace()),
+                lease(request.getLease()),
                 run(request.getBlocksList(), devicePages));
+    }
+
+    ExistAsked exist(long call, ExistRequest request) throws BadArgumentException {
+        return new ExistAsked(call, request.getSession(), namespace(request.getNamespace()), keys(request.getKeysList()));
+    }
+
+    ReserveAsked reserve(long call, ReserveRequest request) throws BadArgumentException {
+        least("lease_ms", request.getLeaseMs(), 0);
+        return new ReserveAsked(
+                call, request.getSession(), namespace(request.getNamespace()), keys(request.getKeysList()), request.getLeaseMs());
+    }
+
+    LeaseGivenUp release(long call, ReleaseRequest request) throws BadArgumentException {
+        return new LeaseGivenUp(call, request.getSession(), lease(request.getLease()));
+    }
+
+    /** One key at least. */
+    private List<Bytes> keys(List<ByteString> named) throws BadArgumentException {
+        check(!named.isEmpty(), "keys", "are none");
+        count("keys", named.size());
+        List<Bytes> keys = new ArrayList<>(named.size());
+        for (ByteString key : named) {
+            keys.add(key("keys[" + keys.size() + "]", key));
+        }
+        return List.copyOf(keys);
+    }
+
+    private static String lease(String lease) throws BadArgumentException {
+        text("lease", lease, MOST_ID_BYTES);
+        return lease;
     }
 
     Prefilled prefilled(long call, PrefilledRequest request) throws BadArgumentException {

@@ -9,18 +9,20 @@ package io.tierlog.agent.app.door;
  * @param queuedNotices notices that wait for an engine that reads slowly; one more ends its session
  * @param blocksPerCall keys or blocks in one call
  * @param namespaceBytes length of a namespace in UTF-8
+ * @param callMs how long the door waits for the answer to a call that brings no deadline of its own, in milliseconds
  */
-public record DoorLimits(int pendingCalls, int sessions, int queuedNotices, int blocksPerCall, int namespaceBytes) {
-    /** 1,024 calls, 16 sessions, 8,192 notices, 8,192 blocks (a record of the log stays under 1 MiB), 1,024 bytes. */
-    public static final DoorLimits DEFAULTS = new DoorLimits(1_024, 16, 8_192, 8_192, 1_024);
+public record DoorLimits(int pendingCalls, int sessions, int queuedNotices, int blocksPerCall, int namespaceBytes, long callMs) {
+    /** 1,024 calls, 16 sessions, 8,192 notices, 8,192 blocks (a record of the log stays under 1 MiB), 1,024 bytes, 30 s. */
+    public static final DoorLimits DEFAULTS = new DoorLimits(1_024, 16, 8_192, 8_192, 1_024, 30_000);
 
     private static final int BYTES_PER_BLOCK = 128;
     private static final int BYTES_PER_CALL = 64 << 10;
 
     public DoorLimits {
-        if (pendingCalls < 1 || sessions < 1 || queuedNotices < 1 || blocksPerCall < 1 || namespaceBytes < 1) {
+        if (pendingCalls < 1 || sessions < 1 || queuedNotices < 1 || blocksPerCall < 1 || namespaceBytes < 1 || callMs < 1) {
             throw new IllegalArgumentException("limits of the door are 1 or more: pendingCalls " + pendingCalls + ", sessions " + sessions
-                    + ", queuedNotices " + queuedNotices + ", blocksPerCall " + blocksPerCall + ", namespaceBytes " + namespaceBytes);
+                    + ", queuedNotices " + queuedNotices + ", blocksPerCall " + blocksPerCall + ", namespaceBytes " + namespaceBytes
+                    + ", callMs " + callMs);
         }
     }
 

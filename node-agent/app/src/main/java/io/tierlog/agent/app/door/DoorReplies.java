@@ -38,6 +38,21 @@ final class DoorReplies implements EngineReplies {
     }
 
     @Override
+    public void found(long call, List<Whereabouts> blocks) {
+        answer(call, new Answer.Found(blocks));
+    }
+
+    @Override
+    public void reserved(long call, String lease, long leaseMs) {
+        answer(call, new Answer.Reserved(lease, leaseMs));
+    }
+
+    @Override
+    public void missing(long call, int position) {
+        pending.take(call).ifPresent(waiting -> waiting.refuse(DoorErrors.missing(position)));
+    }
+
+    @Override
     public void done(long call) {
         answer(call, new Answer.Done());
     }

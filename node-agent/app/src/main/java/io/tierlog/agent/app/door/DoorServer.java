@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.door;
 
-import io.grpc.Server;
-import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.AgentInput;
@@ -14,23 +12,19 @@ import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.door.v1.Closing;
 import io.tierlog.door.v1.Notice;
 import io.tierlog.schemas.Layout;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The engine door: a gRPC server on loopback, for the engines of this node.
+ * The engine door: gRPC on loopback, on a Unix socket, or on both, for the engines of this node.
  *
  * <p>Safe for use by several threads. Calls become inputs of the core on gRPC's threads, without a hop; replies go out from the core's
- * thread. The price: whoever can open a socket on this machine can open a session; device memory is what the engine says it is.
+ * thread. The price: whoever can open a socket on this machine can open a session, unless the door has a Unix socket alone, which only its own user
+ * can open; device memory is what the engine says it is.
  */
 public final class DoorServer implements AutoCloseable {
-    private static final int KEEP_ALIVE_S = 20;
     private static final int END_S = 2;
 
     /**
@@ -73,45 +67,32 @@ public final class DoorServer implements AutoCloseable {
     private final DoorSessions sessions;
     private final PendingCalls pending;
     private final DoorReplies replies;
-    private final Server server;
+    private final DoorListeners listeners;
 
     /**
      * A door that is not open yet.
      *
-     * @param port 0 for any free one
+     * @param address where it will be
      */
-    public DoorServer(int port, Wiring wiring, DoorLimits limits) {
+    public DoorServer(DoorAddress address, Wiring wiring, DoorLimits limits) {
         sessions = new DoorSessions(limits.sessions());
         pending = new PendingCalls(limits.pendingCalls());
         replies = new DoorReplies(sessions, pending, wiring.posts());
-        server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
-                .directExecutor()
-                .maxInboundMessageSize(limits.messageBytes())
-                .keepAliveTime(KEEP_ALIVE_S, TimeUnit.SECONDS)
-                .permitKeepAliveTime(1, TimeUnit.SECONDS)
-                .permitKeepAliveWithoutCalls(true)
-                .addStreamTracerFactory(new SessionEnds())
-                .addService(new DoorService(wiring, limits, sessions, pending))
-                .build();
+        listeners = new DoorListeners(address, new DoorService(wiring, limits, sessions, pending), limits.messageBytes());
     }
 
     /**
      * Opens the door.
      *
-     * @throws DoorException when the port is taken
+     * @throws DoorException when the port is taken, or the socket cannot be had; the door is to be closed all the same
      */
     public void start() {
-        try {
-            server.start();
-        } catch (IOException e) {
-            Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new DoorException("the engine door cannot be opened: " + e.getMessage() + ": " + cause.getMessage(), e);
-        }
+        listeners.start();
     }
 
-    /** The port engines connect to. */
+    /** The port engines connect to; -1 when the door has none. */
     public int port() {
-        return server.getPort();
+        return listeners.port();
     }
 
     /** What the core answers through. */
@@ -122,22 +103,15 @@ public final class DoorServer implements AutoCloseable {
     /** Says goodbye to every engine, refuses every call that waits, and closes. */
     public void close(String reason) {
         Notice closing = Notice.newBuilder().setClosing(Closing.newBuilder().setReason(reason)).build();
-        server.shutdown();
+        listeners.shutdown();
         for (DoorSession session : sessions.all()) {
             if (sessions.remove(session)) {
                 session.complete(closing);
             }
         }
         pending.refuseAll(DoorErrors.of(Refusal.CLOSING, reason, false));
-        try {
-            if (!server.awaitTermination(END_S, TimeUnit.SECONDS)) {
-                server.shutdownNow();
-                server.awaitTermination(END_S, TimeUnit.SECONDS);
-            }
-        } catch (InterruptedException e) {
-            server.shutdownNow();
-            Thread.currentThread().interrupt();
-        }
+        listeners.end(END_S);
+        pending.close();
     }
 
     @Override

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.door;
 
+import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -15,6 +17,8 @@ import io.tierlog.door.v1.Ack;
 import io.tierlog.door.v1.CancelRequest;
 import io.tierlog.door.v1.EngineDoorGrpc;
 import io.tierlog.door.v1.EvictedRequest;
+import io.tierlog.door.v1.ExistReply;
+import io.tierlog.door.v1.ExistRequest;
 import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.HealthReply;
 import io.tierlog.door.v1.HealthRequest;
@@ -26,12 +30,16 @@ import io.tierlog.door.v1.Opened;
 import io.tierlog.door.v1.PrefilledRequest;
 import io.tierlog.door.v1.RegisterBuffersReply;
 import io.tierlog.door.v1.RegisterBuffersRequest;
+import io.tierlog.door.v1.ReleaseRequest;
+import io.tierlog.door.v1.ReserveReply;
+import io.tierlog.door.v1.ReserveRequest;
 import io.tierlog.door.v1.SealedRequest;
 import io.tierlog.door.v1.SubmitReply;
 import io.tierlog.door.v1.SubmitRequest;
 import io.tierlog.door.v1.Waiting;
 import io.tierlog.schemas.Bytes;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
@@ -82,7 +90,11 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             }
         });
         long call = pending.nextNumber();
-        give(call, new Opening(session), new AgentInput.SessionOpened(call, session.id(), instance));
+        AtomicBoolean gone = new AtomicBoolean();
+        Pending opening = new Opening(session);
+        AgentInput input = new AgentInput.SessionOpened(call, session.id(), instance);
+        // The stream has no end of its own, but its first notice has.
+        pass(call, opening, input, pending.add(call, opening, limits.callMs(), () -> expire(call, gone)));
     }
 
     /** Open is answered with the first notice; a refusal ends the stream. */
@@ -112,6 +124,10 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void registerBuffers(RegisterBuffersRequest request, StreamObserver<RegisterBuffersReply> observer) {
+        if (isLate()) {
+            observer.onError(DoorErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
+            return;
+        }
         DoorSession session = sessions.find(request.getSession());
         if (session == null) {
             observer.onError(unknownSession());
@@ -136,13 +152,18 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         ServerCallStreamObserver<RegisterBuffersReply> caller = (ServerCallStreamObserver<RegisterBuffersReply>) observer;
         // Not forgotten when the caller goes: the core may have taken the pool, and then its memory must be attached.
         caller.setOnCancelHandler(() -> {});
-        give(call, new Registering(session, pool, caller), new AgentInput.BuffersRegistered(
+        Registering registering = new Registering(session, pool, caller);
+        AgentInput input = new AgentInput.BuffersRegistered(
                 call,
                 session.id(),
                 request.getPages(),
                 request.getBlockBytes(),
                 Bytes.wrapUnshared(request.getLayoutDigest().toByteArray()),
-                Map.copyOf(request.getConfigurationMap())));
+                Map.copyOf(request.getConfigurationMap()));
+        boolean watched = Context.current().getDeadline() == null;
+        pass(call, registering, input, watched
+                ? pending.add(call, registering, limits.callMs(), registering::late)
+                : pending.add(call, registering));
     }
 
     /** The memory is attached when the core has taken the pool, before the engine hears of it. */
@@ -150,6 +171,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         private final DoorSession session;
         private final EnginePool pool;
         private final ServerCallStreamObserver<RegisterBuffersReply> caller;
+        private final AtomicBoolean told = new AtomicBoolean();
 
         Registering(DoorSession session, EnginePool pool, ServerCallStreamObserver<RegisterBuffersReply> caller) {
             this.session = session;
@@ -161,35 +183,57 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         public void answer(Answer answer) {
             wiring.pools().attach(pool);
             session.devicePages(pool.blocks());
-            caller.onNext(RegisterBuffersReply.newBuilder().setIncarnation(wiring.health().get().incarnation()).build());
-            caller.onCompleted();
+            if (told.compareAndSet(false, true)) {
+                caller.onNext(RegisterBuffersReply.newBuilder().setIncarnation(wiring.health().get().incarnation()).build());
+                caller.onCompleted();
+            }
         }
 
         @Override
         public void refuse(StatusRuntimeException status) {
             pool.release();
-            caller.onError(status);
+            if (told.compareAndSet(false, true)) {
+                caller.onError(status);
+            }
+        }
+
+        /** The caller hears that it took too long; the core's answer still counts. */
+        void late() {
+            if (told.compareAndSet(false, true)) {
+                caller.onError(DoorErrors.expired("no answer within " + limits.callMs() + " ms; register again to hear what became of it"));
+            }
         }
     }
 
     @Override
     public void submit(SubmitRequest request, StreamObserver<SubmitReply> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request), answer -> switch (answer) {
-            case Answer.Offered offered -> SubmitReply.newBuilder().setOffer(Offers.encode(offered.offer())).build();
-            case Answer.Waits waits -> SubmitReply.newBuilder().setWaiting(Waiting.getDefaultInstance()).build();
-            case Answer.Loaded loaded -> throw new UnexpectedAnswerException();
-            case Answer.Done done -> throw new UnexpectedAnswerException();
+        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request), DoorService::submitReply);
+    }
+
+    @Override
+    public void exist(ExistRequest request, StreamObserver<ExistReply> observer) {
+        unary(observer, request.getSession(), (call, session) -> arguments.exist(call, request),
+                answer -> Existence.encode(expect(Answer.Found.class, answer)));
+    }
+
+    @Override
+    public void reserve(ReserveRequest request, StreamObserver<ReserveReply> observer) {
+        unary(observer, request.getSession(), (call, session) -> arguments.reserve(call, request), answer -> {
+            Answer.Reserved reserved = expect(Answer.Reserved.class, answer);
+            return ReserveReply.newBuilder().setLease(reserved.lease()).setLeaseMs(reserved.leaseMs()).build();
         });
     }
 
     @Override
+    public void release(ReleaseRequest request, StreamObserver<Ack> observer) {
+        unary(observer, request.getSession(), (call, session) -> arguments.release(call, request), DoorService::ack);
+    }
+
+    @Override
     public void load(LoadRequest request, StreamObserver<LoadReply> observer) {
-        Maker maker = (call, session) -> arguments.load(call, request, session.devicePages());
-        unary(observer, request.getSession(), maker, answer -> switch (answer) {
-            case Answer.Loaded loaded -> LoadReply.newBuilder().setLoaded(loaded.blocks()).setReason(loaded.reason()).build();
-            case Answer.Offered offered -> throw new UnexpectedAnswerException();
-            case Answer.Waits waits -> throw new UnexpectedAnswerException();
-            case Answer.Done done -> throw new UnexpectedAnswerException();
+        unary(observer, request.getSession(), (call, session) -> arguments.load(call, request, session.devicePages()), answer -> {
+            Answer.Loaded loaded = expect(Answer.Loaded.class, answer);
+            return LoadReply.newBuilder().setLoaded(loaded.blocks()).setReason(loaded.reason()).build();
         });
     }
 
@@ -237,9 +281,14 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     }
 
     private <R> void unary(StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode) {
+        ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
+        if (isLate()) {
+            caller.onError(DoorErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
+            return;
+        }
         DoorSession found = sessions.find(session);
         if (found == null) {
-            observer.onError(unknownSession());
+            caller.onError(unknownSession());
             return;
         }
         long call = pending.nextNumber();
@@ -247,29 +296,70 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         try {
             input = maker.make(call, found);
         } catch (BadArgumentException e) {
-            observer.onError(bad(e));
+            caller.onError(bad(e));
             return;
         }
-        ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
-        caller.setOnCancelHandler(() -> pending.forget(call));
-        give(call, PendingCalls.unary(caller, encode), input);
+        AtomicBoolean gone = new AtomicBoolean();
+        caller.setOnCancelHandler(() -> leave(call, gone));
+        give(call, PendingCalls.unary(caller, encode), input, gone);
     }
 
-    private void give(long call, Pending waiting, AgentInput input) {
-        if (!pending.add(call, waiting)) {
+    /** The caller has gone, its deadline may have passed: whatever the call has begun shall end. */
+    private void leave(long call, AtomicBoolean gone) {
+        if (pending.take(call).isPresent()) {
+            gone.set(true);
+            wiring.posts().accept(new AgentInput.CallGone(call));
+        }
+    }
+
+    /** The door's own deadline for a call that brought none. */
+    private void expire(long call, AtomicBoolean gone) {
+        pending.take(call).ifPresent(waiting -> {
+            gone.set(true);
+            waiting.refuse(DoorErrors.expired("no answer within " + limits.callMs() + " ms, the door's own deadline for a call that brings none"));
+            wiring.posts().accept(new AgentInput.CallGone(call));
+        });
+    }
+
+    private static boolean isLate() {
+        Deadline deadline = Context.current().getDeadline();
+        return Context.current().isCancelled() || (deadline != null && deadline.isExpired());
+    }
+
+    private void give(long call, Pending waiting, AgentInput input, AtomicBoolean gone) {
+        boolean added = Context.current().getDeadline() == null
+                ? pending.add(call, waiting, limits.callMs(), () -> expire(call, gone))
+                : pending.add(call, waiting);
+        pass(call, waiting, input, added);
+        if (gone.get()) { // it went before the core had heard of it: said again, now in order
+            wiring.posts().accept(new AgentInput.CallGone(call));
+        }
+    }
+
+    private void pass(long call, Pending waiting, AgentInput input, boolean added) {
+        if (!added) {
             waiting.refuse(DoorErrors.of(Refusal.BUSY, limits.pendingCalls() + " calls wait for the agent already", true));
         } else if (!wiring.calls().test(input)) {
             pending.take(call).ifPresent(left -> left.refuse(DoorErrors.of(Refusal.BUSY, "the agent has too much to do", true)));
         }
     }
 
+    private static SubmitReply submitReply(Answer answer) {
+        return answer instanceof Answer.Waits
+                ? SubmitReply.newBuilder().setWaiting(Waiting.getDefaultInstance()).build()
+                : SubmitReply.newBuilder().setOffer(Offers.encode(expect(Answer.Offered.class, answer).offer())).build();
+    }
+
     private static Ack ack(Answer answer) {
-        return switch (answer) {
-            case Answer.Done done -> Ack.getDefaultInstance();
-            case Answer.Offered offered -> throw new UnexpectedAnswerException();
-            case Answer.Waits waits -> throw new UnexpectedAnswerException();
-            case Answer.Loaded loaded -> throw new UnexpectedAnswerException();
-        };
+        expect(Answer.Done.class, answer);
+        return Ack.getDefaultInstance();
+    }
+
+    private static <A extends Answer> A expect(Class<A> type, Answer answer) {
+        if (!type.isInstance(answer)) {
+            throw new UnexpectedAnswerException();
+        }
+        return type.cast(answer);
     }
 
     private static StatusRuntimeException bad(BadArgumentException e) {

@@ -10,8 +10,10 @@ final class Offers {
     private Offers() {}
 
     static io.tierlog.door.v1.Offer encode(Offer offer) {
-        io.tierlog.door.v1.Offer.Builder builder =
-                io.tierlog.door.v1.Offer.newBuilder().setFirstIndex(offer.firstIndex()).setReason(reason(offer.reason()));
+        io.tierlog.door.v1.Offer.Builder builder = io.tierlog.door.v1.Offer.newBuilder()
+                .setFirstIndex(offer.firstIndex())
+                .setReason(reason(offer.reason()))
+                .setLease(offer.lease());
         for (Tier tier : offer.sources()) {
             builder.addSources(source(tier));
         }

@@ -7,6 +7,9 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -16,9 +19,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The calls that wait for the core, by number; a bounded number of them. Safe for use by several threads. A call whose caller has gone is
- * forgotten: the core's answer then goes nowhere.
+ * forgotten: the core's answer then goes nowhere. The price: one thread that waits for the deadlines of calls that have none of their own.
  */
-final class PendingCalls {
+final class PendingCalls implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PendingCalls.class);
 
     /** One call: how it is answered, and how refused. */
@@ -28,13 +31,19 @@ final class PendingCalls {
         void refuse(StatusRuntimeException status);
     }
 
-    private final Map<Long, Pending> calls = new ConcurrentHashMap<>();
+    /** A call that waits, and the watch over its deadline when the door has to keep one. */
+    private record Waiting(Pending pending, @Nullable Future<?> watch) {}
+
+    private final Map<Long, Waiting> calls = new ConcurrentHashMap<>();
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong numbers = new AtomicLong();
+    private final ScheduledThreadPoolExecutor watches;
     private final int most;
 
     PendingCalls(int most) {
         this.most = most;
+        this.watches = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("door-deadlines").daemon().factory());
+        this.watches.setRemoveOnCancelPolicy(true);
     }
 
     /** A number for a new call. */
@@ -44,26 +53,43 @@ final class PendingCalls {
 
     /** Remembers a call; false when too many wait. */
     boolean add(long call, Pending pending) {
+        return add(call, new Waiting(pending, null));
+    }
+
+    /** Remembers a call that has {@code waitMs} milliseconds from now on, and runs {@code late} when they have passed; false when too many wait. */
+    boolean add(long call, Pending pending, long waitMs, Runnable late) {
+        if (count.get() >= most) {
+            return false; // no watch for a call that is refused anyway
+        }
+        Future<?> watch = watches.schedule(late, waitMs, TimeUnit.MILLISECONDS);
+        boolean added = add(call, new Waiting(pending, watch));
+        if (!added) {
+            watch.cancel(false);
+        }
+        return added;
+    }
+
+    private boolean add(long call, Waiting waiting) {
         if (count.incrementAndGet() > most) {
             count.decrementAndGet();
             return false;
         }
-        calls.put(call, pending);
+        calls.put(call, waiting);
         return true;
     }
 
     /** The call, which is not pending any more; nothing when it was forgotten. */
     Optional<Pending> take(long call) {
-        @Nullable Pending pending = calls.remove(call);
-        if (pending != null) {
-            count.decrementAndGet();
+        Waiting waiting = calls.remove(call);
+        if (waiting == null) {
+            return Optional.empty();
         }
-        return Optional.ofNullable(pending);
-    }
-
-    /** The caller of {@code call} has gone. */
-    void forget(long call) {
-        take(call);
+        count.decrementAndGet();
+        Future<?> watch = waiting.watch();
+        if (watch != null) {
+            watch.cancel(false);
+        }
+        return Optional.of(waiting.pending());
     }
 
     /** Refuses all calls that wait. */
@@ -73,6 +99,12 @@ final class PendingCalls {
 
     int size() {
         return count.get();
+    }
+
+    /** No deadline is watched any more. */
+    @Override
+    public void close() {
+        watches.shutdownNow();
     }
 
     /** A call that is answered with one message, made by {@code encode}. */

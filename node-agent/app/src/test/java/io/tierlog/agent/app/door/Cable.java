@@ -9,22 +9,22 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A connection that can be cut: forwards a port of its own to another one on loopback. */
-final class Cable implements AutoCloseable {
+public final class Cable implements AutoCloseable {
     private final ServerSocket listener = new ServerSocket(0, 5, InetAddress.getLoopbackAddress());
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
     private final int target;
 
-    Cable(int target) throws IOException {
+    public Cable(int target) throws IOException {
         this.target = target;
         Thread.ofPlatform().daemon().start(this::accept);
     }
 
-    int port() {
+    public int port() {
         return listener.getLocalPort();
     }
 
     /** Closes every connection without a word. */
-    void cut() throws IOException {
+    public void cut() throws IOException {
         listener.close();
         for (Socket socket : sockets) {
             socket.close();

@@ -85,9 +85,9 @@ class DoorServerTest {
     private final List<AutoCloseable> opened = new ArrayList<>();
     private volatile boolean full;
     private final DoorServer door = new DoorServer(
-            0,
+            DoorAddress.tcp(0),
             new DoorServer.Wiring("n1", layouts, this::call, inputs::add, pools, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
-            new DoorLimits(PENDING, 2, 3, 6, 20));
+            new DoorLimits(PENDING, 2, 3, 6, 20, 30_000));
 
     private boolean call(AgentInput input) {
         return !full && inputs.add(input);
@@ -119,12 +119,13 @@ class DoorServerTest {
         Submitted submitted = await(Submitted.class);
         assertEquals(session, submitted.attempt().session());
         assertEquals(2, submitted.keys().size());
-        door.replies().offer(submitted.call(), new Offer(1, List.of(Tier.HOST, Tier.STORE), Offer.Reason.FETCHED));
+        door.replies().offer(submitted.call(), new Offer(1, List.of(Tier.HOST, Tier.STORE), Offer.Reason.FETCHED, "lease1"));
         var offer = reply.get(20, TimeUnit.SECONDS).getOffer();
         assertEquals(OfferReason.OFFER_REASON_FETCHED, offer.getReason());
+        assertEquals("lease1", offer.getLease());
         assertEquals(List.of(1, 2), List.of(offer.getFirstIndex(), offer.getSourcesCount()));
 
-        door.replies().ready(session, "r1", 1, new Offer(0, List.of(), Offer.Reason.WAIT_EXPIRED));
+        door.replies().ready(session, "r1", 1, Offer.none(0, Offer.Reason.WAIT_EXPIRED));
         assertEquals(OfferReason.OFFER_REASON_WAIT_EXPIRED, engine.notice().getReady().getOffer().getReason());
         door.replies().released(session, "r1", 1, List.of(3, 4));
         assertEquals(List.of(3, 4), engine.notice().getReleased().getPagesList());
@@ -174,7 +175,7 @@ class DoorServerTest {
                         List.of(page, page.toBuilder().setIndex(4).setPage(1).build()))
                 .forEach(blocks -> {
                     refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().load(LoadRequest.newBuilder()
-                            .setSession(session).setRequest("r").setAttempt(1).setNamespace("ns").addAllBlocks(blocks).build()));
+                            .setSession(session).setRequest("r").setAttempt(1).setNamespace("ns").setLease("l").addAllBlocks(blocks).build()));
                     refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().sealed(SealedRequest.newBuilder()
                             .setSession(session).setRequest("r").setAttempt(1).setNamespace("ns").setRoot(key).setParent(key)
                             .addAllBlocks(blocks).build()));
@@ -242,7 +243,7 @@ class DoorServerTest {
             Status status = statusOf(reply);
             assertEquals("because of " + refusal, status.getDescription());
             Status.Code expected = switch (refusal) {
-                case UNKNOWN_SESSION, UNKNOWN_REQUEST -> Status.Code.NOT_FOUND;
+                case UNKNOWN_SESSION, UNKNOWN_REQUEST, UNKNOWN_LEASE -> Status.Code.NOT_FOUND;
                 case INSTANCE_TAKEN -> Status.Code.ALREADY_EXISTS;
                 case LAYOUT_MISMATCH, NOT_OFFERED, NOT_REGISTERED -> Status.Code.FAILED_PRECONDITION;
                 case BAD_ARGUMENT -> Status.Code.INVALID_ARGUMENT;
@@ -327,7 +328,7 @@ class DoorServerTest {
         long call = await(Submitted.class).call();
         // Late answers to forgotten calls go nowhere; the one that waits gets its own.
         forgotten.stream().filter(Submitted.class::isInstance).map(Submitted.class::cast)
-                .forEach(late -> door.replies().offer(late.call(), new Offer(0, List.of(), Offer.Reason.NO_ROOM)));
+                .forEach(late -> door.replies().offer(late.call(), Offer.none(0, Offer.Reason.NO_ROOM)));
         door.replies().waiting(call);
         assertTrue(last.orTimeout(20, TimeUnit.SECONDS).join().hasWaiting());
     }
@@ -347,7 +348,7 @@ class DoorServerTest {
     @Test
     void aPortThatIsTakenIsSaid() {
         DoorServer second = new DoorServer(
-                door.port(),
+                DoorAddress.tcp(door.port()),
                 new DoorServer.Wiring("n1", layouts, inputs::add, inputs::add, pools, () -> new DoorHealth(false, 0, 0, 0, 0, 0)),
                 DoorLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(DoorException.class, second::start).getMessage());

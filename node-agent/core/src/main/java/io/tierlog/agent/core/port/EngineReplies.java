@@ -21,16 +21,39 @@ public interface EngineReplies {
     /** Answers the Load call {@code call}: the first {@code loaded} blocks are on the device; {@code reason} is empty when all are. */
     void loaded(long call, int loaded, String reason);
 
+    /** Answers the Exist call {@code call}, one answer for each key in order. */
+    void found(long call, List<Whereabouts> blocks);
+
+    /** Answers the Reserve call {@code call}: all its blocks are pinned under {@code lease} for {@code leaseMs} milliseconds. */
+    void reserved(long call, String lease, long leaseMs);
+
+    /** Answers the Reserve call {@code call}: the key at {@code position} does not serve on the host, so nothing is reserved. */
+    void missing(long call, int position);
+
     /** Answers any other call. */
     void done(long call);
 
     /** Answers any call with a typed refusal; {@code retry} says whether the same call may succeed later. */
     void refused(long call, Refusal refusal, String detail, boolean retry);
 
+    /** Where a block serves: on the host and the disk of this node, and in the store as far as it is known. */
+    record Whereabouts(boolean host, boolean disk, StoreAnswer store) {}
+
+    /** What the store says of a block. */
+    enum StoreAnswer {
+        PRESENT,
+        ABSENT,
+        /** Not asked: one before it is absent. */
+        UNKNOWN,
+        /** The store could not be asked. */
+        UNREACHABLE
+    }
+
     /** The closed list of refusals at the door. */
     enum Refusal {
         UNKNOWN_SESSION,
         UNKNOWN_REQUEST,
+        UNKNOWN_LEASE,
         INSTANCE_TAKEN,
         LAYOUT_MISMATCH,
         BAD_ARGUMENT,

@@ -9,6 +9,7 @@ import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.Main;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,92 +20,94 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 /**
- * Another {@code tierlog} command in a process of its own, on the same class path and Java.
+ * Another {@code tierlog} command in a process of its own, on the same class path and Java, and with nothing of this one's settings: its flags
+ * say everything.
  *
- * <p>It is ready when it has printed its line {@code {"event":"ready",...}}. What it says on standard error goes to a file. It ends when this
- * is closed, and with this process.
+ * <p>Whoever launches it closes it. Any thread may close or kill it while another waits for it.
  */
 final class ChildProcess implements AutoCloseable {
     private static final Duration READY = Duration.ofSeconds(60);
     private static final Duration STOP = Duration.ofSeconds(20);
+    private static final Path NOTHING = Path.of("/dev/null");
+    private static final String LOG_LEVEL = "tierlog.log.level";
     private static final int SHOWN_LINES = 15;
 
     private final String name;
     private final Process process;
-    private final JsonNode ready;
-    private final Thread killer;
+    private final Path log;
+    private final CompletableFuture<JsonNode> ready = new CompletableFuture<>();
+    private final CompletableFuture<Void> read = new CompletableFuture<>();
 
-    private ChildProcess(String name, Process process, JsonNode ready, Thread killer) {
+    private ChildProcess(String name, Process process, Path log) {
         this.name = name;
         this.process = process;
-        this.ready = ready;
-        this.killer = killer;
+        this.log = log;
     }
 
-    /** Runs {@code arguments} and waits until it is ready; its standard error goes to {@code logs/NAME.log}. */
-    static ChildProcess start(String name, Path logs, List<String> arguments) throws InterruptedException {
+    /** Launches what prints a line {@code {"event":"ready",...}} once it is ready; its standard error is appended to {@code logs/NAME.log}. */
+    static ChildProcess service(String name, Path logs, List<String> arguments) {
         Path log = logs.resolve(name + ".log");
-        Process process;
+        ChildProcess child = new ChildProcess(name, start(name, arguments, Redirect.appendTo(log.toFile())), log);
+        ObjectMapper mapper = new ObjectMapper();
+        child.read(line -> {
+            JsonNode json = parsed(mapper, line);
+            if ("ready".equals(json.path("event").asText())) {
+                child.ready.complete(json);
+            }
+        });
+        return child;
+    }
+
+    /** Launches what speaks for itself: its standard output goes to {@code lines}, its standard error is this process's. */
+    static ChildProcess speaking(String name, List<String> arguments, Consumer<String> lines) {
+        ChildProcess child = new ChildProcess(name, start(name, arguments, Redirect.INHERIT), NOTHING);
+        child.read(lines);
+        return child;
+    }
+
+    private static Process start(String name, List<String> arguments, Redirect errors) {
+        ProcessBuilder builder = new ProcessBuilder(commandLine(arguments))
+                .redirectError(errors)
+                .redirectInput(Redirect.from(NOTHING.toFile()));
+        builder.environment().keySet().removeIf(variable -> variable.startsWith("TIERLOG_"));
         try {
-            process = new ProcessBuilder(commandLine(arguments))
-                    .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                    .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-                    .start();
+            return builder.start();
         } catch (IOException e) {
             throw new CliError("cannot start " + name + ": " + e, "is there memory and disk left?", CliError.FAILURE, e);
         }
-        Thread killer = new Thread(process::destroyForcibly, "stop-" + name);
-        try {
-            Runtime.getRuntime().addShutdownHook(killer);
-        } catch (IllegalStateException e) {
-            process.destroyForcibly();
-            throw new CliError(name + " was not started: the demo ends", "start it again", CliError.FAILURE, e);
-        }
-        try {
-            return new ChildProcess(name, process, awaitReady(process), killer);
-        } catch (IOException | TimeoutException | ExecutionException e) {
-            process.destroyForcibly();
-            throw new CliError(name + " did not start: " + tail(log), "its whole output is in " + log, CliError.FAILURE, e);
-        }
     }
 
-    /** The command line of {@code tierlog} with {@code arguments} in a process like this one. */
-    static List<String> commandLine(List<String> arguments) {
+    private static List<String> commandLine(List<String> arguments) {
         List<String> line = new ArrayList<>();
         line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(option -> !option.startsWith("-agentlib") && !option.startsWith("-XX:StartFlightRecording"))
                 .forEach(line::add);
-        line.add("-cp");
-        line.add(System.getProperty("java.class.path"));
-        line.add(Main.class.getName());
+        String level = System.getProperty(LOG_LEVEL);
+        if (level != null) {
+            line.add("-D" + LOG_LEVEL + "=" + level);
+        }
+        line.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         line.addAll(arguments);
+        line.addAll(List.of("--config", NOTHING.toString()));
         return line;
     }
 
-    private static JsonNode awaitReady(Process process)
-            throws IOException, InterruptedException, TimeoutException, ExecutionException {
-        CompletableFuture<JsonNode> found = new CompletableFuture<>();
-        Thread.ofVirtual().start(() -> read(process, found));
-        return found.get(READY.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
     /** Reads standard output to its end, so that the process never stands still on a full pipe. */
-    private static void read(Process process, CompletableFuture<JsonNode> found) {
-        ObjectMapper mapper = new ObjectMapper();
-        try (BufferedReader reader = process.inputReader()) {
-            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-                JsonNode json = parsed(mapper, line);
-                if ("ready".equals(json.path("event").asText())) {
-                    found.complete(json);
-                }
+    private void read(Consumer<String> lines) {
+        Thread.ofVirtual().start(() -> {
+            try (BufferedReader reader = process.inputReader()) {
+                reader.lines().forEach(lines);
+                ready.completeExceptionally(new IOException("it ended"));
+            } catch (IOException | RuntimeException e) {
+                ready.completeExceptionally(e);
+            } finally {
+                read.complete(null);
             }
-            found.completeExceptionally(new IOException("it ended"));
-        } catch (IOException e) {
-            found.completeExceptionally(e);
-        }
+        });
     }
 
     /** The line as JSON; what is none says nothing. */
@@ -116,7 +119,20 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    private static String tail(Path log) {
+    /**
+     * Waits for its line of being ready, and returns what that says.
+     *
+     * @throws CliError when it ended before, or did not become ready in time
+     */
+    JsonNode awaitReady() throws InterruptedException {
+        try {
+            return ready.get(READY.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException e) {
+            throw new CliError(name + " did not start: " + tail(), "its whole output is in " + log, CliError.FAILURE, e);
+        }
+    }
+
+    private String tail() {
         try {
             List<String> lines = Files.readAllLines(log);
             return String.join(System.lineSeparator(), lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size()));
@@ -133,38 +149,35 @@ final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** What it printed when it was ready. */
-    JsonNode ready() {
-        return ready;
+    /** Waits for its end at most so long; whether it has ended. */
+    boolean endsWithin(Duration limit) throws InterruptedException {
+        return process.waitFor(limit);
+    }
+
+    /** Waits for its end, and until all it printed has been taken; its exit code. */
+    int exitCode() throws InterruptedException {
+        int code = process.waitFor();
+        read.join();
+        return code;
     }
 
     /** Ends it as kill -9 does, and waits until it is gone. */
     void kill() throws InterruptedException {
         process.destroyForcibly();
         process.waitFor();
-        forget();
     }
 
-    /** Asks it to end, and kills it when it does not in time. */
+    /** Asks it to end, kills it when it does not in time, and returns when it is gone. */
     @Override
     public void close() {
         process.destroy();
         try {
-            if (!process.waitFor(STOP.toSeconds(), TimeUnit.SECONDS)) {
-                process.destroyForcibly();
+            if (!process.waitFor(STOP)) {
+                kill();
             }
         } catch (InterruptedException e) {
             process.destroyForcibly();
             Thread.currentThread().interrupt();
-        }
-        forget();
-    }
-
-    private void forget() {
-        try {
-            Runtime.getRuntime().removeShutdownHook(killer);
-        } catch (IllegalStateException ignored) {
-            // The process ends already, and the hook has run or will.
         }
     }
 }

@@ -28,6 +28,9 @@ import picocli.CommandLine.Spec;
             "Exit code 1 when a block had wrong content, the numbers do not add up, or operations did not end."
         })
 public final class DemoCommand implements Callable<Integer> {
+    /** A part that starts again takes seconds of real time; at a pace of 12 each would be the half of a minute of the trace. */
+    private static final double KILLS_PACE = 4;
+
     @Spec
     CommandSpec spec;
 
@@ -102,7 +105,7 @@ public final class DemoCommand implements Callable<Integer> {
                     + " and requests go on after the prefetch wait.")
     @Nullable String controllerAway;
 
-    @Option(names = "--no-compare", description = "Do not replay again without the tiers.")
+    @Option(names = "--no-compare", description = "Do not replay again without the tiers; a run with kills never does.")
     boolean noCompare;
 
     @Option(names = "--processes", description = "Run every part as a process of its own and print the process ids.")
@@ -111,8 +114,16 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--controller-kills",
             paramLabel = "N",
-            description = "With --processes: kill -9 the controller N times at random moments, and start it again (default: ${DEFAULT-VALUE}).")
+            description = "With --processes: kill -9 the controller N times at random moments, and start it again (default: ${DEFAULT-VALUE})."
+                    + " A trace is then replayed at 4 times its pace, unless --speed says otherwise.")
     int controllerKills;
+
+    @Option(
+            names = "--agent-kills",
+            paramLabel = "N",
+            description = "With --processes: kill -9 agents N times at random moments, one node after the other, and start them again"
+                    + " (default: ${DEFAULT-VALUE}).")
+    int agentKills;
 
     @Option(names = "--keep", description = "Keep the log, the state and the store afterwards, and say where they are.")
     boolean keep;
@@ -126,7 +137,13 @@ public final class DemoCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
+        if (controllerKills + agentKills > 0 && options.trace != null && options.speed == null) {
+            options.speed = KILLS_PACE;
+        }
         Workload workload = options.workload();
+        require(
+                away().isEmpty() || away().get().from() < workload.size(),
+                "--controller-away " + controllerAway + ": the run has " + workload.size() + " requests");
         WorkloadProfile profile = WorkloadProfile.of(workload);
         try (DemoRun run = new DemoRun(this, workload, profile)) {
             if (processes) {
@@ -148,6 +165,8 @@ public final class DemoCommand implements Callable<Integer> {
         require(controllerAway == null || (!processes && !noTiers && !noController), "--controller-away needs a controller in this process");
         away();
         require(controllerKills == 0 || (processes && !noController), "--controller-kills needs --processes, and a controller");
+        require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");
+        require(agentKills >= 0 && agentKills <= 1000, "--agent-kills must be 0 to 1000, not " + agentKills);
         require(controllerKills >= 0 && controllerKills <= 1000, "--controller-kills must be 0 to 1000, not " + controllerKills);
     }
 

@@ -58,6 +58,7 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
         json.put("decisions", summary.counts().decisions());
         json.put("commands", summary.counts().commands());
         json.put("waits_expired", summary.counts().waitsExpired());
+        json.put("recovered_blocks", summary.counts().recovered());
         json.put("unreadable_records", summary.counts().unreadable());
         JsonNode latencies = json.get("latency_ms");
         if (latencies instanceof ObjectNode object) {

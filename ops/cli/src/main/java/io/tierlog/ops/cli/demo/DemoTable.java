@@ -63,6 +63,9 @@ final class DemoTable {
         row("decisions", count(log.counts().decisions()));
         row("commands", count(log.counts().commands()));
         row("waits for a fetch expired", count(log.counts().waitsExpired()));
+        if (log.counts().recovered() > 0) {
+            row("blocks found on disk again", count(log.counts().recovered()));
+        }
     }
 
     private void latency(DemoReport report) {

@@ -8,6 +8,7 @@ import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.door.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import java.io.PrintWriter;
@@ -43,7 +44,7 @@ public final class EngineCommand implements Callable<Integer> {
     @Mixin
     ClusterOptions cluster;
 
-    @Option(names = "--agents", required = true, paramLabel = "NODE=HOST:PORT", split = ",", description = "The agents, by the name of their node.")
+    @Option(names = "--agents", required = true, paramLabel = "NODE=ADDRESS", split = ",", description = "The agents, by the name of their node: HOST:PORT or unix:PATH.")
     Map<String, String> agents = new TreeMap<>();
 
     @Option(names = "--watch-log", description = "Count operations and records on the log of --bootstrap-servers too.")
@@ -54,6 +55,12 @@ public final class EngineCommand implements Callable<Integer> {
             paramLabel = "MS",
             description = "What the agents were given as --prefetch-wait-ms (default: ${DEFAULT-VALUE}).")
     int prefetchWaitMs = 200;
+
+    @Option(
+            names = "--registration-wait-ms",
+            paramLabel = "MS",
+            description = "How long to wait at the start until the agents are on the log; then the run begins without (default: ${DEFAULT-VALUE}).")
+    long registrationWaitMs = Timeouts.defaults().onTheLogMs();
 
     @Option(names = "--run", paramLabel = "NAME", description = "Name of the run, new for every run on one log (default: run-PID).")
     String run = "run-" + ProcessHandle.current().pid();
@@ -74,7 +81,7 @@ public final class EngineCommand implements Callable<Integer> {
             Path memory = SharedMemory.directory();
             closing.atEnd(() -> SharedMemory.delete(memory));
             ReplayConfig plan = ReplayPlan.of(run, options, workload, profile, nodes, memory);
-            ReplayConfig config = plan.withTimeouts(ReplayPlan.patience(plan, prefetchWaitMs));
+            ReplayConfig config = plan.withTimeouts(ReplayPlan.patience(plan, prefetchWaitMs).withOnTheLogMs(registrationWaitMs));
             Optional<LogTally> tally = Optional.empty();
             if (watchLog) {
                 LogTally started = ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics()));

@@ -18,6 +18,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
@@ -51,6 +52,7 @@ final class LogTally implements AutoCloseable {
     private final AtomicLong decisions = new AtomicLong();
     private final AtomicLong unreadable = new AtomicLong();
     private final AtomicLong waitsExpired = new AtomicLong();
+    private final AtomicLong recovered = new AtomicLong();
     private final OperationBook book = new OperationBook();
     private final ConcurrentMap<String, Long> submittedAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Long> answeredAtMs = new ConcurrentHashMap<>();
@@ -75,12 +77,19 @@ final class LogTally implements AutoCloseable {
         return tally;
     }
 
-    /** Counts so far: records by topic, records that could not be read, requests whose wait for a fetch expired, operations. */
-    record Counts(long events, long decisions, long commands, long unreadable, long waitsExpired, OperationBook.Totals operations) {}
+    /**
+     * Counts so far.
+     *
+     * @param unreadable records that could not be read
+     * @param waitsExpired requests whose wait for a fetch expired
+     * @param recovered blocks that agents found on their disks when they started
+     */
+    record Counts(
+            long events, long decisions, long commands, long unreadable, long waitsExpired, long recovered, OperationBook.Totals operations) {}
 
     Counts counts() {
         synchronized (book) {
-            return new Counts(events.get(), decisions.get(), commands.get(), unreadable.get(), waitsExpired.get(), book.totals());
+            return new Counts(events.get(), decisions.get(), commands.get(), unreadable.get(), waitsExpired.get(), recovered.get(), book.totals());
         }
     }
 
@@ -130,6 +139,7 @@ final class LogTally implements AutoCloseable {
             case Reading.Decoded<Event>(RequestSubmitted submitted) when !submitted.answered() ->
                 pair(submittedAtMs, waiting(submitted.envelope().aggregate(), submitted.request(), submitted.attempt()), entry.timestampMs());
             case Reading.Decoded<Event>(BackUpDone done) -> done.blocks().forEach(block -> stored(done.namespace(), block, entry.timestampMs()));
+            case Reading.Decoded<Event>(BlocksRecovered found) -> recovered.addAndGet(found.blocks().size());
             case Reading.Decoded<Event>(WaitExpired _) -> waitsExpired.incrementAndGet();
             case Reading.Decoded<Event> _ -> {}
             case Reading.Unreadable<Event> _ -> unreadable.incrementAndGet();

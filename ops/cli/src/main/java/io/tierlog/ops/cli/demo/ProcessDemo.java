@@ -9,34 +9,45 @@ import io.tierlog.events.Topics;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
 import io.tierlog.schemas.Policy;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalInt;
-import java.util.Random;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /**
- * The demo with every part in a process of its own: broker, controller, one agent per node, and the engines. It can also kill the controller while
- * the engines run.
+ * The demo with every part in a process of its own: broker, controller, one agent per node, and the engines. It can also kill parts while the
+ * engines run.
  *
- * <p>One thread; closing ends the processes, last first.
+ * <p>One thread runs it; closing, from any thread, ends the processes, last first, and lets no other start.
  */
 final class ProcessDemo implements AutoCloseable {
     private static final Duration POLICY_WAIT = Duration.ofSeconds(60);
+    /** A part that has just been started again is left in peace that long. */
     private static final Duration LEAST_LIFE = Duration.ofMillis(500);
-    private static final int USUAL_LIFE_MS = 4_000;
+    /** Length of a run that is not paced: nobody knows it, so kills follow one another. */
+    private static final Duration UNPACED_PER_KILL = Duration.ofSeconds(8);
+    /** The successor of a killed agent is refused until the controller has not heard of the old one for ten ticks. */
+    private static final int REGISTRATION_SECONDS = 60;
+
+    private static final String CONTROLLER = "controller";
 
     private final DemoCommand flags;
     private final Path data;
     private final long durationMs;
     private final Blocks blocks;
     private final Said said;
-    private final List<ChildProcess> children = new CopyOnWriteArrayList<>();
+    private final Deque<ChildProcess> children = new ArrayDeque<>();
+    private boolean closed;
 
     /** Blocks of the host pool of each node and of its disk tier, if any, and tokens in a block. */
     record Blocks(int host, OptionalInt disk, int tokens) {}
@@ -54,35 +65,33 @@ final class ProcessDemo implements AutoCloseable {
 
     /** Starts all parts, lets the engines run to their end, and returns their exit code. */
     int run(List<String> nodes, Policy policy) throws InterruptedException {
-        ChildProcess broker = start("broker", List.of("broker", "--port", "0", "--data", data.resolve("broker").toString(), "--format", "json"));
-        String servers = broker.ready().get("bootstrapServers").asText();
+        ChildProcess broker = service("broker", List.of("broker", "--port", "0", "--data", data.resolve("broker").toString(), "--format", "json"));
+        String servers = broker.awaitReady().get("bootstrapServers").asText();
         KafkaAccess access = KafkaAccess.of(servers);
         ClusterOptions.checked(() -> {
             try (TopicAdmin admin = new TopicAdmin(access)) {
                 return admin.create(Topics.DEFAULT, flags.partitions, 1);
             }
         });
+        Map<String, List<String>> mortals = new LinkedHashMap<>();
         if (!flags.noController) {
-            start("controller", controller(servers));
+            mortals.put(CONTROLLER, controller(servers));
+            service(CONTROLLER, controller(servers)).awaitReady();
             new PolicyClient(access, new Codec(Schemas.bundled()), Topics.DEFAULT).setFirst(policy, POLICY_WAIT);
         }
-        List<String> agents = new ArrayList<>();
+        Map<String, String> agents = new LinkedHashMap<>();
         for (String node : nodes) {
-            ChildProcess agent = start(node, agent(servers, node));
-            agents.add(node + "=127.0.0.1:" + agent.ready().get("port").asInt());
+            int port = service(node, agent(servers, node, 0)).awaitReady().get("port").asInt();
+            // Started again, it opens its door where its engine looks for it.
+            mortals.put(node, agent(servers, node, port));
+            agents.put(node, "127.0.0.1:" + port);
         }
-        Process engine = engine(servers, String.join(",", agents));
-        Thread killer = new Thread(engine::destroy, "stop-engine");
-        Runtime.getRuntime().addShutdownHook(killer);
-        try {
-            tell("engine pid " + engine.pid() + "; their output is in " + data);
-            killController(engine, servers);
-            engine.inputReader().lines().forEach(said.out()::println);
-            said.out().flush();
-            return engine.waitFor();
-        } finally {
-            engine.destroy();
-        }
+        KillPlan plan = kills(nodes);
+        ChildProcess engine = engine(servers, agents, !flags.noCompare && plan.isEmpty());
+        kill(plan, mortals, engine);
+        int code = engine.exitCode();
+        said.out().flush();
+        return code;
     }
 
     private void tell(String what) {
@@ -90,10 +99,18 @@ final class ProcessDemo implements AutoCloseable {
         said.err().flush();
     }
 
-    private ChildProcess start(String name, List<String> arguments) throws InterruptedException {
-        ChildProcess child = ChildProcess.start(name, data, arguments);
-        children.add(child);
+    private ChildProcess service(String name, List<String> arguments) {
+        ChildProcess child = adopt(() -> ChildProcess.service(name, data, arguments));
         tell(name + " pid " + child.pid());
+        return child;
+    }
+
+    private synchronized ChildProcess adopt(Supplier<ChildProcess> launch) {
+        if (closed) {
+            throw new CliError("the demo ends", "start it again", CliError.FAILURE);
+        }
+        ChildProcess child = launch.get();
+        children.push(child);
         return child;
     }
 
@@ -108,7 +125,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--format", "json");
     }
 
-    private List<String> agent(String servers, String node) {
+    private List<String> agent(String servers, String node, int port) {
         List<String> line = new ArrayList<>(List.of(
                 "agent",
                 "--bootstrap-servers", servers,
@@ -118,65 +135,80 @@ final class ProcessDemo implements AutoCloseable {
                 "--block-tokens", String.valueOf(blocks.tokens()),
                 "--bytes-per-block", flags.options.blockBytes() + "B",
                 "--prefetch-wait-ms", String.valueOf(flags.prefetchWaitMs),
-                "--port", "0",
+                "--registration-timeout", String.valueOf(REGISTRATION_SECONDS),
+                "--port", String.valueOf(port),
                 "--format", "json"));
         blocks.disk().ifPresent(count ->
                 line.addAll(List.of("--disk", data.resolve("disk").resolve(node).toString(), "--disk-size", count + "blocks")));
         return line;
     }
 
-    private Process engine(String servers, String agents) {
+    private ChildProcess engine(String servers, Map<String, String> agents, boolean compare) {
         List<String> line = new ArrayList<>(List.of(
                 "engine",
-                "--agents", agents,
+                "--agents", agents.entrySet().stream().map(Object::toString).collect(Collectors.joining(",")),
                 "--watch-log",
                 "--bootstrap-servers", servers,
                 "--format", flags.format.name(),
                 "--prefetch-wait-ms", String.valueOf(flags.prefetchWaitMs),
-                flags.noCompare ? "--no-compare" : "--compare"));
-        line.addAll(flags.options.asArguments());
-        try {
-            return new ProcessBuilder(ChildProcess.commandLine(line))
-                    .redirectError(ProcessBuilder.Redirect.INHERIT)
-                    .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-                    .start();
-        } catch (IOException e) {
-            throw new CliError("cannot start the engine: " + e, "is there memory left?", CliError.FAILURE, e);
+                compare ? "--compare" : "--no-compare"));
+        if (flags.noController) {
+            line.addAll(List.of("--registration-wait-ms", "0"));
         }
+        line.addAll(flags.options.asArguments());
+        ChildProcess engine = adopt(() -> ChildProcess.speaking("engine", line, said.out()::println));
+        tell("engine pid " + engine.pid() + "; the output of the others is in " + data);
+        return engine;
     }
 
-    /** Kills the controller at random moments while the engines run, and starts it again; says how often. */
-    private void killController(Process engine, String servers) throws InterruptedException {
-        Random moments = new Random(flags.options.seed);
-        int kills = 0;
-        while (kills < flags.controllerKills && engine.isAlive()) {
-            Duration life = LEAST_LIFE.plusMillis(moments.nextInt(2 * meanLifeMs()));
-            if (engine.waitFor(life)) {
+    private KillPlan kills(List<String> nodes) {
+        Map<String, Integer> times = new LinkedHashMap<>();
+        times.put(CONTROLLER, flags.controllerKills);
+        for (int i = 0; i < flags.agentKills; i++) {
+            times.merge(nodes.get(i % nodes.size()), 1, Integer::sum);
+        }
+        double speed = flags.options.pacing(durationMs).speed().orElse(0);
+        Duration run = speed > 0
+                ? Duration.ofMillis((long) (durationMs / speed))
+                : UNPACED_PER_KILL.multipliedBy(flags.controllerKills + flags.agentKills);
+        return KillPlan.over(flags.options.seed, run, times);
+    }
+
+    /** Kills parts as planned for as long as the engines run, and starts each again; says how often. */
+    private void kill(KillPlan plan, Map<String, List<String>> mortals, ChildProcess engine) throws InterruptedException {
+        long startNanos = System.nanoTime();
+        int done = 0;
+        for (KillPlan.Kill kill : plan.kills()) {
+            Duration wait = kill.at().minusNanos(System.nanoTime() - startNanos);
+            if (engine.endsWithin(wait.compareTo(LEAST_LIFE) < 0 ? LEAST_LIFE : wait)) {
                 break;
             }
-            ChildProcess victim = children.stream().filter(child -> child.name().equals("controller")).findFirst().orElseThrow();
+            ChildProcess victim = take(kill.part());
             victim.kill();
-            children.remove(victim);
-            kills++;
-            tell(String.format(Locale.ROOT, "controller pid %d killed after %.1f s (%d)", victim.pid(), life.toMillis() / 1000.0, kills));
-            start("controller", controller(servers));
+            done++;
+            tell(String.format(Locale.ROOT, "%s pid %d killed after %.1f s (%d of %d)",
+                    kill.part(), victim.pid(), (System.nanoTime() - startNanos) / 1e9, done, plan.kills().size()));
+            service(kill.part(), Objects.requireNonNull(mortals.get(kill.part()))).awaitReady();
         }
-        if (flags.controllerKills > 0) {
-            tell("controller kills: " + kills + " of " + flags.controllerKills);
+        if (done < plan.kills().size()) {
+            tell("the run ended before the other " + (plan.kills().size() - done) + " kills");
         }
     }
 
-    /** Kills are spread over a run whose length is known; else they follow one another. */
-    private int meanLifeMs() {
-        double speed = flags.options.pacing(durationMs).speed().orElse(0);
-        return speed == 0 ? USUAL_LIFE_MS : Math.clamp((long) (durationMs / speed / (flags.controllerKills + 1)), 500, 600_000);
+    private synchronized ChildProcess take(String name) {
+        ChildProcess found = children.stream().filter(child -> child.name().equals(name)).findFirst().orElseThrow();
+        children.remove(found);
+        return found;
     }
 
     @Override
     public void close() {
-        for (ChildProcess child : children.reversed()) {
-            child.close();
+        List<ChildProcess> left;
+        synchronized (this) {
+            closed = true;
+            left = List.copyOf(children);
+            children.clear();
         }
-        children.clear();
+        left.forEach(ChildProcess::close);
     }
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.time.Deadlines;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.function.Predicate;
+
+/**
+ * What engines have been promised of the host: a lease names the pins of some blocks. One is given with an offer and lasts as long as it; one that
+ * an engine asked for outside of requests has an end of its own. A load consumes a lease, and whoever names it afterwards hears that it is unknown.
+ *
+ * <p>For the core's one thread.
+ */
+final class Leases {
+    /** Whose blocks a lease names. */
+    sealed interface Lease {
+        /** Of the session that may use it. */
+        String session();
+    }
+
+    /** The offer of an attempt: its pins are the attempt's. */
+    record Offered(LiveAttempt attempt) implements Lease {
+        @Override
+        public String session() {
+            return attempt.id().session();
+        }
+    }
+
+    /** Blocks reserved outside of requests, by that call: the lease's own name pins them. */
+    record Reserved(String session, String namespace, long call) implements Lease {}
+
+    private final Desk desk;
+    private final SequencedMap<String, Lease> open = new LinkedHashMap<>();
+    private final Deadlines<String> ends = new Deadlines<>();
+
+    Leases(Desk desk) {
+        this.desk = desk;
+    }
+
+    long nextDeadlineMs() {
+        return ends.nextMs();
+    }
+
+    /** The open lease of that name, if it is the session's. */
+    Optional<Lease> find(String session, String lease) {
+        return Optional.ofNullable(open.get(lease)).filter(found -> found.session().equals(session));
+    }
+
+    /** Reservations of the session that are open. */
+    long reservations(String session) {
+        return open.values().stream().filter(lease -> lease instanceof Reserved reserved && reserved.session().equals(session)).count();
+    }
+
+    /** A name for what is offered to the attempt. */
+    String offered(LiveAttempt attempt) {
+        String lease = desk.nextLease();
+        open.put(lease, new Offered(attempt));
+        return lease;
+    }
+
+    /** Pins the pages until {@code leaseMs} from now, and names the lease. */
+    String reserve(Reserved whose, List<Page> pages, long leaseMs) {
+        String lease = desk.nextLease();
+        open.put(lease, whose);
+        ends.set(lease, desk.nowMs() + leaseMs);
+        pages.forEach(page -> desk.pages.pin(lease, page));
+        return lease;
+    }
+
+    /** Nobody may name the lease any more; its pins stay, for whoever took it, who releases them. One that is not open is nothing. */
+    void end(String lease) {
+        open.remove(lease);
+        ends.clear(lease);
+    }
+
+    /** Ends a reservation, its pins too. */
+    void release(String lease) {
+        end(lease);
+        desk.pages.unpinAll(lease);
+    }
+
+    /** Reservations whose end has come are over. */
+    void expire() {
+        for (Optional<String> due = ends.pollDue(desk.nowMs()); due.isPresent(); due = ends.pollDue(desk.nowMs())) {
+            desk.counters.increment(AgentCounter.LEASES_EXPIRED);
+            release(due.get());
+        }
+    }
+
+    /** Nobody has heard of what this call reserved. */
+    void callGone(long call) {
+        releaseAll(lease -> lease.call() == call);
+    }
+
+    /** The session is over, and its reservations with it; offers end with their attempts. */
+    void sessionGone(String session) {
+        releaseAll(lease -> lease.session().equals(session));
+    }
+
+    private void releaseAll(Predicate<Reserved> which) {
+        List<String> over = open.entrySet().stream()
+                .filter(entry -> entry.getValue() instanceof Reserved reserved && which.test(reserved))
+                .map(Map.Entry::getKey)
+                .toList();
+        over.forEach(this::release);
+    }
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.ExistAsked;
+import io.tierlog.agent.core.AgentInput.StoreProbed;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.EngineReplies.StoreAnswer;
+import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
+import io.tierlog.schemas.Bytes;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Answers where blocks are. Looking is no use of a block: nothing is pinned, fetched or made younger by it. For the core's one thread.
+ */
+final class Looks {
+    private final Desk desk;
+    private final Engines engines;
+    private final Map<Long, ExistAsked> asked = new LinkedHashMap<>();
+
+    Looks(Desk desk, Engines engines) {
+        this.desk = desk;
+        this.engines = engines;
+    }
+
+    /** Asks the store; what is here is looked up when it has answered. */
+    void run(ExistAsked in) {
+        Optional<Refusal> session = engines.whyNot(in.session());
+        Optional<String> wrong = DoorCheck.keys(in.namespace(), in.keys(), desk.limits.bounds().keysPerRequest());
+        if (session.isPresent()) {
+            engines.refuse(in.call(), session.get(), Engines.FIRST, false);
+        } else if (wrong.isPresent()) {
+            engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
+        } else if (asked.size() >= desk.limits.door().calls()) {
+            engines.refuse(in.call(), Refusal.BUSY, asked.size() + " calls wait for the store", true);
+        } else {
+            long unit = desk.nextUnit();
+            asked.put(unit, in);
+            desk.ports.store().probe(unit, in.namespace(), in.keys());
+        }
+    }
+
+    /** The store has answered; false when it was asked by somebody else. */
+    boolean probed(StoreProbed in) {
+        ExistAsked look = asked.remove(in.unit());
+        if (look == null) {
+            return false;
+        }
+        desk.counters.add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
+        List<Whereabouts> blocks = new ArrayList<>(look.keys().size());
+        for (Bytes key : look.keys()) {
+            boolean host = desk.pages.serving(look.namespace(), key).isPresent();
+            boolean disk = desk.disk.serving(look.namespace(), key).isPresent();
+            blocks.add(new Whereabouts(host, disk, inStore(in, blocks.size())));
+        }
+        desk.ports.engines().found(look.call(), blocks);
+        return true;
+    }
+
+    private static StoreAnswer inStore(StoreProbed in, int position) {
+        if (!in.reachable()) {
+            return StoreAnswer.UNREACHABLE;
+        }
+        if (position < in.present()) {
+            return StoreAnswer.PRESENT;
+        }
+        return position == in.present() ? StoreAnswer.ABSENT : StoreAnswer.UNKNOWN;
+    }
+
+    void callGone(long call) {
+        asked.values().removeIf(look -> look.call() == call);
+    }
+
+    void sessionGone(String session) {
+        for (Map.Entry<Long, ExistAsked> look : List.copyOf(asked.entrySet())) {
+            if (look.getValue().session().equals(session)) {
+                asked.remove(look.getKey());
+                engines.refuse(look.getValue().call(), Refusal.UNKNOWN_SESSION, "the session has ended", false);
+            }
+        }
+    }
+}

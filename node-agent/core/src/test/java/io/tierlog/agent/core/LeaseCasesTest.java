@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.EngineReplies.StoreAnswer;
+import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.LoadBackFailed;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.RequestCancelled;
+import io.tierlog.schemas.event.WriteBackDone;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What engines are promised, reserve and look up, and calls that nobody waits for. 64 device pages, 512 host pages; the six blocks of the prompt
+ * serve on the host, so 506 pages are free.
+ */
+class LeaseCasesTest {
+    private static final Attempt OUTSIDE = new Attempt(World.SESSION, "", 0);
+
+    private final World world = World.running(64, 512);
+    private final Prompt prompt = Prompt.range(16, 1, 100);
+
+    @BeforeEach
+    void sixOnHost() {
+        world.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
+        String writeBack = world.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
+        world.endAll(Kind.SAVE);
+        world.releasePins(writeBack);
+        assertNothingKept();
+    }
+
+    private void assertNothingKept() {
+        world.assertAtRest();
+        assertEquals(506, world.free());
+    }
+
+    private Heard.Reserved reserved(long call) {
+        return world.heard.reply(call, Heard.Reserved.class);
+    }
+
+    private void assertUnknown(String lease) {
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.release(lease)).refusal());
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load(OUTSIDE, lease, prompt, 0, 10)).refusal());
+    }
+
+    @Test
+    void aLoadConsumesTheLeaseOfItsOfferWhateverItTakesOfIt() {
+        Offer offer = world.offered(world.submit("r", prompt, 0));
+        assertEquals(6, world.pins());
+        long load = world.load("r", prompt, 0, 10, 11);
+        assertUnknown(offer.lease());
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load("r", prompt, 0, 12)).refusal());
+        assertEquals(8, world.pins(), "the other four are pinned until the load ends");
+        world.endAll(Kind.LOAD);
+        assertEquals(new Heard.Loaded(2, ""), world.heard.reply(load, Heard.Loaded.class));
+        assertNothingKept();
+        assertUnknown(offer.lease());
+    }
+
+    @Test
+    void aLeaseOfAnOfferIsGivenUpOnce() {
+        Offer offer = world.offered(world.submit("r", prompt, 0));
+        world.heard.reply(world.release(offer.lease()), Heard.Done.class);
+        assertNothingKept();
+        assertUnknown(offer.lease());
+    }
+
+    @Test
+    void aLeaseOfAnOfferEndsWithItsAttempt() {
+        Offer prefilled = world.offered(world.submit("r", prompt, 0));
+        world.prefilled("r");
+        assertUnknown(prefilled.lease());
+        Offer cancelled = world.offered(world.submit(new Attempt(World.SESSION, "r", 2), prompt, 0, true));
+        assertNotEquals(prefilled.lease(), cancelled.lease());
+        world.on(new AgentInput.Cancelled(world.call(), new Attempt(World.SESSION, "r", 2)));
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.release(cancelled.lease())).refusal());
+        assertNothingKept();
+    }
+
+    @Test
+    void anOfferOfNothingHasNoLease() {
+        Prompt other = Prompt.range(16, 500, 550);
+        assertEquals("", world.offered(world.submitted("r", other)).lease());
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load("r", other, 0, 10)).refusal());
+    }
+
+    @Test
+    void aLeaseServesItsOwnAttemptAlone() {
+        Offer first = world.offered(world.submit("r", prompt, 0));
+        world.submit("s", prompt, 0);
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load(World.attempt("s"), first.lease(), prompt, 0, 10)).refusal());
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load(OUTSIDE, first.lease(), prompt, 0, 10)).refusal());
+        Heard.Reserved reserved = reserved(world.reserve(prompt, 0, 2));
+        assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load(World.attempt("s"), reserved.lease(), prompt, 0, 10)).refusal());
+        assertEquals(14, world.pins(), "nothing of this ended a lease");
+    }
+
+    @Test
+    void aReservationPinsAllAndIsLoadedWithoutARequest() {
+        Heard.Reserved reserved = reserved(world.reserve(World.SESSION, prompt, 1, 4, 700));
+        assertEquals(700, reserved.leaseMs());
+        assertEquals(3, world.pins());
+        long load = world.load(OUTSIDE, reserved.lease(), prompt, 1, 20, 21, 22);
+        assertEquals(6, world.pins(), "reservation and load");
+        world.advance(5_000);
+        assertEquals(6, world.pins(), "the end of the reservation is nothing to a load that moves");
+        world.endAll(Kind.LOAD);
+        assertEquals(new Heard.Loaded(3, ""), world.heard.reply(load, Heard.Loaded.class));
+        for (int i = 1; i < 4; i++) {
+            world.assertOnDevice(prompt, i, 19 + i);
+        }
+        LoadBackDone done = world.heard.event(LoadBackDone.class);
+        assertEquals(List.of("", 0, 3), List.of(done.request(), done.attempt(), done.blocks().size()));
+        assertEquals(prompt.block(1), done.blocks().getFirst().block());
+        assertUnknown(reserved.lease());
+        assertNothingKept();
+    }
+
+    @Test
+    void aReservationIsAllOrNothing() {
+        Prompt longer = Prompt.range(16, 1, 160); // blocks 0 to 5 are those of the prompt
+        assertEquals(6, world.heard.reply(world.reserve(longer, 2, 9), Heard.Missing.class).position() + 2);
+        assertNothingKept();
+        assertEquals(Refusal.BAD_ARGUMENT, world.refused(world.reserve(prompt, 0, 0)).refusal());
+        assertEquals(Refusal.BAD_ARGUMENT, world.refused(world.reserve(World.SESSION, prompt, 0, 1, -1)).refusal());
+        assertEquals(Refusal.UNKNOWN_SESSION, world.refused(world.reserve("nobody", prompt, 0, 1, 0)).refusal());
+    }
+
+    @Test
+    void aReservationEndsByItselfAndIsBoundedInTime() {
+        AgentLimits.Door door = AgentLimits.defaults().door();
+        assertEquals(door.leaseMs(), reserved(world.reserve(prompt, 0, 1)).leaseMs());
+        String lease = reserved(world.reserve(World.SESSION, prompt, 0, 6, Long.MAX_VALUE)).lease();
+        world.advance(door.mostLeaseMs() - 1);
+        assertEquals(6, world.pins());
+        world.advance(1);
+        assertNothingKept();
+        assertUnknown(lease);
+    }
+
+    @Test
+    void reservationsOfASessionAreBounded() {
+        int most = AgentLimits.defaults().door().leases();
+        List<Heard.Reserved> all = IntStream.range(0, most).mapToObj(i -> reserved(world.reserve(prompt, 0, 1))).toList();
+        Heard.Refused full = world.refused(world.reserve(prompt, 0, 1));
+        assertEquals(List.of(Refusal.BUSY, true), List.of(full.refusal(), full.retry()));
+        world.release(all.get(7).lease());
+        reserved(world.reserve(prompt, 0, 1));
+        world.on(new AgentInput.SessionClosed(World.SESSION, true));
+        assertNothingKept();
+    }
+
+    @Test
+    void aLoadOutsideItsReservationEndsIt() {
+        Heard.Reserved reserved = reserved(world.reserve(prompt, 0, 2));
+        assertEquals(Refusal.NOT_OFFERED, world.refused(world.load(OUTSIDE, reserved.lease(), prompt, 1, 20, 21)).refusal());
+        assertNothingKept();
+    }
+
+    @Test
+    void aReservationThatNobodyHeardOfIsGone() {
+        long call = world.reserve(prompt, 0, 6);
+        world.gone(call);
+        assertNothingKept();
+        assertUnknown(reserved(call).lease());
+    }
+
+    @Test
+    void aLoadThatNobodyWaitsForKeepsItsPagesUntilItIsIdle() {
+        AgentLimits small = AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 1, 1));
+        World w = World.running(64, 512, small);
+        w.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
+        w.releasePins(w.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4, 5));
+        w.endAll(Kind.SAVE);
+        w.advance(60_000);
+        w.submit("r", prompt, 0);
+        long load = w.load("r", prompt, 0, 10, 11, 12, 13);
+        w.gone(load);
+        assertEquals(4, w.core.status().devicePins());
+        assertEquals(List.of(), w.heard.releasedPages("r"));
+        w.end(Kind.LOAD, 2);
+        assertEquals(List.of(), w.ports.units, "what had not begun to move never does");
+        assertEquals(List.of(10, 11, 12, 13), w.heard.releasedPages("r"));
+        assertEquals(OperationReason.CANCELLED, w.heard.event(LoadBackFailed.class).reason());
+        w.assertAtRest();
+        w.cancel("r");
+        assertEquals(List.of(10, 11, 12, 13), w.heard.releasedPages("r"), "once");
+    }
+
+    @Test
+    void aLoadThatNobodyWaitsForIsReleasedOnceWhenItsAttemptEndsToo() {
+        world.submit("r", prompt, 0);
+        world.gone(world.load("r", prompt, 0, 10, 11));
+        world.cancel("r");
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        assertNothingKept();
+    }
+
+    @Test
+    void aSubmitThatNobodyWaitsForIsGivenUp() {
+        Prompt longer = Prompt.range(16, 1, 160);
+        world.gone(world.submit("r", longer, 0));
+        assertEquals(RequestReason.CLIENT_CANCELLED, world.heard.event(RequestCancelled.class).reason());
+        world.settle();
+        assertNothingKept();
+    }
+
+    @Test
+    void theEndOfASessionEndsItsLoadsOutsideOfRequests() {
+        Heard.Reserved reserved = reserved(world.reserve(prompt, 0, 6));
+        long load = world.load(OUTSIDE, reserved.lease(), prompt, 0, 20, 21);
+        world.on(new AgentInput.SessionClosed(World.SESSION, false));
+        world.endAll(Kind.LOAD);
+        assertEquals(new Heard.Loaded(0, "ENGINE_GONE"), world.heard.reply(load, Heard.Loaded.class));
+        assertNothingKept();
+    }
+
+    @Test
+    void lookingOwnsNothingAndMakesNothingYounger() {
+        Prompt longer = Prompt.range(16, 1, 160);
+        world.ports.put(longer, 0, 2);
+        List<Whereabouts> before = seen(world, longer, 0, 8);
+        Whereabouts both = new Whereabouts(true, false, StoreAnswer.PRESENT);
+        Whereabouts host = new Whereabouts(true, false, StoreAnswer.UNKNOWN);
+        Whereabouts none = new Whereabouts(false, false, StoreAnswer.UNKNOWN);
+        assertEquals(List.of(both, both, new Whereabouts(true, false, StoreAnswer.ABSENT), host, host, host, none, none), before);
+        world.ports.storeReachable = false;
+        assertEquals(new Whereabouts(true, false, StoreAnswer.UNREACHABLE), seen(world, longer, 5, 6).getFirst(), "is another answer than absent");
+        assertNothingKept();
+        assertEquals(0, world.heard.events(OperationStarted.class).stream().filter(e -> e.kind() == OperationKind.PREFETCH).count(), "fetches");
+    }
+
+    /** Two blocks without children fill the host; the colder is looked at, and leaves first all the same. */
+    @Test
+    void aLookIsNoUse() {
+        World w = World.running(8, 2);
+        Prompt cold = Prompt.range(16, 1, 16);
+        Prompt warm = Prompt.range(16, 100, 115);
+        Prompt third = Prompt.range(16, 200, 215);
+        int page = 0;
+        for (Prompt one : List.of(cold, warm)) {
+            w.compute("r" + page, one, 0, page);
+            w.releasePins(w.writeBack("r" + page, one, 0, page));
+            w.endAll(Kind.SAVE);
+            page++;
+        }
+        w.advance(60_000);
+        seen(w, cold, 0, 1);
+        w.compute("r2", third, 0, 2);
+        w.writeBack("r2", third, 0, 2);
+        w.endAll(Kind.SAVE);
+        assertFalse(seen(w, cold, 0, 1).getFirst().host());
+        assertEquals(true, seen(w, warm, 0, 1).getFirst().host());
+    }
+
+    @Test
+    void theDiskIsSeenToo() {
+        World w = World.withDisk(31, 8);
+        Prompt two = Prompt.range(16, 1, 32);
+        w.compute("r", two, 0, 0, 1);
+        w.writeBack("r", two, 0, 0, 1);
+        w.endAll(Kind.SAVE);
+        w.copy(two, w.heard.last(WriteBackDone.class).blocks().subList(0, 1));
+        w.settle();
+        assertEquals(List.of(new Whereabouts(true, true, StoreAnswer.ABSENT), new Whereabouts(true, false, StoreAnswer.UNKNOWN)), seen(w, two, 0, 2));
+    }
+
+    @Test
+    void aLookThatNobodyWaitsForIsForgottenAndTheyAreBounded() {
+        int most = AgentLimits.defaults().door().calls();
+        for (int i = 0; i < most; i++) {
+            world.exist(prompt, 0, 1);
+        }
+        assertEquals(Refusal.BUSY, world.refused(world.exist(prompt, 0, 1)).refusal());
+        FakePorts.Unit first = world.ports.of(Kind.PROBE).getFirst();
+        long call = world.heard.replies.keySet().stream().mapToLong(Long::longValue).max().orElseThrow() - most;
+        world.gone(call);
+        world.exist(prompt, 0, 1);
+        world.on(world.ports.endProbe(first));
+        assertFalse(world.heard.replies.containsKey(call), "the answer goes nowhere");
+        assertEquals(1, world.core.status().count(AgentCounter.LATE_COMPLETIONS));
+        Map<Long, Heard.Reply> replies = world.heard.replies;
+        int before = replies.size();
+        world.on(new AgentInput.SessionClosed(World.SESSION, true));
+        assertEquals(before + most, replies.size(), "each of the rest hears that its session is over");
+    }
+
+    private static List<Whereabouts> seen(World world, Prompt prompt, int from, int to) {
+        long call = world.exist(prompt, from, to);
+        world.on(world.ports.endProbe(world.ports.only(Kind.PROBE)));
+        return world.heard.reply(call, Heard.Found.class).blocks();
+    }
+}
