@@ -119,8 +119,8 @@ public final class DirectoryStore implements SharedStore {
             for (int attempt = 0; attempt < MOST_ATTEMPTS && result.isEmpty(); attempt++) {
                 result = writeOnce(name, bytes.slice(0, bytes.limit()), crc32c);
             }
-            return result.orElseGet(() -> Result.failed(OperationReason.IO, "object " + name.key() + ": what lies beside it was deleted " + MOST_ATTEMPTS
-                    + " times while it was put"));
+            return result.orElseGet(() -> Result.failed(OperationReason.IO,
+                    "object " + name.key() + ": what lies beside it was deleted " + MOST_ATTEMPTS + " times while it was put"));
         } catch (IOException | ReadOnlyFileSystemException e) {
             return failed(e);
         }
