@@ -86,7 +86,9 @@ final class DoorWorld implements AutoCloseable {
         loop = new AgentLoop("door-world", 100, 100, () -> System.nanoTime() / 1_000_000, e -> failure = e);
         streams = DeviceStreams.start("door-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
         workers = new StoreWorkers("door-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
-        door = new DoorServer(DoorAddress.tcp(0), new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new Pools(), this::health), limits);
+        DoorServer.Wiring wiring =
+                new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new Pools(), this::health);
+        door = new DoorServer(DoorAddress.tcp(0), wiring, limits);
         core = new AgentCore(
                 AgentLimits.defaults(),
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),
