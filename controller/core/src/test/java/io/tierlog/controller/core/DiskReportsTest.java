@@ -222,7 +222,8 @@ class DiskReportsTest extends DiskScene {
         w.input(gone(drop));
         w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, Agent.blocks(p, 0, 8)));
         assertEquals(List.of(), w.facts(BlocksBackedUp.class), "nothing of it is news");
-        assertRefused(RefusalReason.OVER_LIMIT, w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, Agent.blocks(Agent.path("q", 1_001), 0, 1_001))));
+        assertRefused(RefusalReason.OVER_LIMIT,
+                w.input(new BlocksSeenStored(a.envelope(), Agent.NAMESPACE, Agent.blocks(Agent.path("q", 1_001), 0, 1_001))));
     }
 
     @Test

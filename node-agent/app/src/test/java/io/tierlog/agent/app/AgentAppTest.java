@@ -316,19 +316,6 @@ class AgentAppTest {
     }
 
     @Test
-    void whatEveryRankHoldsIsRegisteredAsReplicated() {
-        Layout mla = new Layout("kv", LayoutKind.MLA, 4, 2, 1_024, 1, "bf16", false);
-        ScriptedController controller = controller();
-        accepted(controller, config().memory(8, List.of(mla)).parallelism(1, 2).build());
-
-        AgentRegistering registered = controller.await(AgentRegistering.class);
-        assertTrue(registered.layouts().getFirst().replicated());
-        assertEquals(Layouts.layoutDigest(List.of(mla)), registered.layoutDigest(), "where a block lies does not change what it is");
-        assertThrows(IllegalArgumentException.class, () -> config().parallelism(1, 2).memory(8, List.of(
-                mla, new Layout("draft", LayoutKind.ATTENTION, 1, 2, 1_024, 1, "bf16", false))).build());
-    }
-
-    @Test
     void aDiskThatIsInUseIsSaidAtOnce() {
         AgentConfig config = config().disk(directory.resolve("disk"), 16).build();
         start(config);

@@ -209,24 +209,24 @@ class DoorBadInputTest {
     @Test
     void aDeadlineThatPassesInMidLoadKeepsThePagesUntilTheStreamIsIdle() {
         Offer offer = world.offered(engine, request());
-        world.device.gate(Direction.LOAD).pauseAfter(0);
+        world.gate(Direction.LOAD).pauseAfter(0);
         StatusRuntimeException late = assertThrows(StatusRuntimeException.class, () -> engine.calls()
                 .withDeadlineAfter(300, TimeUnit.MILLISECONDS).load(loadOf(offer, 4, 4).build()));
         assertEquals(Status.Code.DEADLINE_EXCEEDED, late.getStatus().getCode());
+        Eventually.await("the door has heard of it", () -> world.door.waitingCalls() == 0);
         assertMoving();
         assertFalse(engine.hasNotice(), "nothing is released while it moves");
         refused(Status.Code.NOT_FOUND, "UNKNOWN_LEASE", () -> giveUp(offer.getLease()));
 
-        world.device.gate(Direction.LOAD).resume();
+        world.gate(Direction.LOAD).resume();
         Released released = engine.notice().getReleased();
         assertEquals(List.of("r1", 1, List.of(4, 5, 6, 7)), List.of(released.getRequest(), released.getAttempt(), released.getPagesList()));
         world.assertHeld(BEFORE);
     }
 
     private void assertMoving() {
-        assertTrue(world.device.gate(Direction.LOAD).holds());
-        assertEquals(4, world.held().devicePins());
-        assertTrue(world.held().hostPins() >= 4, world.held()::toString);
+        assertTrue(world.gate(Direction.LOAD).holds());
+        Eventually.await("its pages are pinned", () -> world.held().devicePins() == 4 && world.held().hostPins() >= 4);
     }
 
     @Test
@@ -237,11 +237,11 @@ class DoorBadInputTest {
         session = world.attach(engine);
         world.warm(engine, session, 4);
         Offer offer = world.offered(engine, request());
-        world.device.gate(Direction.LOAD).pauseAfter(0);
+        world.gate(Direction.LOAD).pauseAfter(0);
         String why = refused(Status.Code.DEADLINE_EXCEEDED, "EXPIRED", () -> engine.calls().withDeadline(null).load(loadOf(offer, 4, 4).build()));
         assertTrue(why.contains("400 ms"), why);
         assertMoving();
-        world.device.gate(Direction.LOAD).resume();
+        world.gate(Direction.LOAD).resume();
         assertEquals(4, engine.notice().getReleased().getPagesCount());
         world.assertHeld(BEFORE);
     }
@@ -272,23 +272,23 @@ class DoorBadInputTest {
             TestEngine vanishing = world.engine(cable.port());
             session = world.attach(vanishing);
             Offer offer = world.offered(vanishing, request());
-            world.device.gate(Direction.LOAD).pauseAfter(0);
+            world.gate(Direction.LOAD).pauseAfter(0);
             CompletableFuture<?> call = later(() -> vanishing.calls().load(loadOf(offer, 4, 4).build()));
-            Eventually.await("the load moves", () -> world.device.gate(Direction.LOAD).holds());
+            Eventually.await("the load moves", () -> world.gate(Direction.LOAD).holds());
             cable.cut();
             assertThrows(Exception.class, () -> call.get(20, TimeUnit.SECONDS));
         }
         Eventually.await("its session ends", () -> world.events.stream().filter(EngineDetached.class::isInstance).count() == 2);
         assertTrue(world.held().hostPins() >= 4, "host pages stay pinned while bytes may move");
         assertEquals(1, world.held().operations());
-        world.device.gate(Direction.LOAD).resume();
+        world.gate(Direction.LOAD).resume();
         world.assertHeld(BEFORE);
     }
 
     @Test
     void aCallThatIsCancelledInMidLoad() {
         Offer offer = world.offered(engine, request());
-        world.device.gate(Direction.LOAD).pauseAfter(0);
+        world.gate(Direction.LOAD).pauseAfter(0);
         Context.CancellableContext caller = Context.current().withCancellation();
         CompletableFuture<?> call = later(() -> {
             try {
@@ -299,10 +299,11 @@ class DoorBadInputTest {
                 throw new IllegalStateException(e);
             }
         });
-        Eventually.await("the load moves", () -> world.device.gate(Direction.LOAD).holds());
+        Eventually.await("the load moves", () -> world.gate(Direction.LOAD).holds());
         caller.cancel(null);
         assertThrows(Exception.class, () -> call.get(20, TimeUnit.SECONDS));
-        world.device.gate(Direction.LOAD).resume();
+        Eventually.await("the door has heard of it", () -> world.door.waitingCalls() == 0);
+        world.gate(Direction.LOAD).resume();
         assertEquals(List.of(4, 5, 6, 7), engine.notice().getReleased().getPagesList());
         world.assertHeld(BEFORE);
     }
@@ -337,7 +338,7 @@ class DoorBadInputTest {
         return description;
     }
 
-    private static <T> CompletableFuture<T> later(Supplier<T> call) {
+    static <T> CompletableFuture<T> later(Supplier<T> call) {
         return CompletableFuture.supplyAsync(call, command -> Thread.ofPlatform().daemon().start(command));
     }
 }

@@ -11,6 +11,7 @@ import io.tierlog.agent.app.door.DoorHealth;
 import io.tierlog.agent.app.door.DoorLimits;
 import io.tierlog.agent.app.door.DoorServer;
 import io.tierlog.agent.app.memory.Checksums;
+import io.tierlog.agent.app.memory.CopyGate;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.EnginePool;
@@ -27,6 +28,7 @@ import io.tierlog.agent.core.Ports;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
+import io.tierlog.agent.core.port.DeviceMemory;
 import io.tierlog.agent.core.port.EventSink;
 import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.door.v1.FinishRequest;
@@ -57,7 +59,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A core behind a real door, with an emulated device and a store in memory, and a test in the place of the log and the controller. Blocks of 1,000
+ * A core behind a real door, with an emulated device or another one and a store in memory, and a test in the place of the log and the controller. Blocks of 1,000
  * bytes and 2 tokens, 16 device pages, 16 host pages.
  */
 final class DoorWorld implements AutoCloseable {
@@ -68,7 +70,7 @@ final class DoorWorld implements AutoCloseable {
     final List<Event> events = new CopyOnWriteArrayList<>();
     final MemoryStore store = new MemoryStore();
     final HostPool host = HostPool.allocate(HOST_PAGES, BLOCK);
-    final EmulatedDevice device = new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS);
+    final DeviceMemory device;
     final List<Layout> layouts = Layouts.opaque(BLOCK, 2);
     final DoorServer door;
     final Path file;
@@ -81,12 +83,15 @@ final class DoorWorld implements AutoCloseable {
     private volatile @Nullable Throwable failure;
     private int commands;
 
-    DoorWorld(Path directory, DoorLimits limits) throws IOException, DeviceFault {
+    DoorWorld(Path directory, DoorLimits limits, DeviceMemory device) throws IOException, DeviceFault {
+        this.device = device;
         file = Files.write(directory.resolve("device"), new byte[PAGES * BLOCK]);
         loop = new AgentLoop("door-world", 100, 100, () -> System.nanoTime() / 1_000_000, e -> failure = e);
         streams = DeviceStreams.start("door-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
         workers = new StoreWorkers("door-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
-        door = new DoorServer(DoorAddress.tcp(0), new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new Pools(), this::health), limits);
+        DoorServer.Wiring wiring =
+                new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new Pools(), this::health);
+        door = new DoorServer(DoorAddress.tcp(0), wiring, limits);
         core = new AgentCore(
                 AgentLimits.defaults(),
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),
@@ -102,7 +107,11 @@ final class DoorWorld implements AutoCloseable {
     }
 
     static DoorWorld registered(Path directory, DoorLimits limits) throws Exception {
-        DoorWorld world = new DoorWorld(directory, limits);
+        return registered(directory, limits, new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS));
+    }
+
+    static DoorWorld registered(Path directory, DoorLimits limits, DeviceMemory device) throws Exception {
+        DoorWorld world = new DoorWorld(directory, limits, device);
         world.loop.put(new AgentInput.Registered(1, 0, ScriptedController.POLICY));
         Eventually.await("registration", () -> world.status.onTheLog());
         return world;
@@ -191,6 +200,11 @@ final class DoorWorld implements AutoCloseable {
         return type.cast(events.stream().filter(type::isInstance).findFirst().orElseThrow());
     }
 
+    /** Before every copy of the emulated device. */
+    CopyGate gate(Direction direction) {
+        return ((EmulatedDevice) device).gate(direction);
+    }
+
     byte[] devicePage(int page) throws IOException {
         return Arrays.copyOfRange(Files.readAllBytes(file), page * BLOCK, (page + 1) * BLOCK);
     }
@@ -276,8 +290,10 @@ final class DoorWorld implements AutoCloseable {
 
     @Override
     public void close() throws IOException, DeviceFault {
-        device.gate(Direction.LOAD).resume();
-        device.gate(Direction.SAVE).resume();
+        if (device instanceof EmulatedDevice) {
+            gate(Direction.LOAD).resume();
+            gate(Direction.SAVE).resume();
+        }
         opened.forEach(TestEngine::close);
         door.close();
         streams.close();

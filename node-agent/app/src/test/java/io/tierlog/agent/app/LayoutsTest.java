@@ -2,6 +2,7 @@
 package io.tierlog.agent.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -91,5 +92,21 @@ class LayoutsTest {
 
     private Path write(String text) throws IOException {
         return Files.writeString(directory.resolve("layouts.json"), text);
+    }
+
+    /** MLA layers are the same on every rank; that says where a block lies and not what it is. */
+    @Test
+    void whatEveryRankHoldsIsReplicated() {
+        Layout mla = new Layout("kv", LayoutKind.MLA, 4, 2, 1_024, 1, "bf16", false);
+        Layout split = new Layout("draft", LayoutKind.ATTENTION, 1, 2, 1_024, 1, "bf16", false);
+        AgentConfig.Builder two = AgentConfig.of("a", KafkaAccess.of("localhost:1"), Path.of("store")).with().parallelism(1, 2);
+
+        AgentConfig config = two.memory(8, List.of(mla)).build();
+        assertTrue(config.memory().layouts().getFirst().replicated());
+        assertEquals(Layouts.layoutDigest(List.of(mla)), config.layoutDigest());
+        assertFalse(two.memory(8, List.of(split)).build().memory().layouts().getFirst().replicated());
+        assertFalse(two.memory(8, List.of(mla)).parallelism(1, 1).build().memory().layouts().getFirst().replicated());
+        AgentConfig.Builder mixed = two.parallelism(1, 2).memory(8, List.of(mla, split));
+        assertThrows(IllegalArgumentException.class, mixed::build);
     }
 }

@@ -15,7 +15,6 @@ import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.BlocksStored;
-import io.tierlog.schemas.event.OperationCancelled;
 import java.util.List;
 
 /** Host to store, put-if-absent. The host pages are pinned under its name until it ends, and by it no longer. */
@@ -76,30 +75,17 @@ final class BackUp extends Session {
     }
 
     @Override
-    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
-        throw new IllegalStateException("A backup joins nothing: " + item.block);
-    }
-
-    @Override
-    void cancelled(OperationReason why) {
-        // What reaches the store is there, and is named.
-    }
-
-    @Override
     void end() {
         desk.pages.unpinAll(operation);
         List<BlockResult> results = items.stream().map(Item::fromHost).toList();
         long bytes = movedBytes();
         long micros = durationMicros();
         OperationReason why = firstFailure();
-        if (cancelling()) {
-            desk.end(operation, cause, results.size(),
-                    e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results));
-        } else if (anyDone()) {
-            desk.end(operation, cause, results.size(), e -> new BackUpDone(e, operation, namespace, results, bytes, micros));
-        } else {
-            desk.end(operation, cause, results.size(), e -> new BackUpFailed(e, operation, why, namespace, results));
-        }
+        tellEnd(
+                results,
+                anyDone(),
+                e -> new BackUpDone(e, operation, namespace, results, bytes, micros),
+                e -> new BackUpFailed(e, operation, why, namespace, results));
         tellStore();
     }
 

@@ -14,7 +14,6 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
-import io.tierlog.schemas.event.OperationCancelled;
 import java.util.List;
 
 /**
@@ -84,16 +83,6 @@ final class Copy extends Session {
     }
 
     @Override
-    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
-        throw new IllegalStateException("A copy joins nothing: " + item.block);
-    }
-
-    @Override
-    void cancelled(OperationReason why) {
-        // What reaches the disk is there, and is named.
-    }
-
-    @Override
     void end() {
         desk.pages.unpinAll(operation);
         for (Item item : items) {
@@ -113,15 +102,10 @@ final class Copy extends Session {
         long bytes = movedBytes();
         long micros = durationMicros();
         OperationReason why = firstFailure();
-        if (cancelling()) {
-            desk.end(operation, cause, results.size(),
-                    e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results));
-        } else if (anyDone()) {
-            desk.end(operation, cause, results.size(),
-                    e -> new CopyDone(e, operation, Tier.HOST, Tier.DISK, namespace, results, bytes, micros));
-        } else {
-            desk.end(operation, cause, results.size(),
-                    e -> new CopyFailed(e, operation, Tier.HOST, Tier.DISK, why, namespace, results));
-        }
+        tellEnd(
+                results,
+                anyDone(),
+                e -> new CopyDone(e, operation, Tier.HOST, Tier.DISK, namespace, results, bytes, micros),
+                e -> new CopyFailed(e, operation, Tier.HOST, Tier.DISK, why, namespace, results));
     }
 }

@@ -12,7 +12,6 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
-import io.tierlog.schemas.event.OperationCancelled;
 import java.util.List;
 
 /**
@@ -62,11 +61,6 @@ final class DiskDrop extends Session {
     }
 
     @Override
-    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
-        throw new IllegalStateException("A drop joins nothing: " + item.block);
-    }
-
-    @Override
     void cancelled(OperationReason why) {
         for (Item item : items) {
             if (item.state() == Item.State.PENDING) {
@@ -91,13 +85,10 @@ final class DiskDrop extends Session {
                 .toList();
         OperationReason why = results.stream().map(BlockResult::reason)
                 .filter(reason -> reason != OperationReason.COMPLETED).findFirst().orElse(OperationReason.NOT_SERVING);
-        if (cancelling()) {
-            desk.end(operation, cause, results.size(),
-                    e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results));
-        } else if (results.stream().anyMatch(result -> result.status() == BlockStatus.GONE)) {
-            desk.end(operation, cause, results.size(), e -> new DropDone(e, operation, Tier.DISK, namespace, results));
-        } else {
-            desk.end(operation, cause, results.size(), e -> new DropFailed(e, operation, Tier.DISK, why, namespace, results));
-        }
+        tellEnd(
+                results,
+                results.stream().anyMatch(result -> result.status() == BlockStatus.GONE),
+                e -> new DropDone(e, operation, Tier.DISK, namespace, results),
+                e -> new DropFailed(e, operation, Tier.DISK, why, namespace, results));
     }
 }

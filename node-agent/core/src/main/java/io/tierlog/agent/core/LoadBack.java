@@ -90,11 +90,6 @@ final class LoadBack extends Session {
     }
 
     @Override
-    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
-        throw new IllegalStateException("A load joins nothing: " + item.block);
-    }
-
-    @Override
     void cancelled(OperationReason why) {
         useless(why);
     }

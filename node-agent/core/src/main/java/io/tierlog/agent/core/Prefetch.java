@@ -10,7 +10,6 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PrefetchBlocks;
-import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import java.util.List;
@@ -147,14 +146,10 @@ final class Prefetch extends Session {
         long bytes = movedBytes();
         long micros = durationMicros();
         OperationReason why = firstFailure();
-        if (cancelling()) {
-            desk.end(operation, cause, results.size(),
-                    e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results));
-        } else if (run > 0) {
-            desk.end(operation, cause, results.size(),
-                    e -> new PrefetchDone(e, operation, leased ? lease : null, namespace, results, bytes, micros));
-        } else {
-            desk.end(operation, cause, results.size(), e -> new PrefetchFailed(e, operation, why, namespace, results));
-        }
+        tellEnd(
+                results,
+                run > 0,
+                e -> new PrefetchDone(e, operation, leased ? lease : null, namespace, results, bytes, micros),
+                e -> new PrefetchFailed(e, operation, why, namespace, results));
     }
 }

@@ -4,10 +4,14 @@ package io.tierlog.agent.core;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationCancelled;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,11 +86,13 @@ abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack, Rea
     /** The outcome of one block is not known: nobody may have its pages before its stream is idle. */
     abstract void unknown(Item item, Quarantine.Case held);
 
-    /** A joined block serves now, or never will. */
-    abstract void joinEnded(Item item, boolean serves, OperationReason whyNot);
+    /** A joined block serves now, or never will. Most kinds join nothing. */
+    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
+        throw new IllegalStateException(kind() + " joins nothing: " + item.block);
+    }
 
-    /** It was cancelled while units may be under way. */
-    abstract void cancelled(OperationReason why);
+    /** It was cancelled while units may be under way: what arrives all the same is there, and is named. */
+    void cancelled(OperationReason why) {}
 
     /** Nothing moves any more: gives back what it holds and says how it ended. */
     abstract void end();
@@ -210,6 +216,13 @@ abstract sealed class Session permits Prefetch, WriteBack, BackUp, LoadBack, Rea
             run++;
         }
         return run;
+    }
+
+    /** Its terminal event, of which there is one: it was cancelled, or something of it was done, or nothing. */
+    final void tellEnd(List<BlockResult> results, boolean done, Function<Envelope, Event> doneEvent, Function<Envelope, Event> failedEvent) {
+        Function<Envelope, Event> cancelledEvent =
+                e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results);
+        desk.end(operation, cause, results.size(), cancelling() ? cancelledEvent : done ? doneEvent : failedEvent);
     }
 
     List<BlockResult> resultsOnHost() {

@@ -10,7 +10,6 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.WriteBackBlocks;
-import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
@@ -81,11 +80,6 @@ final class WriteBack extends Session {
     }
 
     @Override
-    void cancelled(OperationReason why) {
-        // What is on its way lands in good order and is kept.
-    }
-
-    @Override
     void end() {
         for (Item item : items) {
             if (item.ownsPage() && item.done()) {
@@ -109,13 +103,10 @@ final class WriteBack extends Session {
         long bytes = movedBytes();
         long micros = durationMicros();
         OperationReason why = firstFailure();
-        if (cancelling()) {
-            desk.end(operation, cause, results.size(),
-                    e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results));
-        } else if (anyDone()) {
-            desk.end(operation, cause, results.size(), e -> new WriteBackDone(e, operation, namespace, results, bytes, micros));
-        } else {
-            desk.end(operation, cause, results.size(), e -> new WriteBackFailed(e, operation, why, namespace, results));
-        }
+        tellEnd(
+                results,
+                anyDone(),
+                e -> new WriteBackDone(e, operation, namespace, results, bytes, micros),
+                e -> new WriteBackFailed(e, operation, why, namespace, results));
     }
 }

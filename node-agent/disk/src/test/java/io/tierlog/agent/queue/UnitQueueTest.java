@@ -14,8 +14,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** One thread, room for 10 blocks or 100 bytes. */
+@Timeout(60)
 class UnitQueueTest {
     private final UnitQueue queue = new UnitQueue("test", 1, new Load(10, 100));
     private final List<String> calls = new CopyOnWriteArrayList<>();

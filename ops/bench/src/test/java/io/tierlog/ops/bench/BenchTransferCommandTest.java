@@ -75,7 +75,8 @@ final class BenchTransferCommandTest {
 
     @Test
     void aBlockWithoutLayersIsMeasuredAsOneSegmentAndTheTextSaysSo() {
-        assertEquals(0, run("transfer", "--only", "device", "--block-bytes", "1000", "--blocks", "3", "--rounds", "1"), () -> failure.get() + "\n" + err);
+        int exitCode = run("transfer", "--only", "device", "--block-bytes", "1000", "--blocks", "3", "--rounds", "1");
+        assertEquals(0, exitCode, () -> failure.get() + "\n" + err);
 
         String text = out.toString();
         assertTrue(text.contains("3 blocks of 1,000 bytes"), text);
@@ -91,7 +92,9 @@ final class BenchTransferCommandTest {
         Set<Path> before = leftovers();
         assertEquals("--rounds 0 is not between 1 and 100", refused("--rounds", "0"));
         assertEquals("--block-bytes 511 is not between 512 and 67108864", refused("--block-bytes", "511"));
-        assertEquals("--block-bytes times --blocks 4398046511104 is not between 1 and 68719476736", refused("--block-bytes", "67108864", "--blocks", "65536"));
+        assertEquals(
+                "--block-bytes times --blocks 4398046511104 is not between 1 and 68719476736",
+                refused("--block-bytes", "67108864", "--blocks", "65536"));
         assertEquals("--disk /nowhere is no directory that can be written to", refused("--disk", "/nowhere"));
         assertEquals(before, leftovers());
     }

@@ -39,6 +39,7 @@ class MainTest {
 
             assertEquals(0, run(Map.of(), words.toArray(String[]::new)), name);
             assertTrue(out.toString().contains("Usage: " + name), name);
+            assertFalse(out.toString().contains("%%"), () -> "a description of " + name + " is no format:\n" + out);
             assertTrue(command.getCommandSpec().usageMessage().description().length > 0, name + " has no description");
             List<String> children = List.copyOf(command.getSubcommands().keySet());
             assertEquals(children.stream().sorted().toList(), children, "the commands under " + name + " are not sorted");

@@ -92,7 +92,8 @@ record DoorBuffers(List<KvLayout> layouts, List<MemoryHandle> handles) {
         }
         // All together, so that no rank lies in the memory of another; the ranks before the names, so that rank 0 comes first.
         List<Layer> all = new ArrayList<>();
-        byRank.forEach((rank, layers) -> layers.forEach(layer -> all.add(new Layer("rank" + rank + "." + layer.name(), layer.region(), layer.memory()))));
+        byRank.forEach((rank, layers) ->
+                layers.forEach(layer -> all.add(new Layer("rank" + rank + "." + layer.name(), layer.region(), layer.memory()))));
         KvLayout whole = KvLayout.of(regions, all);
         if (!agreed.replicated()) {
             return List.of(whole);

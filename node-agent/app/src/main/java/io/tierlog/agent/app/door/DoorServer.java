@@ -94,6 +94,11 @@ public final class DoorServer implements AutoCloseable {
         return listeners.port();
     }
 
+    /** Calls that wait for the core's answer, count. */
+    public int waitingCalls() {
+        return pending.size();
+    }
+
     /** What the core answers through. */
     public EngineReplies replies() {
         return replies;

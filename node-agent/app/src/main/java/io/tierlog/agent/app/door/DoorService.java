@@ -14,6 +14,7 @@ import io.tierlog.agent.core.layout.LayoutFault;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.door.v1.Ack;
+import io.tierlog.door.v1.BlockPage;
 import io.tierlog.door.v1.CancelRequest;
 import io.tierlog.door.v1.EngineDoorGrpc;
 import io.tierlog.door.v1.EvictedRequest;
@@ -33,6 +34,7 @@ import io.tierlog.door.v1.ReadRequest;
 import io.tierlog.door.v1.RegisterBuffersReply;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.ReleaseRequest;
+import io.tierlog.door.v1.Released;
 import io.tierlog.door.v1.ReserveReply;
 import io.tierlog.door.v1.ReserveRequest;
 import io.tierlog.door.v1.SaveReply;
@@ -42,8 +44,10 @@ import io.tierlog.door.v1.SubmitReply;
 import io.tierlog.door.v1.SubmitRequest;
 import io.tierlog.door.v1.Waiting;
 import io.tierlog.schemas.Bytes;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -235,9 +239,16 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void load(LoadRequest request, StreamObserver<LoadReply> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.load(call, request, session.devicePages()), answer -> {
+        AtomicBoolean ended = new AtomicBoolean();
+        Maker maker = (call, session) -> arguments.load(call, request, session.devicePages());
+        unary(observer, request.getSession(), maker, answer -> {
             Answer.Loaded loaded = expect(Answer.Loaded.class, answer);
+            ended.set(true);
             return LoadReply.newBuilder().setLoaded(loaded.blocks()).setReason(loaded.reason()).build();
+        }, session -> {
+            if (ended.get()) {
+                session.send(free(request.getRequest(), request.getAttempt(), request.getBlocksList()));
+            }
         });
     }
 
@@ -254,8 +265,24 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void read(ReadRequest request, StreamObserver<ReadReply> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.read(call, request, session.devicePages()),
-                answer -> ReadReply.newBuilder().addAllBlocks(BlockAnswers.encode(expect(Answer.Read.class, answer).blocks())).build());
+        AtomicBoolean ended = new AtomicBoolean();
+        Maker maker = (call, session) -> arguments.read(call, request, session.devicePages());
+        unary(observer, request.getSession(), maker, answer -> {
+            Answer.Read read = expect(Answer.Read.class, answer);
+            ended.set(true);
+            return ReadReply.newBuilder().addAllBlocks(BlockAnswers.encode(read.blocks())).build();
+        }, session -> {
+            if (ended.get()) {
+                session.send(free("", 0, request.getBlocksList()));
+            }
+        });
+    }
+
+    /** The answer to a call was given and not heard: its pages are the engine's all the same. */
+    private static Notice free(String request, int attempt, List<BlockPage> blocks) {
+        Released.Builder released = Released.newBuilder().setRequest(request).setAttempt(attempt);
+        blocks.forEach(block -> released.addPages(block.getPage()));
+        return Notice.newBuilder().setReleased(released).build();
     }
 
     @Override
@@ -297,6 +324,12 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     }
 
     private <R> void unary(StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode) {
+        unary(observer, session, maker, encode, any -> {});
+    }
+
+    /** {@code unheard} is told when the caller had gone before it heard the answer that was given. */
+    private <R> void unary(
+            StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode, Consumer<DoorSession> unheard) {
         ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
         if (isLate()) {
             caller.onError(DoorErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
@@ -316,16 +349,22 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             return;
         }
         AtomicBoolean gone = new AtomicBoolean();
-        caller.setOnCancelHandler(() -> leave(call, gone));
+        caller.setOnCancelHandler(() -> {
+            if (!leave(call, gone)) {
+                unheard.accept(found);
+            }
+        });
         give(call, PendingCalls.unary(caller, encode), input, gone);
     }
 
-    /** The caller has gone, its deadline may have passed: whatever the call has begun shall end. */
-    private void leave(long call, AtomicBoolean gone) {
-        if (pending.take(call).isPresent()) {
+    /** The caller has gone, its deadline may have passed: whatever the call has begun shall end. False when it was answered already. */
+    private boolean leave(long call, AtomicBoolean gone) {
+        boolean waited = pending.take(call).isPresent();
+        if (waited) {
             gone.set(true);
             wiring.posts().accept(new AgentInput.CallGone(call));
         }
+        return waited;
     }
 
     /** The door's own deadline for a call that brought none. */

@@ -2,20 +2,20 @@
 package io.tierlog.agent.app.store;
 
 import io.tierlog.agent.app.memory.Checksums;
+import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.ReadOnlyFileSystemException;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,11 +25,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A write fills a temporary file and links it to its name, which fails when the name is taken: of several writers one arrives, and
  * readers see whole objects only. On a file system without hard links it is renamed instead; then two writers at the same moment may both
- * arrive, with the same content by the meaning of a key.
+ * arrive, with the same content by the meaning of a key. Deletes are of one generation only ({@link ObjectRemoval}), and raise the generation of what
+ * is put next ({@link GenerationFloors}).
  *
  * <p>Safe for use by several threads and processes. The price of the default, no fsync: after a loss of power objects may be short or
  * empty, which reads find out. With fsync a write waits for the disk twice, for the file and for its name: measured on one local disk with
- * objects of 16 KiB, some 900 microseconds each instead of 45.
+ * objects of 16 KiB, some 900 microseconds each instead of 45. Fsync covers the file, its name in its directory, and directories made for it; of a
+ * delete the raised generation before the name goes, and then the name's absence.
  */
 public final class DirectoryStore implements SharedStore {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStore.class);
@@ -45,19 +47,24 @@ public final class DirectoryStore implements SharedStore {
         public static final Options DEFAULTS = new Options(false, Duration.ofHours(1));
     }
 
+    /** How often one write may find that what lay in its way was deleted meanwhile. */
+    private static final int MOST_ATTEMPTS = 8;
+
     private final StoreDirectory directory;
+    private final ObjectRemoval removal;
     private final boolean fsync;
     private final LongAdder wrongObjects = new LongAdder();
     private final ThreadLocal<ByteBuffer> headers = ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(ObjectHeader.BYTES));
 
     private DirectoryStore(StoreDirectory directory, boolean fsync) {
         this.directory = directory;
+        this.removal = new ObjectRemoval(directory);
         this.fsync = fsync;
     }
 
     /** Opens the store, made new if need be. A directory that cannot be used now may come back: until then every call says so. */
     public static DirectoryStore open(Path root, Options options) {
-        StoreDirectory directory = new StoreDirectory(root);
+        StoreDirectory directory = new StoreDirectory(root, options.fsync());
         try {
             directory.prepare(options.leftoverAge());
         } catch (IOException | ReadOnlyFileSystemException e) {
@@ -73,17 +80,23 @@ public final class DirectoryStore implements SharedStore {
 
     @Override
     public Presence probe(ObjectName name) {
-        if (Files.exists(directory.object(name))) {
+        try {
+            Files.readAttributes(directory.object(name), BasicFileAttributes.class);
             return Presence.PRESENT;
+        } catch (NoSuchFileException e) {
+            return directory.present() ? Presence.ABSENT : Presence.UNREACHABLE;
+        } catch (IOException e) {
+            // Whether it is there nobody can say, and that is all that a caller needs to know.
+            LOG.debug("the store {} does not say whether {} is there: {}", directory.root(), name.key(), e.toString());
+            return Presence.UNREACHABLE;
         }
-        return directory.present() ? Presence.ABSENT : Presence.UNREACHABLE;
     }
 
     @Override
     public Result read(ObjectName name, ByteBuffer into) {
         try {
             ByteBuffer page = into.slice(0, into.limit());
-            Result result = readOnce(name, page);
+            Result result = readFresh(name, page);
             if (result.reason() == OperationReason.CHECKSUM) {
                 // Looked at twice: meanwhile another reader may have moved it aside and a writer may have put a right one.
                 result = readOnce(name, page);
@@ -101,25 +114,85 @@ public final class DirectoryStore implements SharedStore {
 
     @Override
     public Result write(ObjectName name, ByteBuffer bytes, int crc32c) {
-        Path target = directory.object(name);
         try {
-            if (Files.exists(target)) {
-                Result there = inspect(name, bytes.limit());
-                if (there.reason() != OperationReason.CHECKSUM) {
-                    return there;
-                }
-                condemn(name, there.detail());
+            Optional<Result> result = Optional.empty();
+            for (int attempt = 0; attempt < MOST_ATTEMPTS && result.isEmpty(); attempt++) {
+                result = writeOnce(name, bytes.slice(0, bytes.limit()), crc32c);
             }
-            ObjectHeader header = new ObjectHeader(name, bytes.limit(), crc32c, directory.nextGeneration(name));
-            return put(header, bytes.slice(0, bytes.limit()), target);
+            return result.orElseGet(() -> Result.failed(OperationReason.IO,
+                    "object " + name.key() + ": what lies beside it was deleted " + MOST_ATTEMPTS + " times while it was put"));
         } catch (IOException | ReadOnlyFileSystemException e) {
             return failed(e);
         }
     }
 
+    /** Nothing when it must be tried again with a higher generation. */
+    private Optional<Result> writeOnce(ObjectName name, ByteBuffer bytes, int crc32c) throws IOException {
+        if (Files.exists(directory.object(name))) {
+            Result there = inspect(name, bytes.limit());
+            if (there.reason() != OperationReason.CHECKSUM) {
+                return unlessGone(there);
+            }
+            condemn(name, there.detail());
+        }
+        ObjectHeader header = new ObjectHeader(name, bytes.limit(), crc32c, directory.floors().of(directory.fan(name)) + 1);
+        Result result = put(header, bytes);
+        boolean late = result.status() == BlockStatus.ARRIVED && directory.floors().of(directory.fan(name)) >= header.generation();
+        if (late) {
+            // A delete has come between: this generation has been deleted once, and must not be seen again.
+            removal.remove(name, header.generation());
+        }
+        return late ? Optional.empty() : unlessGone(result);
+    }
+
+    /** What lay in the way was deleted while it was looked at: nothing is wrong, and there is room now. */
+    private static Optional<Result> unlessGone(Result result) {
+        return result.reason() == OperationReason.NOT_FOUND ? Optional.empty() : Optional.of(result);
+    }
+
+    @Override
+    public Result delete(ObjectName name, long generation) {
+        Path fan = directory.fan(name);
+        try {
+            Result there = inspect(name, -1);
+            if (there.status() == BlockStatus.FAILED) {
+                return there;
+            }
+            if (there.generation() != generation) {
+                return staleGeneration(name, there.generation(), generation);
+            }
+            directory.floors().raise(fan, generation);
+            if (!removal.remove(name, generation)) {
+                return Result.failed(OperationReason.NOT_FOUND, "object " + name.key() + " was deleted by another one");
+            }
+            if (fsync) {
+                GenerationFloors.force(directory.fanDirectory(name));
+            }
+            return Result.gone(generation);
+        } catch (IOException | ReadOnlyFileSystemException e) {
+            return failed(e);
+        }
+    }
+
+    static Result staleGeneration(ObjectName name, long there, long asked) {
+        return Result.failed(OperationReason.STALE_GENERATION, "object " + name.key() + " has generation " + there + ", not " + asked);
+    }
+
     @Override
     public void close() {
         // Every call opens and closes its own file.
+    }
+
+    /** A handle that went stale under a read is opened anew, once: by its name another object may be there, or none. */
+    private Result readFresh(ObjectName name, ByteBuffer into) throws IOException {
+        try {
+            return readOnce(name, into);
+        } catch (IOException e) {
+            if (!StoreErrors.isStale(e)) {
+                throw e;
+            }
+            return readOnce(name, into);
+        }
     }
 
     private Result readOnce(ObjectName name, ByteBuffer into) throws IOException {
@@ -140,7 +213,7 @@ public final class DirectoryStore implements SharedStore {
         return found;
     }
 
-    /** What an object's header says of an object that is there. */
+    /** What an object's header says of an object that is there, of a length or (negative) of any: ALREADY_THERE, or what is wrong. */
     private Result inspect(ObjectName name, int length) throws IOException {
         ByteBuffer header = headers.get().clear();
         try (FileChannel file = FileChannel.open(directory.object(name), StandardOpenOption.READ)) {
@@ -151,8 +224,7 @@ public final class DirectoryStore implements SharedStore {
             Result found = judge(name, header.flip(), file.size(), length);
             return found.reason() == OperationReason.COMPLETED ? Result.alreadyThere(found.crc32c(), found.generation()) : found;
         } catch (NoSuchFileException e) {
-            // It was moved aside a moment ago: nothing lies in the way, and it is not wrong either. The next write will find out.
-            return Result.failed(OperationReason.IO, "object " + name.key() + " vanished while it was looked at");
+            return directory.present() ? Result.failed(OperationReason.NOT_FOUND, "no object " + name.key()) : gone();
         }
     }
 
@@ -168,18 +240,18 @@ public final class DirectoryStore implements SharedStore {
             return Result.failed(OperationReason.CHECKSUM,
                     "it says " + header.length() + " bytes and has " + (size - ObjectHeader.BYTES));
         }
-        if (header.length() != length) {
+        if (length >= 0 && header.length() != length) {
             // Nothing is wrong with it: somebody's blocks have another size under the same namespace.
             return otherSize(name, header.length(), length);
         }
         return Result.arrived(header.crc32c(), header.generation());
     }
 
-    private Result put(ObjectHeader header, ByteBuffer bytes, Path target) throws IOException {
+    private Result put(ObjectHeader header, ByteBuffer bytes) throws IOException {
         Path temporary = directory.newTemporary();
         try {
             fill(temporary, header, bytes);
-            if (publish(temporary, target)) {
+            if (publish(temporary, header.name())) {
                 return Result.arrived(header.crc32c(), header.generation());
             }
             return inspect(header.name(), bytes.limit());
@@ -203,9 +275,10 @@ public final class DirectoryStore implements SharedStore {
     }
 
     /** Gives the file its name if nobody has it; returns whether it did. */
-    private boolean publish(Path temporary, Path target) throws IOException {
+    private boolean publish(Path temporary, ObjectName name) throws IOException {
+        Path target = directory.object(name);
         try {
-            link(temporary, target);
+            StoreDirectory.link(temporary, target);
         } catch (FileAlreadyExistsException e) {
             return false;
         } catch (NoSuchFileException e) {
@@ -213,30 +286,17 @@ public final class DirectoryStore implements SharedStore {
             if (!directory.present()) {
                 throw e;
             }
-            Files.createDirectories(target.getParent());
+            GenerationFloors.createDirectories(directory.fanDirectory(name), fsync);
             try {
-                link(temporary, target);
+                StoreDirectory.link(temporary, target);
             } catch (FileAlreadyExistsException again) {
                 return false;
             }
         }
         if (fsync) {
-            try (FileChannel parent = FileChannel.open(target.getParent(), StandardOpenOption.READ)) {
-                parent.force(true);
-            }
+            GenerationFloors.force(directory.fanDirectory(name));
         }
         return true;
-    }
-
-    private static void link(Path temporary, Path target) throws IOException {
-        try {
-            Files.createLink(target, temporary);
-        } catch (UnsupportedOperationException e) {
-            if (Files.exists(target)) {
-                throw new FileAlreadyExistsException(target.toString());
-            }
-            Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
-        }
     }
 
     private void condemn(ObjectName name, String why) throws IOException {
@@ -246,10 +306,7 @@ public final class DirectoryStore implements SharedStore {
     }
 
     private Result failed(Exception e) {
-        boolean denied = e instanceof AccessDeniedException
-                || e instanceof ReadOnlyFileSystemException
-                || (e instanceof FileSystemException named && String.valueOf(named.getReason()).contains("Read-only"));
-        if (denied || !directory.present()) {
+        if (StoreErrors.reason(e) == OperationReason.STORE_UNAVAILABLE || !directory.present()) {
             return Result.failed(OperationReason.STORE_UNAVAILABLE, "the store " + directory.root() + " cannot be used: " + e);
         }
         return Result.failed(OperationReason.IO, e.toString());

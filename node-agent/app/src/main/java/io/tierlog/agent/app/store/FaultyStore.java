@@ -19,16 +19,23 @@ public final class FaultyStore implements SharedStore {
         BIT_FLIP,
         /** A write puts half of the bytes. */
         TORN_WRITE,
-        /** A read or write fails with IO, as on a full disk or a bad cable. */
+        /** A read, write or delete fails with IO, as on a full disk or a bad cable. */
         IO_ERROR,
-        /** A read, write or probe finds nobody. */
-        UNREACHABLE
+        /** Any call finds nobody. */
+        UNREACHABLE,
+        /** A write says that it has arrived, and keeps nothing. */
+        LOST_WRITE,
+        /** A delete says that the object is gone, and keeps it. */
+        LOST_DELETE,
+        /** A probe says that an object is there, whether it is or not. */
+        FALSE_PRESENCE
     }
 
     private enum Call {
         PROBE,
         READ,
-        WRITE
+        WRITE,
+        DELETE
     }
 
     private final SharedStore inner;
@@ -46,13 +53,16 @@ public final class FaultyStore implements SharedStore {
         }
     }
 
-    /** Stands before every read and write; a failure it is asked for is an {@link Fault#IO_ERROR}. */
+    /** Stands before every read, write and delete; a failure it is asked for is an {@link Fault#IO_ERROR}. */
     public CopyGate gate() {
         return gate;
     }
 
     @Override
     public Presence probe(ObjectName name) {
+        if (hits(Call.PROBE, Fault.FALSE_PRESENCE)) {
+            return Presence.PRESENT;
+        }
         return hits(Call.PROBE, Fault.UNREACHABLE) ? Presence.UNREACHABLE : inner.probe(name);
     }
 
@@ -72,12 +82,26 @@ public final class FaultyStore implements SharedStore {
         if (hits(Call.WRITE, Fault.UNREACHABLE)) {
             return unreachable();
         }
+        if (hits(Call.WRITE, Fault.LOST_WRITE)) {
+            return Result.arrived(crc32c, 1);
+        }
         if (hits(Call.WRITE, Fault.BIT_FLIP)) {
             ByteBuffer wrong = copyOf(bytes, bytes.limit());
             wrong.put(wrong.limit() / 2, (byte) (wrong.get(wrong.limit() / 2) ^ 0x10));
             return inner.write(name, wrong, crc32c);
         }
         return inner.write(name, hits(Call.WRITE, Fault.TORN_WRITE) ? copyOf(bytes, bytes.limit() / 2) : bytes, crc32c);
+    }
+
+    @Override
+    public Result delete(ObjectName name, long generation) {
+        if (!gate.admit() || hits(Call.DELETE, Fault.IO_ERROR)) {
+            return Result.failed(OperationReason.IO, "input/output error, as asked for");
+        }
+        if (hits(Call.DELETE, Fault.UNREACHABLE)) {
+            return unreachable();
+        }
+        return hits(Call.DELETE, Fault.LOST_DELETE) ? Result.gone(generation) : inner.delete(name, generation);
     }
 
     @Override
@@ -98,7 +122,9 @@ public final class FaultyStore implements SharedStore {
 
     private static boolean concerns(Fault fault, Call call) {
         return switch (fault) {
-            case BIT_FLIP, TORN_WRITE -> call == Call.WRITE;
+            case BIT_FLIP, TORN_WRITE, LOST_WRITE -> call == Call.WRITE;
+            case LOST_DELETE -> call == Call.DELETE;
+            case FALSE_PRESENCE -> call == Call.PROBE;
             case IO_ERROR -> call != Call.PROBE;
             case UNREACHABLE -> true;
         };

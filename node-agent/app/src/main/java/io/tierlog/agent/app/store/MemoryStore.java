@@ -15,7 +15,8 @@ import java.util.function.UnaryOperator;
  */
 public final class MemoryStore implements SharedStore {
     private final ConcurrentMap<ObjectName, byte[]> objects = new ConcurrentHashMap<>();
-    private final ConcurrentMap<ObjectName, Long> replaced = new ConcurrentHashMap<>();
+    /** The generation of the last object of a name that was deleted or wrong. */
+    private final ConcurrentMap<ObjectName, Long> floors = new ConcurrentHashMap<>();
     private volatile boolean reachable = true;
 
     /** Makes the store answer, or not. */
@@ -51,9 +52,13 @@ public final class MemoryStore implements SharedStore {
                 || !header.get().name().equals(name)
                 || header.get().length() != payload
                 || Checksums.crc32c(image, ObjectHeader.BYTES, payload) != header.get().crc32c()) {
-            if (objects.remove(name, image)) {
-                replaced.merge(name, 1L, Long::sum);
-            }
+            objects.computeIfPresent(name, (same, now) -> {
+                if (now != image) {
+                    return now;
+                }
+                floors.merge(name, 1L, Long::sum);
+                return null;
+            });
             return Result.failed(OperationReason.CHECKSUM, "object " + name.key() + " is not what was written");
         }
         if (payload != into.limit()) {
@@ -68,17 +73,42 @@ public final class MemoryStore implements SharedStore {
         if (!reachable) {
             return unreachable();
         }
-        long generation = 1 + replaced.getOrDefault(name, 0L);
-        byte[] image = new byte[ObjectHeader.BYTES + bytes.limit()];
-        new ObjectHeader(name, bytes.limit(), crc32c, generation).put(ByteBuffer.wrap(image));
-        bytes.get(0, image, ObjectHeader.BYTES, bytes.limit());
-        byte[] before = objects.putIfAbsent(name, image);
-        if (before == null) {
-            return Result.arrived(crc32c, generation);
+        Result[] result = new Result[1];
+        // All of it under the lock of the name, so that no delete comes between the look at the floor and the put.
+        objects.compute(name, (same, there) -> {
+            if (there != null) {
+                result[0] = ObjectHeader.parse(ByteBuffer.wrap(there))
+                        .map(header -> Result.alreadyThere(header.crc32c(), header.generation()))
+                        .orElseGet(() -> Result.failed(OperationReason.IO, "object " + name.key() + " has no whole header; a read moves it aside"));
+                return there;
+            }
+            long generation = 1 + floors.getOrDefault(name, 0L);
+            byte[] image = new byte[ObjectHeader.BYTES + bytes.limit()];
+            new ObjectHeader(name, bytes.limit(), crc32c, generation).put(ByteBuffer.wrap(image));
+            bytes.get(0, image, ObjectHeader.BYTES, bytes.limit());
+            result[0] = Result.arrived(crc32c, generation);
+            return image;
+        });
+        return result[0];
+    }
+
+    @Override
+    public Result delete(ObjectName name, long generation) {
+        if (!reachable) {
+            return unreachable();
         }
-        return ObjectHeader.parse(ByteBuffer.wrap(before))
-                .map(there -> Result.alreadyThere(there.crc32c(), there.generation()))
-                .orElseGet(() -> Result.alreadyThere(crc32c, generation));
+        Result[] result = {Result.failed(OperationReason.NOT_FOUND, "no object " + name.key())};
+        objects.computeIfPresent(name, (same, there) -> {
+            long found = ObjectHeader.parse(ByteBuffer.wrap(there)).map(ObjectHeader::generation).orElse(generation);
+            if (found != generation) {
+                result[0] = DirectoryStore.staleGeneration(name, found, generation);
+                return there;
+            }
+            floors.put(name, generation);
+            result[0] = Result.gone(generation);
+            return null;
+        });
+        return result[0];
     }
 
     @Override

@@ -22,13 +22,13 @@ public interface SharedStore extends AutoCloseable {
     }
 
     /**
-     * What became of one read or write.
+     * What became of one read, write or delete.
      *
-     * @param status ARRIVED; ALREADY_THERE (writes: an object of that name was there, nothing was written); FAILED
-     * @param reason COMPLETED, or why it failed: NOT_FOUND, CHECKSUM, UNSUPPORTED (a right object of another size),
-     *     STORE_UNAVAILABLE, IO
-     * @param crc32c of the object's bytes; 0 when it failed
-     * @param generation of the object, from 1; higher when a wrong one was replaced; 0 when it failed
+     * @param status ARRIVED; ALREADY_THERE (writes: an object of that name was there, nothing was written); GONE (deletes); FAILED
+     * @param reason COMPLETED, or why it failed: NOT_FOUND, CHECKSUM, UNSUPPORTED (a right object of another size), STALE_GENERATION (deletes:
+     *     the object has another), STORE_UNAVAILABLE, IO
+     * @param crc32c of the object's bytes; 0 when it failed or is gone
+     * @param generation of the object, from 1; rises when a deleted or a wrong one is replaced; 0 when it failed
      * @param detail a sentence for people; empty when nothing failed
      */
     record Result(BlockStatus status, OperationReason reason, int crc32c, long generation, String detail) {
@@ -38,6 +38,10 @@ public interface SharedStore extends AutoCloseable {
 
         static Result alreadyThere(int crc32c, long generation) {
             return new Result(BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, crc32c, generation, "");
+        }
+
+        static Result gone(long generation) {
+            return new Result(BlockStatus.GONE, OperationReason.COMPLETED, 0, generation, "");
         }
 
         static Result failed(OperationReason reason, String detail) {
@@ -61,6 +65,16 @@ public interface SharedStore extends AutoCloseable {
      * @param crc32c of those bytes, checked by the caller
      */
     Result write(ObjectName name, ByteBuffer bytes, int crc32c);
+
+    /**
+     * Deletes an object of exactly this generation: GONE, or FAILED with NOT_FOUND, STALE_GENERATION, or what the store suffers. The next object of
+     * that name has a higher generation, so a delete that comes late, or twice, removes nothing that was put after it was decided. One agent at a
+     * time deletes in a shard; should two, an object of another generation may be out of sight for a moment. A read under way ends well or with
+     * NOT_FOUND.
+     *
+     * @param generation 1 or more
+     */
+    Result delete(ObjectName name, long generation);
 
     @Override
     void close();

@@ -3,11 +3,14 @@ package io.tierlog.agent.app.store;
 
 import io.tierlog.agent.app.memory.Checksums;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -23,15 +26,19 @@ import java.util.concurrent.atomic.AtomicLong;
  *   tierlog-store                                 marker: without it this is an empty mount point or something else
  *   objects/NAMESPACE/FAN/KEY                     the objects; 4,096 FAN directories per namespace, by CRC32C of the key
  *   incoming/PROCESS-NUMBER                       being written; on the same file system, so that a link makes it an object
- *   aside/NAMESPACE-KEY.GENERATION                wrong objects, kept for people, at most 1,000 of them
+ *   leaving/PROCESS-NUMBER.GENERATION             being deleted, when it has that generation
+ *   generations/NAMESPACE/FAN/NUMBER              the highest generation deleted there
+ *   aside/NAMESPACE-KEY.COPY                      wrong objects, kept for people, at most 1,000 of them
  * </pre>
  *
  * <p>Temporary files have one directory of their own instead of lying beside their objects: what a crashed writer left is found without
- * looking through the whole store.
+ * looking through the whole store. At start those that nobody has touched for some time are settled, a bounded number of them; their age is counted
+ * by the clock of the file system, which on a network is another one than ours.
  */
 final class StoreDirectory {
     private static final int FAN_BITS = 12;
     private static final int MOST_ASIDE = 1_000;
+    private static final int MOST_SETTLED = 10_000;
     private static final int SHORT_NAMESPACE_BYTES = 16;
     private static final HexFormat HEX = HexFormat.of();
 
@@ -39,53 +46,90 @@ final class StoreDirectory {
     private final Path marker;
     private final Path objects;
     private final Path incoming;
+    private final Path leaving;
     private final Path aside;
+    private final GenerationFloors floors;
+    private final boolean fsync;
     private final String process = HEX.toHexDigits(ThreadLocalRandom.current().nextLong());
     private final AtomicLong number = new AtomicLong();
     private final AtomicInteger setAside = new AtomicInteger();
 
-    StoreDirectory(Path root) {
+    StoreDirectory(Path root, boolean fsync) {
         this.root = root;
+        this.fsync = fsync;
         this.marker = root.resolve("tierlog-store");
         this.objects = root.resolve("objects");
         this.incoming = root.resolve("incoming");
+        this.leaving = root.resolve("leaving");
         this.aside = root.resolve("aside");
+        this.floors = new GenerationFloors(root.resolve("generations"), fsync);
     }
 
     Path root() {
         return root;
     }
 
-    /** Makes what is missing, and removes temporary files that were last written to longer ago than {@code leftoverAge}. */
+    /** Makes what is missing, and settles what was last touched longer ago than {@code leftoverAge}. */
     void prepare(Duration leftoverAge) throws IOException {
-        Files.createDirectories(root);
-        for (Path directory : new Path[] {objects, incoming, aside}) {
-            Files.createDirectories(directory);
+        for (Path directory : new Path[] {objects, incoming, leaving, aside}) {
+            GenerationFloors.createDirectories(directory, fsync);
         }
         try {
-            Files.writeString(marker, "version=1\n", java.nio.file.StandardOpenOption.CREATE_NEW);
+            Files.writeString(marker, "version=1\n", StandardOpenOption.CREATE_NEW);
         } catch (FileAlreadyExistsException e) {
             // It is a store already.
         }
-        FileTime oldest = FileTime.from(Instant.now().minus(leftoverAge));
-        try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(incoming)) {
-            for (Path leftover : leftovers) {
-                removeIfOlder(leftover, oldest);
-            }
-        }
+        Instant oldest = now().minus(leftoverAge);
+        forEachOlder(incoming, "lastModifiedTime", oldest, Files::deleteIfExists);
+        ObjectRemoval removal = new ObjectRemoval(this);
+        // A rename does not write to a file, but it changes it.
+        String renamed = leaving.getFileSystem().supportedFileAttributeViews().contains("unix") ? "unix:ctime" : "lastModifiedTime";
+        forEachOlder(leaving, renamed, oldest, left -> removal.settle(left, generationMeant(left)));
         try (DirectoryStream<Path> wrong = Files.newDirectoryStream(aside)) {
             wrong.forEach(file -> setAside.incrementAndGet());
         }
     }
 
-    private static void removeIfOlder(Path leftover, FileTime oldest) throws IOException {
+    /** The time by the clock that stamps files here. */
+    private Instant now() throws IOException {
+        Path stamped = newTemporary();
+        Files.createFile(stamped);
         try {
-            if (Files.getLastModifiedTime(leftover).compareTo(oldest) < 0) {
-                Files.deleteIfExists(leftover);
-            }
-        } catch (NoSuchFileException e) {
-            // Its writer is alive and has just finished.
+            return Files.getLastModifiedTime(stamped).toInstant();
+        } finally {
+            Files.deleteIfExists(stamped);
         }
+    }
+
+    /** What is done with a leftover. */
+    private interface Settling {
+        boolean settle(Path leftover) throws IOException;
+    }
+
+    private static void forEachOlder(Path directory, String time, Instant oldest, Settling settling) throws IOException {
+        int settled = 0;
+        try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(directory)) {
+            for (Path leftover : leftovers) {
+                try {
+                    FileTime touched = (FileTime) Files.getAttribute(leftover, time);
+                    if (settled < MOST_SETTLED && touched.toInstant().compareTo(oldest) < 0) {
+                        settling.settle(leftover);
+                        settled++;
+                    }
+                } catch (NoSuchFileException e) {
+                    // Whose it is lives, and has just finished.
+                }
+            }
+        } catch (DirectoryIteratorException e) {
+            throw e.getCause();
+        }
+    }
+
+    /** 0, which no object has, when the name is not of our making. */
+    private static long generationMeant(Path left) {
+        String name = left.getFileName().toString();
+        String number = name.substring(name.lastIndexOf('.') + 1);
+        return number.matches("\\d{1,18}") ? Long.parseLong(number) : 0;
     }
 
     /** True while the store is there: an unmounted file system leaves an empty directory behind. */
@@ -94,39 +138,76 @@ final class StoreDirectory {
     }
 
     Path object(ObjectName name) {
+        return fanDirectory(name).resolve(name.key().hex());
+    }
+
+    /** The directory that an object lies in. */
+    Path fanDirectory(ObjectName name) {
+        return objects.resolve(fan(name));
+    }
+
+    /** The fan directory of an object, by its place in any tree of them. */
+    Path fan(ObjectName name) {
         int fan = Checksums.crc32c(name.key().unshared(), 0, name.key().size()) >>> (Integer.SIZE - FAN_BITS);
-        return objects.resolve(namespaceOf(name)).resolve(HEX.toHexDigits(fan, FAN_BITS / 4)).resolve(name.key().hex());
+        return root.getFileSystem().getPath(namespaceOf(name), HEX.toHexDigits(fan, FAN_BITS / 4));
     }
 
     Path newTemporary() {
         return incoming.resolve(process + "-" + number.incrementAndGet());
     }
 
-    /** Generation for the next object of this name: one more than there are wrong ones set aside. */
-    long nextGeneration(ObjectName name) {
-        long generation = 1;
-        while (Files.exists(asideOf(name, generation))) {
-            generation++;
-        }
-        return generation;
+    /** A name for an object that is to be deleted if it has this generation. */
+    Path newLeaving(long generation) {
+        return leaving.resolve(process + "-" + number.incrementAndGet() + "." + generation);
     }
 
-    /** Moves a wrong object out of the way; when too many are kept already it is deleted. */
+    /** Generations of what was deleted. */
+    GenerationFloors floors() {
+        return floors;
+    }
+
+    /** Gives a file another name if nobody has that one. */
+    static void link(Path file, Path name) throws IOException {
+        try {
+            Files.createLink(name, file);
+        } catch (FileAlreadyExistsException e) {
+            // A server whose answer was lost says so to the repetition of the call.
+            if (!Files.isSameFile(file, name)) {
+                throw e;
+            }
+        } catch (UnsupportedOperationException e) {
+            if (Files.exists(name)) {
+                throw new FileAlreadyExistsException(name.toString());
+            }
+            Files.move(file, name, StandardCopyOption.ATOMIC_MOVE);
+        }
+    }
+
+    /** Moves a wrong object out of the way; when too many are kept already it is deleted. Its generation is taken to be the highest possible. */
     void moveAside(ObjectName name) throws IOException {
+        floors.raise(fan(name), floors.of(fan(name)) + 1);
         try {
             if (setAside.incrementAndGet() > MOST_ASIDE) {
                 setAside.decrementAndGet();
                 Files.deleteIfExists(object(name));
             } else {
-                Files.move(object(name), asideOf(name, nextGeneration(name)));
+                Files.move(object(name), freeAside(name));
             }
         } catch (NoSuchFileException e) {
             // Another reader was faster.
         }
     }
 
-    private Path asideOf(ObjectName name, long generation) {
-        return aside.resolve(namespaceOf(name) + "-" + name.key().hex() + "." + generation);
+    private Path freeAside(ObjectName name) {
+        int copy = 1;
+        while (Files.exists(asideOf(name, copy))) {
+            copy++;
+        }
+        return asideOf(name, copy);
+    }
+
+    private Path asideOf(ObjectName name, int copy) {
+        return aside.resolve(namespaceOf(name) + "-" + name.key().hex() + "." + copy);
     }
 
     private static String namespaceOf(ObjectName name) {

@@ -67,7 +67,8 @@ class DoorSocketTest {
         };
         DoorServer door = new DoorServer(
                 address,
-                new DoorServer.Wiring("n1", new Agreed(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
+                new DoorServer.Wiring("n1", new Agreed(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none,
+                        () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
                 DoorLimits.DEFAULTS);
         doors.add(door);
         return door;

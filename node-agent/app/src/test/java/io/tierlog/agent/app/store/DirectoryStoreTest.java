@@ -131,6 +131,7 @@ class DirectoryStoreTest extends StoreContractTest {
         assertEquals(Presence.UNREACHABLE, store().probe(name(1)));
         assertEquals(OperationReason.STORE_UNAVAILABLE, read(1).reason());
         assertEquals(OperationReason.STORE_UNAVAILABLE, write(2).reason());
+        assertEquals(OperationReason.STORE_UNAVAILABLE, store().delete(name(1), 1).reason());
         try (Stream<Path> inside = Files.list(root)) {
             assertEquals(0, inside.count(), "nothing grows in the mount point");
         }
@@ -181,10 +182,6 @@ class DirectoryStoreTest extends StoreContractTest {
         assertEquals(OperationReason.NOT_FOUND, read(1).reason(), "it was moved aside");
         assertEquals(Result.arrived(crc(1), 2), write(1), "and the next write puts the next generation");
         assertEquals(Result.arrived(crc(1), 2), read(1));
-    }
-
-    private Result read(int seed) {
-        return store().read(name(seed), ByteBuffer.allocateDirect(BLOCK));
     }
 
     private Path file(int seed) throws IOException {

@@ -44,6 +44,31 @@ class FaultyStoreTest extends StoreContractTest {
     }
 
     @Test
+    void aStoreThatLiesIsFoundOutByTheNextCall() {
+        store.inject(Fault.LOST_WRITE);
+        assertEquals(BlockStatus.ARRIVED, write(1).status(), "it says so");
+        assertEquals(OperationReason.NOT_FOUND, read(1).reason());
+        store.inject(Fault.FALSE_PRESENCE);
+        assertEquals(Presence.PRESENT, store.probe(name(1)), "it says so");
+        assertEquals(OperationReason.NOT_FOUND, read(1).reason());
+        assertEquals(BlockStatus.ARRIVED, write(1).status());
+        store.inject(Fault.LOST_DELETE);
+        assertEquals(BlockStatus.GONE, store.delete(name(1), 1).status(), "it says so");
+        assertEquals(SharedStore.Result.arrived(crc(1), 1), read(1));
+        assertEquals(BlockStatus.ALREADY_THERE, write(1).status());
+    }
+
+    @Test
+    void deletesFailTypedToo() {
+        write(1);
+        store.inject(Fault.IO_ERROR);
+        store.inject(Fault.UNREACHABLE);
+        assertEquals(OperationReason.IO, store.delete(name(1), 1).reason());
+        assertEquals(OperationReason.STORE_UNAVAILABLE, store.delete(name(1), 1).reason());
+        assertEquals(BlockStatus.GONE, store.delete(name(1), 1).status());
+    }
+
+    @Test
     void theGateFailsTheObjectItIsToldTo() {
         store.gate().failAt(2);
         assertEquals(BlockStatus.ARRIVED, write(1).status());

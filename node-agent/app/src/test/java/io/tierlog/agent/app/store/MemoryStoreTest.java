@@ -34,6 +34,7 @@ class MemoryStoreTest extends StoreContractTest {
         store.setReachable(false);
         assertEquals(Presence.UNREACHABLE, store.probe(name(1)));
         assertEquals(OperationReason.STORE_UNAVAILABLE, write(1).reason());
+        assertEquals(OperationReason.STORE_UNAVAILABLE, store.delete(name(1), 1).reason());
         assertEquals(OperationReason.STORE_UNAVAILABLE, store.read(name(1), ByteBuffer.allocateDirect(BLOCK)).reason());
     }
 }

@@ -15,10 +15,15 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** What every store must do, with blocks of 1,000 bytes. */
 abstract class StoreContractTest {
@@ -83,6 +88,83 @@ abstract class StoreContractTest {
             arrived += write.get().status() == BlockStatus.ARRIVED ? 1 : 0;
         }
         assertEquals(8, arrived, "64 writes of 8 objects");
+    }
+
+    @Test
+    void aDeleteIsOfOneGeneration() {
+        write(1);
+        write(2);
+        Result stale = store().delete(name(1), 2);
+        assertEquals(OperationReason.STALE_GENERATION, stale.reason(), stale.detail());
+        assertEquals(Presence.PRESENT, store().probe(name(1)));
+        assertEquals(new Result(BlockStatus.GONE, OperationReason.COMPLETED, 0, 1, ""), store().delete(name(1), 1));
+        assertEquals(Presence.ABSENT, store().probe(name(1)));
+        assertEquals(OperationReason.NOT_FOUND, read(1).reason());
+        assertEquals(OperationReason.NOT_FOUND, store().delete(name(1), 1).reason());
+        assertEquals(Result.arrived(crc(2), 1), read(2), "another object is as it was");
+    }
+
+    @Test
+    void aLateDeleteDoesNotReachWhatWasPutAfterIt() {
+        for (int generation = 1; generation <= 3; generation++) {
+            assertEquals(Result.arrived(crc(1), generation), write(1), "the generation rises when a deleted key is put again");
+            for (int late = 1; late < generation; late++) {
+                assertEquals(OperationReason.STALE_GENERATION, store().delete(name(1), late).reason());
+            }
+            assertEquals(Result.arrived(crc(1), generation), read(1));
+            assertEquals(Result.gone(generation), store().delete(name(1), generation));
+        }
+    }
+
+    /** Four writers put one key until it has been deleted 50 times by two deleters: no generation is given twice. */
+    @Test
+    @Timeout(60)
+    void generationsAreGivenOnceUnderPutsAndDeletesAtTheSameTime() throws Exception {
+        ConcurrentMap<Long, Integer> given = new ConcurrentHashMap<>();
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger deleted = new AtomicInteger();
+        try (ExecutorService all = Executors.newFixedThreadPool(6)) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int writer = 0; writer < 4; writer++) {
+                running.add(all.submit(() -> {
+                    while (deleted.get() < 50) {
+                        Result result = write(1);
+                        assertTrue(result.status() != BlockStatus.FAILED, result.detail());
+                        if (result.status() == BlockStatus.ARRIVED) {
+                            given.merge(result.generation(), 1, Integer::sum);
+                        }
+                    }
+                }));
+            }
+            for (int deleter = 0; deleter < 2; deleter++) {
+                all.execute(() -> {
+                    while (!over.get()) {
+                        Result seen = read(1);
+                        Result result = store().delete(name(1), Math.max(1, seen.generation()));
+                        deleted.addAndGet(result.status() == BlockStatus.GONE ? 1 : 0);
+                    }
+                });
+            }
+            try {
+                for (Future<?> writes : running) {
+                    writes.get();
+                }
+            } finally {
+                over.set(true);
+            }
+        }
+        assertEquals(List.of(), given.entrySet().stream().filter(entry -> entry.getValue() > 1).toList());
+        Result last = write(1);
+        for (long generation : given.keySet()) {
+            if (generation != last.generation()) {
+                assertEquals(OperationReason.STALE_GENERATION, store().delete(name(1), generation).reason());
+            }
+        }
+        assertEquals(Result.arrived(crc(1), last.generation()), read(1));
+    }
+
+    Result read(int seed) {
+        return store().read(name(seed), ByteBuffer.allocateDirect(BLOCK));
     }
 
     Result write(int seed) {

@@ -71,7 +71,8 @@ final class DiskCourse implements Course {
         DiskLimits.Work work = limits.work();
         return limits
                 .with(new DiskLimits.Space(capacity, 0, perSegment * record, ALIGN_BYTES))
-                .with(new DiskLimits.Work(shape.depth(), shape.depth(), work.queueBlocks(), shape.depth() * record, work.pieceBlocks(), work.retries()));
+                .with(new DiskLimits.Work(
+                        shape.depth(), shape.depth(), work.queueBlocks(), shape.depth() * record, work.pieceBlocks(), work.retries()));
     }
 
     private static long fioBlocks(Shape shape) {

@@ -11,13 +11,14 @@ import io.tierlog.ops.bench.transfer.Fio.Mode;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Host pages to a store in a directory and back, by the agent's workers, against fio with a file per block, as many threads, through the page
- * cache as the store, without fsync as the store by default. Both begin each round with no files.
+ * cache as the store, without fsync as the store by default, and against plain files of the same pages. All begin each round with no files.
  */
 final class StoreCourse implements Course {
     private static final double AIM = 0.90;
@@ -37,10 +38,10 @@ final class StoreCourse implements Course {
         this.fio = fio;
     }
 
-    /** Most bytes that are on the disk at a time: the store's, and fio's. */
+    /** Most bytes that are on the disk at a time: the store's, fio's, and the plain ones. */
     static long roomBytes(Shape shape) {
         long fioBlocks = (long) Math.ceilDiv(shape.blocks(), shape.depth()) * shape.depth();
-        return (shape.blocks() + fioBlocks) * (shape.blockBytes() + 4_096L);
+        return (2L * shape.blocks() + fioBlocks) * (shape.blockBytes() + 4_096L);
     }
 
     @Override
@@ -51,14 +52,21 @@ final class StoreCourse implements Course {
     @Override
     public List<Contest> contests() {
         return List.of(
-                new Contest("host to store", new Way("Tierlog", this::write), others(Mode.write), AIM),
-                new Contest("store to host", new Way("Tierlog", this::read), others(Mode.read), AIM));
+                new Contest("host to store", new Way("Tierlog", this::write), others(Mode.write), aim()),
+                new Contest("store to host", new Way("Tierlog", this::read), others(Mode.read), aim()));
+    }
+
+    /** It is about fio. */
+    private double aim() {
+        return fio.isPresent() ? AIM : 0;
     }
 
     private List<Way> others(Mode mode) {
-        return fio.map(program -> new Way(program.version() + ", psync, a file per block", () -> program.run(mode, arguments())))
-                .map(List::of)
-                .orElse(List.of());
+        List<Way> ways = new ArrayList<>();
+        fio.ifPresent(program -> ways.add(new Way(program.version() + ", psync, a file per block", () -> program.run(mode, arguments()))));
+        PlainFiles plain = new PlainFiles(host, directory.resolve("plain"));
+        ways.add(new Way("plain files, the same pages, as many threads", () -> plain.run(mode)));
+        return ways;
     }
 
     private List<String> arguments() {
@@ -111,6 +119,7 @@ final class StoreCourse implements Course {
     @Override
     public void beginRound() throws IOException {
         Files.createDirectories(directory.resolve("fio"));
+        Files.createDirectories(directory.resolve("plain"));
         DirectoryStore store = DirectoryStore.open(directory.resolve("store"), DirectoryStore.Options.DEFAULTS);
         StoreWorkers.Limits usual = StoreWorkers.Limits.DEFAULTS;
         int depth = host.shape().depth();
@@ -129,6 +138,7 @@ final class StoreCourse implements Course {
         close();
         TemporaryDirectory.remove(directory.resolve("store"));
         TemporaryDirectory.remove(directory.resolve("fio"));
+        TemporaryDirectory.remove(directory.resolve("plain"));
     }
 
     @Override

@@ -107,7 +107,8 @@ final class Window {
     private void await(Semaphore room, int permits) throws InterruptedException {
         if (!room.tryAcquire(permits, LONGEST_WAIT_S, TimeUnit.SECONDS)) {
             check();
-            throw BenchException.failed("a transfer has not ended within " + LONGEST_WAIT_S + " s", "look at the disk, and at the log with --verbose");
+            throw BenchException.failed(
+                    "a transfer has not ended within " + LONGEST_WAIT_S + " s", "look at the disk, and at the log with --verbose");
         }
         check();
     }

@@ -70,7 +70,8 @@ final class Workplace implements AutoCloseable {
         long machine = known ? machineBytes() : Long.MAX_VALUE;
         if (needed > machine / 2) {
             throw BenchException.badInput(
-                    "--blocks " + config.shape().blocks() + " need " + needed + " bytes of memory, more than half of the " + machine + " of this machine",
+                    "--blocks " + config.shape().blocks() + " need " + needed + " bytes of memory, more than half of the " + machine
+                            + " of this machine",
                     "give fewer --blocks");
         }
     }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.bench.transfer.Fio.Mode;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What fio answers, in the form of fio 3.33 with what is not looked at left out. */
@@ -45,8 +46,8 @@ final class FioTest {
 
     @Test
     void whatIsNoAnswerIsAnError() {
-        for (String answer : new String[] {"", "fio: pid=0, err=22", "{\"jobs\": []}", ANSWER.replace("\"bw_bytes\" : 1623601548", "\"bw_bytes\" : 0"),
-            ANSWER.replace("50.000000", "51.000000")}) {
+        String without = ANSWER.replace("\"bw_bytes\" : 1623601548", "\"bw_bytes\" : 0");
+        for (String answer : List.of("", "fio: pid=0, err=22", "{\"jobs\": []}", without, ANSWER.replace("50.000000", "51.000000"))) {
             BenchException failed = assertThrows(BenchException.class, () -> Fio.parse(Mode.write, answer), answer);
             assertTrue(failed.getMessage().startsWith("fio failed: "), failed.getMessage());
         }

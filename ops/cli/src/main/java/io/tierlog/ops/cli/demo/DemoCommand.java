@@ -44,14 +44,14 @@ public final class DemoCommand implements Callable<Integer> {
             names = "--host",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Host memory of each node: " + Size.SYNTAX + " (default: 5%%).")
+            description = "Host memory of each node: " + Size.HELP + " (default: 5%%).")
     Size host = new Size.OfShare(5);
 
     @Option(
             names = "--disk",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Disk tier of each node: " + Size.SYNTAX + " (default: none).")
+            description = "Disk tier of each node: " + Size.HELP + " (default: none).")
     @Nullable Size disk;
 
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions of the log (default: ${DEFAULT-VALUE}).")

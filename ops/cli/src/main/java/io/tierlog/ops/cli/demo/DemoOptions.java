@@ -73,7 +73,7 @@ public final class DemoOptions {
             names = "--device",
             paramLabel = "SIZE",
             converter = SizeConverter.class,
-            description = "Device memory of each node: " + Size.SYNTAX + " (default: 1%%, and no fewer than 90 blocks).")
+            description = "Device memory of each node: " + Size.HELP + " (default: 1%%, and no fewer than 90 blocks).")
     @Nullable Size device;
 
     @Option(

@@ -22,6 +22,9 @@ public sealed interface Size {
     /** What {@link #parse} understands, for help texts. */
     String SYNTAX = "bytes (2GiB, 512MiB), blocks (4096blocks), or a share of the workload's unique blocks (5%)";
 
+    /** The same for help texts, which are formats. */
+    String HELP = "bytes (2GiB, 512MiB), blocks (4096blocks), or a share of the workload's unique blocks (5%%)";
+
     /**
      * Parses {@code text}.
      *
