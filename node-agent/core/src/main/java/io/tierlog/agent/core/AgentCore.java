@@ -29,6 +29,7 @@ import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.AgentInput.TimePassed;
+import io.tierlog.agent.core.device.DevicePins;
 import io.tierlog.agent.core.disk.DiskIndex;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.command.Command;
@@ -136,6 +137,11 @@ public final class AgentCore {
     /** What is on the disk, for tests. */
     DiskIndex disk() {
         return desk.disk.index;
+    }
+
+    /** What is in the device pages and who pins them, for tests. */
+    DevicePins device() {
+        return desk.device;
     }
 
     private void take(AgentInput input) {
@@ -264,11 +270,10 @@ public final class AgentCore {
     /** What the call had begun comes to its end without an answer. */
     private void callGone(long call) {
         requests.callGone(call);
-        loads.callGone(call);
+        Callers.callGone(operations, call);
         leases.callGone(call);
         looks.callGone(call);
         saves.callGone(call);
-        reads.callGone(call);
     }
 
     private void sessionClosed(SessionClosed in) {

@@ -172,22 +172,8 @@ final class Loads {
         }
     }
 
-    /** Nobody waits for this load any more: nothing more of it begins to move, and a notice names its pages when they are free. */
-    void callGone(long call) {
-        for (Session one : operations.all()) {
-            if (one instanceof LoadBack load && load.call() == call) {
-                load.unheard();
-                operations.abandon(load, OperationReason.CANCELLED);
-            }
-        }
-    }
-
     /** Loads outside of requests into the pages of an engine that has gone; those of requests end with their attempts. */
     void sessionGone(String session) {
-        for (Session one : operations.all()) {
-            if (one instanceof LoadBack load && load.owner().session().equals(session)) {
-                operations.abandon(load, OperationReason.ENGINE_GONE);
-            }
-        }
+        Callers.sessionGone(operations, LoadBack.class, session);
     }
 }
