@@ -158,7 +158,7 @@ public final class AgentCore {
             case ExistAsked in -> looks.run(in);
             case ReserveAsked in -> reservations.reserve(in);
             case LeaseGivenUp in -> reservations.giveUp(in);
-            case CallGone in -> callGone(in.call());
+            case CallGone in -> callGone(in);
             case Prefilled in -> door.prefilled(in);
             case Sealed in -> door.sealed(in);
             case SaveAsked in -> saves.run(in);
@@ -268,12 +268,12 @@ public final class AgentCore {
     }
 
     /** What the call had begun comes to its end without an answer. */
-    private void callGone(long call) {
-        requests.callGone(call);
-        Callers.callGone(operations, call);
-        leases.callGone(call);
-        looks.callGone(call);
-        saves.callGone(call);
+    private void callGone(CallGone in) {
+        requests.callGone(in.call());
+        Callers.callGone(desk, operations, in);
+        leases.callGone(in.call());
+        looks.callGone(in.call());
+        saves.callGone(in.call());
     }
 
     private void sessionClosed(SessionClosed in) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.device.DevicePins.Content;
 import io.tierlog.agent.core.device.PageOwner;
@@ -119,8 +120,7 @@ abstract sealed class ToDevice extends Session permits LoadBack, ReadBack {
         answer();
         desk.released(desk.device.unpinAll(operation));
         if (unheard && !owner.ended()) { // else the pages were released with those of their attempt
-            List<Integer> free = items.stream().map(item -> item.devicePage).filter(page -> !desk.device.pinned(page)).toList();
-            desk.ports.engines().released(owner.session(), owner.request(), owner.attempt(), free);
+            desk.tellFree(new Attempt(owner.session(), owner.request(), owner.attempt()), items.stream().map(item -> item.devicePage).toList());
         }
         tellEnd();
     }

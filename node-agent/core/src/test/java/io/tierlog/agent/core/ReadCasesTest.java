@@ -204,6 +204,16 @@ class ReadCasesTest {
         end();
     }
 
+    @Test
+    void aReadThatWasAnsweredWhenItsCallerWentNamesItsPagesAtOnce() {
+        long call = world.read(prompt, -1, 0, 10, 11);
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(HERE, HERE), answer(call));
+        world.gone(call, new AgentInput.Attempt(World.SESSION, "", 0), 10, 11);
+        assertEquals(List.of(10, 11), world.heard.releasedPages(""));
+        world.assertAtRest();
+    }
+
     private void assertNothingCounts() {
         assertEquals(List.of(), world.heard.events(LoadBackDone.class));
         assertEquals(1, world.heard.events(LoadBackFailed.class).size());
