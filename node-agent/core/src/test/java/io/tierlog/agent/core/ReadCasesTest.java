@@ -214,6 +214,24 @@ class ReadCasesTest {
         world.assertAtRest();
     }
 
+    /** The page has never had a content that the agent knows of. */
+    @Test
+    void whatIsBeingReadIntoIsNotSealed() {
+        Prompt other = Prompt.range(2, 50, 53);
+        world.submitted("s", other);
+        world.prefilled("s");
+        long call = world.read(prompt, -1, 0, 10);
+        Heard.Refused refused = world.refused(world.seal("s", other, 0, 10));
+        assertEquals(true, refused.detail().contains("pinned"), refused::detail);
+        world.ports.device[10] = new byte[FakePorts.BLOCK_BYTES];
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(HERE), answer(call));
+        world.heard.reply(world.seal("s", other, 0, 10), Heard.Done.class);
+        world.cancel("s");
+        world.advance(60_000);
+        world.assertAtRest();
+    }
+
     private void assertNothingCounts() {
         assertEquals(List.of(), world.heard.events(LoadBackDone.class));
         assertEquals(1, world.heard.events(LoadBackFailed.class).size());
