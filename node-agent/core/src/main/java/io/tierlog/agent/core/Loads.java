@@ -44,6 +44,7 @@ final class Loads {
         if (!known && !in.attempt().request().isEmpty()) {
             engines.refuse(in.call(), Refusal.UNKNOWN_REQUEST,
                     "no attempt " + in.attempt().attempt() + " of request " + in.attempt().request(), false);
+            leases.find(session, in.lease()).ifPresent(named -> end(in.lease(), named));
         } else if (lease.isEmpty()) {
             engines.unknownLease(in.call(), in.lease());
         } else if (!desk.takesWork()) {

@@ -110,6 +110,29 @@ class LeaseCasesTest {
     }
 
     @Test
+    void aLoadForAnAttemptThatIsNotKnownEndsTheLeaseThatItNames() {
+        String lease = reserved(world.reserve(prompt, 0, 2)).lease();
+        assertEquals(Refusal.UNKNOWN_REQUEST, world.refused(world.load(World.attempt("nobody"), lease, prompt, 0, 10)).refusal());
+        assertNothingKept();
+        assertUnknown(lease);
+        Offer offer = world.offered(world.submit("r", prompt, 0));
+        Attempt second = new Attempt(World.SESSION, "r", 2);
+        assertEquals(Refusal.UNKNOWN_REQUEST, world.refused(world.load(second, offer.lease(), prompt, 0, 10)).refusal());
+        assertNothingKept();
+    }
+
+    @Test
+    void aLoadThatNamesAKeyTwiceIsRefused() {
+        String lease = reserved(world.reserve(prompt, 0, 2)).lease();
+        AgentInput.DeviceBlock first = world.at(prompt, 0, 10);
+        AgentInput.DeviceBlock again = new AgentInput.DeviceBlock(1, prompt.root(), 11, 1);
+        long call = world.call();
+        world.on(new AgentInput.LoadAsked(call, OUTSIDE, prompt.namespace(), lease, List.of(first, again)));
+        assertEquals(true, world.refused(call).detail().contains("key " + prompt.root() + " is named twice"), world.refused(call)::detail);
+        assertNothingKept();
+    }
+
+    @Test
     void aReservationPinsAllAndIsLoadedWithoutARequest() {
         Heard.Reserved reserved = reserved(world.reserve(World.SESSION, prompt, 1, 4, 700));
         assertEquals(700, reserved.leaseMs());

@@ -246,7 +246,15 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void load(LoadRequest request, StreamObserver<LoadReply> observer) {
-        Maker maker = (call, session) -> arguments.load(call, request, session.devicePages());
+        Maker maker = (call, session) -> {
+            try {
+                return arguments.load(call, request, session.devicePages());
+            } catch (BadArgumentException e) {
+                // As for what the core refuses: nothing stays pinned for a load that never comes. Nobody waits for an answer to this.
+                wiring.posts().accept(new AgentInput.LeaseGivenUp(call, session.id(), request.getLease()));
+                throw e;
+            }
+        };
         Attempt attempt = new Attempt(request.getSession(), request.getRequest(), request.getAttempt());
         unary(observer, request.getSession(), maker, answer -> {
             Answer.Loaded loaded = expect(Answer.Loaded.class, answer);
