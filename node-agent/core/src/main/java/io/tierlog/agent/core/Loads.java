@@ -11,6 +11,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -102,7 +103,10 @@ final class Loads {
                 requests.takeOffer(attempt);
                 attempt.load(load);
             }
-            case Leases.Reserved reserved -> leases.end(in.lease());
+            case Leases.Reserved reserved -> {
+                leases.end(in.lease());
+                desk.pages.touch(items.stream().map(Item::page).filter(Objects::nonNull).toList());
+            }
         }
         operations.add(load);
     }

@@ -59,6 +59,7 @@ final class Reads {
         in.blocks().forEach(block -> items.add(item(in.namespace(), block)));
         ReadBack read = new ReadBack(desk, new PageOwner(in.session(), "", 0), in.namespace(), in.call(), items);
         read.pinBothEnds();
+        desk.pages.touch(items.stream().filter(item -> item.state() == Item.State.PENDING).map(Item::requirePage).toList());
         long waitMs = Math.min(in.waitMs() < 0 ? desk.limits.door().readWaitMs() : in.waitMs(), desk.limits.door().mostReadWaitMs());
         operations.add(read);
         if (items.stream().anyMatch(item -> item.state() == Item.State.JOINED)) {

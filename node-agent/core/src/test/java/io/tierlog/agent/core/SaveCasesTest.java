@@ -184,7 +184,8 @@ class SaveCasesTest {
     void savesAreBoundedAndEndWithTheirCallTheirSessionOrTheAgent() {
         AgentLimits.Door door = AgentLimits.defaults().door();
         AgentLimits two = AgentLimits.defaults()
-                .with(new AgentLimits.Door(door.leases(), door.leaseMs(), door.mostLeaseMs(), 2, door.readWaitMs(), door.mostReadWaitMs()));
+                .with(new AgentLimits.Door(
+                        door.leases(), door.reservedPercent(), door.leaseMs(), door.mostLeaseMs(), 2, door.readWaitMs(), door.mostReadWaitMs()));
         World w = World.running(31, 31, two);
         sealed(w);
         long first = w.save("r", prompt, 0, 0);
