@@ -19,6 +19,7 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
@@ -37,6 +38,7 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.SaveRequested;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.ArrayList;
@@ -128,18 +130,22 @@ final class RandomWalk {
         int choice = random.nextInt(100);
         if (choice < 15) {
             engine.submit();
-        } else if (choice < 45) {
+        } else if (choice < 44) {
             engine.step();
-        } else if (choice < 70) {
+        } else if (choice < 69) {
             endUnit();
-        } else if (choice < 82) {
+        } else if (choice < 80) {
             world.advance(random.nextInt(20));
-        } else if (choice < 90) {
+        } else if (choice < 88) {
             disturbCommands();
-        } else if (choice < 94 && !completions.isEmpty()) {
+        } else if (choice < 92 && !completions.isEmpty()) {
             world.on(completions.get(random.nextInt(completions.size()))); // late or repeated
         } else if (choice < 95) {
-            engine.reserve();
+            switch (random.nextInt(3)) {
+                case 0 -> engine.reserve();
+                case 1 -> engine.read();
+                default -> engine.save();
+            }
         } else if (choice < 96) {
             settleDoubtful();
         } else if (choice < 97) {
@@ -278,6 +284,7 @@ final class RandomWalk {
             }
             case RequestFinished e -> onFinished(e);
             case WriteBackDone e -> onWrittenBack(e);
+            case SaveRequested e -> onSave(e);
             default -> { }
         }
     }
@@ -314,6 +321,22 @@ final class RandomWalk {
             send(new ReleaseRequest(world.envelope(), header, e.request(), e.attempt()));
         } else if (random.nextInt(10) > 0) {
             send(writeBack(e.request(), e.attempt(), blocks));
+        }
+    }
+
+    /** Writes some of it back, and refuses the rest; or some of each, or nothing. */
+    private void onSave(SaveRequested e) {
+        int cut = random.nextInt(e.blocks().size() + 1);
+        if (cut > 0) {
+            String operation = world.operation();
+            send(new WriteBackBlocks(
+                    world.envelope(), world.header(), operation, e.request(), e.attempt(), "m", e.root(), e.blocks().subList(0, cut),
+                    1 + random.nextInt(5_000)));
+        }
+        if (cut < e.blocks().size()) {
+            List<Block> rest = e.blocks().subList(cut, e.blocks().size()).stream().map(PagedBlock::block).toList();
+            OperationReason why = random.nextBoolean() ? OperationReason.QUEUE_FULL : OperationReason.ALREADY_THERE;
+            send(new RefuseSave(world.envelope(), world.header(), e.save(), rest, why));
         }
     }
 

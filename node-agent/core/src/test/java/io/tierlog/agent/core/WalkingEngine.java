@@ -7,7 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RequestReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SequencedMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** The engine of a random walk: it keeps its side of the door's contract, and writes to a page as soon as it may. */
@@ -45,7 +48,7 @@ final class WalkingEngine {
         }
     }
 
-    /** A load of reserved blocks. */
+    /** A load of reserved blocks, or a read. */
     private record Outside(Prompt prompt, List<DeviceBlock> blocks) {}
 
     private final World world;
@@ -57,6 +60,8 @@ final class WalkingEngine {
     private final Map<String, List<Integer>> held = new HashMap<>();
     /** Loads outside of requests that are not answered: their pages are kept meanwhile. */
     private final SequencedMap<Long, Outside> outside = new LinkedHashMap<>();
+    /** Saves that are not answered: how many blocks each has. */
+    private final SequencedMap<Long, Integer> saves = new LinkedHashMap<>();
     private final List<String> leases = new ArrayList<>();
     private String session = "";
     private int sessions;
@@ -98,6 +103,7 @@ final class WalkingEngine {
         runs.clear();
         held.clear();
         outside.clear();
+        saves.clear();
         leases.clear();
     }
 
@@ -162,6 +168,92 @@ final class WalkingEngine {
         answers();
     }
 
+    /** Reads some blocks of a prompt by name, in any order, into free pages or, by mistake, into one that is taken. */
+    void read() {
+        readNotices();
+        if (!pool) {
+            return;
+        }
+        answers();
+        Prompt prompt = randomPrompt();
+        List<DeviceBlock> blocks = new ArrayList<>();
+        for (int i = prompt.keys().size() - 1; i >= 0; i--) {
+            if (random.nextInt(3) > 0 && !free.isEmpty()) {
+                int page = free.remove();
+                assertFalse(world.ports.deviceBusy(page), "a page that was given back is still moved to or from: " + page);
+                blocks.add(new DeviceBlock(i, prompt.keys().get(i), page, ++generations[page]));
+            }
+        }
+        boolean wrong = blocks.isEmpty() || random.nextInt(10) == 0;
+        List<DeviceBlock> asked = new ArrayList<>(blocks);
+        if (wrong && !blocks.isEmpty()) {
+            asked.add(blocks.getFirst());
+        }
+        long call = world.call();
+        outside.put(call, new Outside(prompt, blocks));
+        world.on(new AgentInput.ReadAsked(call, session, "m", asked, random.nextInt(4) == 0 ? -1 : random.nextInt(60)));
+        if (wrong) {
+            Heard.Refused refused = world.heard.reply(call, Heard.Refused.class);
+            assertTrue(refused.refusal() == Refusal.BAD_ARGUMENT, refused::detail);
+        }
+        if (random.nextInt(3) == 0) { // though it may be answered, or refused
+            cutOutside(call, blocks);
+        }
+        answers();
+    }
+
+    /** Wants blocks that a run has sealed on the host, or, by mistake, one that it has not sealed so. */
+    void save() {
+        readNotices();
+        List<Run> able = runs.values().stream().filter(run -> run.prefilled && run.have < sealedTo(run)).toList();
+        if (able.isEmpty()) {
+            return;
+        }
+        Run run = able.get(random.nextInt(able.size()));
+        int from = run.have + random.nextInt(sealedTo(run) - run.have);
+        int to = from + 1 + random.nextInt(sealedTo(run) - from);
+        long older = random.nextInt(10) == 0 ? 1 : 0;
+        List<DeviceBlock> blocks = IntStream.range(from, to).mapToObj(i -> {
+            int page = run.pages.getOrDefault(i, -1);
+            return new DeviceBlock(i, run.prompt.keys().get(i), page, generations[page] - older);
+        }).toList();
+        long call = world.call();
+        saves.put(call, blocks.size());
+        world.on(new AgentInput.SaveAsked(call, run.id, "m", blocks));
+        if (older > 0) {
+            Heard.Refused refused = world.heard.reply(call, Heard.Refused.class);
+            assertTrue(refused.refusal() == Refusal.BAD_ARGUMENT, refused::detail);
+        }
+        saved();
+        if (!saves.isEmpty() && random.nextInt(4) == 0) {
+            world.gone(saves.pollFirstEntry().getKey());
+        }
+    }
+
+    /** Index behind the last block that the run has sealed. */
+    private static int sealedTo(Run run) {
+        int to = run.have;
+        while (run.pages.containsKey(to)) {
+            to++;
+        }
+        return to;
+    }
+
+    /** Answers to saves name each block, and done is done. */
+    private void saved() {
+        for (Map.Entry<Long, Integer> one : List.copyOf(saves.entrySet())) {
+            Heard.Reply reply = world.heard.replies.get(one.getKey());
+            if (reply instanceof Heard.Saved answer) {
+                assertTrue(answer.blocks().size() == one.getValue(), () -> one + " is answered with " + answer);
+                boolean agree = answer.blocks().stream().allMatch(block -> block.done() == (block.reason() == OperationReason.COMPLETED));
+                assertTrue(agree, answer::toString);
+            }
+            if (reply != null) {
+                saves.remove(one.getKey());
+            }
+        }
+    }
+
     private void cutOutside(long call, List<DeviceBlock> blocks) {
         List<Integer> pages = blocks.stream().map(DeviceBlock::page).toList();
         hold("/0", pages);
@@ -177,10 +269,14 @@ final class WalkingEngine {
                 cutOutside(one.getKey(), load.blocks());
                 continue;
             }
-            if (reply instanceof Heard.Loaded loaded) {
-                for (DeviceBlock block : load.blocks().subList(0, loaded.blocks())) {
-                    assertArrayEquals(FakePorts.content("m", block.key()), world.ports.device[block.page()], () -> "wrong content for " + load);
-                }
+            List<DeviceBlock> arrived = switch (reply) {
+                case Heard.Loaded loaded -> load.blocks().subList(0, loaded.blocks());
+                case Heard.Read read ->
+                    IntStream.range(0, load.blocks().size()).filter(i -> read.blocks().get(i).done()).mapToObj(load.blocks()::get).toList();
+                case null, default -> List.of();
+            };
+            for (DeviceBlock block : arrived) {
+                assertArrayEquals(FakePorts.content("m", block.key()), world.ports.device[block.page()], () -> "wrong content for " + load);
             }
             if (reply != null) {
                 load.blocks().forEach(block -> free.add(block.page()));
@@ -286,7 +382,7 @@ final class WalkingEngine {
         world.on(new AgentInput.LoadAsked(run.load, run.id, run.prompt.namespace(), offer.lease(), load));
         if (world.heard.replies.get(run.load) instanceof Heard.Refused refused) {
             // its lease may have ended in the meantime, or the agent may be busy; anything else is a fault of this engine or of the core
-            assertTrue(refused.refusal() != io.tierlog.agent.core.port.EngineReplies.Refusal.BAD_ARGUMENT, refused::detail);
+            assertTrue(refused.refusal() != Refusal.BAD_ARGUMENT, refused::detail);
             if (random.nextInt(3) == 0) {
                 cut(run);
             }
@@ -388,6 +484,9 @@ final class WalkingEngine {
             giveUp(run);
         }
         answers();
+        saved();
+        saves.keySet().forEach(world::gone);
+        saves.clear();
     }
 
     void assertAllReleased() {
