@@ -53,8 +53,8 @@ public interface SharedStore extends AutoCloseable {
     Presence probe(ObjectName name);
 
     /**
-     * Looks at an object's header too: PRESENT when by it this is a whole object of that name and size, ABSENT when it is anything else. Its bytes are
-     * not read, so they may still be wrong.
+     * Looks at an object's header too: PRESENT when by it this is a whole object of that name and size, ABSENT when it is anything else. Its
+     * bytes are not read, so they may still be wrong.
      *
      * @param bytes of the object, 1 or more
      */
