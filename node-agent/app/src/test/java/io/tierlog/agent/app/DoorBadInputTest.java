@@ -149,7 +149,7 @@ class DoorBadInputTest {
     void aDestinationOutsideOfThePool() {
         Offer offer = world.offered(engine, request());
         refused(Status.Code.INVALID_ARGUMENT, "BAD_ARGUMENT", () -> engine.calls().load(loadOf(offer, 4, DoorWorld.PAGES - 3).build()));
-        giveUp(offer.getLease());
+        refused(Status.Code.NOT_FOUND, "UNKNOWN_LEASE", () -> giveUp(offer.getLease()));
         world.assertHeld(BEFORE);
     }
 

@@ -29,6 +29,7 @@ import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.AgentInput.TimePassed;
+import io.tierlog.agent.core.device.DevicePins;
 import io.tierlog.agent.core.disk.DiskIndex;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.command.Command;
@@ -138,6 +139,11 @@ public final class AgentCore {
         return desk.disk.index;
     }
 
+    /** What is in the device pages and who pins them, for tests. */
+    DevicePins device() {
+        return desk.device;
+    }
+
     private void take(AgentInput input) {
         switch (input) {
             case Registered in -> registered(in);
@@ -152,7 +158,7 @@ public final class AgentCore {
             case ExistAsked in -> looks.run(in);
             case ReserveAsked in -> reservations.reserve(in);
             case LeaseGivenUp in -> reservations.giveUp(in);
-            case CallGone in -> callGone(in.call());
+            case CallGone in -> callGone(in);
             case Prefilled in -> door.prefilled(in);
             case Sealed in -> door.sealed(in);
             case SaveAsked in -> saves.run(in);
@@ -262,13 +268,12 @@ public final class AgentCore {
     }
 
     /** What the call had begun comes to its end without an answer. */
-    private void callGone(long call) {
-        requests.callGone(call);
-        loads.callGone(call);
-        leases.callGone(call);
-        looks.callGone(call);
-        saves.callGone(call);
-        reads.callGone(call);
+    private void callGone(CallGone in) {
+        requests.callGone(in.call());
+        Callers.callGone(desk, operations, in);
+        leases.callGone(in.call());
+        looks.callGone(in.call());
+        saves.callGone(in.call());
     }
 
     private void sessionClosed(SessionClosed in) {

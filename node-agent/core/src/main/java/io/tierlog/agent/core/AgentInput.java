@@ -74,8 +74,17 @@ public sealed interface AgentInput {
     /** The engine does not want what the lease names. */
     record LeaseGivenUp(long call, String session, String lease) implements AgentInput {}
 
-    /** Nobody waits for the answer to this call any more: its deadline has passed, or its caller has gone. */
-    record CallGone(long call) implements AgentInput {}
+    /**
+     * Nobody has heard, or will hear, what became of this call: its deadline has passed, or its caller has gone. It comes after the call, which
+     * may be under way, answered or refused by then, or may never have come. {@code pages} are the device pages of a Load or Read, as the caller
+     * named them, for that attempt.
+     */
+    record CallGone(long call, Attempt attempt, List<Integer> pages) implements AgentInput {
+        /** Of a call that names no device pages to write to. */
+        public CallGone(long call) {
+            this(call, new Attempt("", "", 0), List.of());
+        }
+    }
 
     /** The prompt is prefilled. */
     record Prefilled(long call, Attempt attempt, int deviceBlocks, int loadedBlocks, int computedBlocks) implements AgentInput {}

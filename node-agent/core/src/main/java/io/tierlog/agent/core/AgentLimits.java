@@ -70,15 +70,20 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
      * What engines may have open at the door beside requests. Times in milliseconds.
      *
      * @param leases reservations of one session that are open at once, 1 or more
+     * @param reservedPercent most of the host pages that all reservations together keep, 1 to 100
      * @param leaseMs how long a reservation lasts when the engine does not say, 1 or more
      * @param mostLeaseMs how long one lasts at most, whatever the engine says; not less
      * @param calls calls of each kind (Exist, Read, Save) that wait for something at once, 1 or more
      * @param readWaitMs how long a Read waits for blocks on their way when the engine does not say, 0 or more
      * @param mostReadWaitMs how long one waits at most, whatever the engine says; not less
      */
-    public record Door(int leases, long leaseMs, long mostLeaseMs, int calls, long readWaitMs, long mostReadWaitMs) {
+    public record Door(int leases, int reservedPercent, long leaseMs, long mostLeaseMs, int calls, long readWaitMs, long mostReadWaitMs) {
         public Door {
             atLeast("leases", leases, 1);
+            atLeast("reservedPercent", reservedPercent, 1);
+            if (reservedPercent > 100) {
+                throw new IllegalArgumentException("reservedPercent must be 100 or less, was " + reservedPercent);
+            }
             atLeast("leaseMs", leaseMs, 1);
             atLeast("mostLeaseMs", mostLeaseMs, leaseMs);
             atLeast("calls", calls, 1);
@@ -128,7 +133,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
     public static AgentLimits defaults() {
         return new AgentLimits(
                 new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096),
-                new Disk(4, 2, 1_000), new Door(256, 5_000, 60_000, 256, 200, 10_000), 8);
+                new Disk(4, 2, 1_000), new Door(256, 50, 5_000, 60_000, 256, 200, 10_000), 8);
     }
 
     /** The same with another longest wait for a fetch. */

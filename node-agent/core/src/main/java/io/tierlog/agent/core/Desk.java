@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.device.DevicePins;
 import io.tierlog.agent.core.device.DevicePins.Released;
@@ -175,6 +176,14 @@ final class Desk {
         for (Released one : all) {
             var owner = one.owner();
             ports.engines().released(owner.session(), owner.request(), owner.attempt(), one.pages());
+        }
+    }
+
+    /** Tells an engine which of these pages nobody pins; whoever pins the others sees to them. */
+    void tellFree(Attempt owner, List<Integer> pages) {
+        List<Integer> free = pages.stream().distinct().filter(page -> !device.pinned(page)).toList();
+        if (!free.isEmpty()) {
+            ports.engines().released(owner.session(), owner.request(), owner.attempt(), free);
         }
     }
 

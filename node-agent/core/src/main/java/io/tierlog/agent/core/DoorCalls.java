@@ -130,18 +130,15 @@ final class DoorCalls {
 
     private Optional<String> wrongPage(String namespace, DeviceBlock block) {
         Optional<Content> before = desk.device.content(block.page());
-        if (before.isEmpty()) {
+        Content now = new Content(namespace, block.key(), block.index(), block.generation());
+        if (before.filter(now::equals).isPresent()) {
             return Optional.empty();
         }
-        Content now = new Content(namespace, block.key(), block.index(), block.generation());
-        if (before.get().generation() > block.generation()) {
-            return Optional.of("page " + block.page() + " had generation " + before.get().generation() + " already");
+        if (desk.device.pinned(block.page())) { // a copy may be writing to it, whatever was there before
+            return Optional.of("page " + block.page() + " was given to other content while it is pinned: wait for its Released notice");
         }
-        if (!before.get().equals(now) && (before.get().generation() == block.generation() || desk.device.pinned(block.page()))) {
-            return Optional.of("page " + block.page() + " was given to other content "
-                    + (desk.device.pinned(block.page()) ? "while it is pinned" : "without a new generation"));
-        }
-        return Optional.empty();
+        return before.filter(known -> known.generation() >= block.generation())
+                .map(known -> "page " + block.page() + " had generation " + known.generation() + " already, for other content");
     }
 
     // --- ends

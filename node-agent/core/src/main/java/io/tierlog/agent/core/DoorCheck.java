@@ -67,12 +67,13 @@ final class DoorCheck {
         return keys.stream().anyMatch(DoorCheck::badKey) ? Optional.of(KEY_SIZE) : Optional.empty();
     }
 
-    /** Blocks in ascending order of index without a gap, each in a page of its own. */
+    /** Blocks in ascending order of index without a gap, each with a key and in a page of its own. */
     static Optional<String> run(List<DeviceBlock> blocks, int mostBlocks, int devicePages) {
         if (blocks.isEmpty() || blocks.size() > mostBlocks) {
             return Optional.of("1 to " + mostBlocks + " blocks are expected, not " + blocks.size());
         }
         Set<Integer> pages = new LinkedHashSet<>();
+        Set<Bytes> keys = new LinkedHashSet<>();
         int expected = blocks.getFirst().index();
         for (DeviceBlock block : blocks) {
             if (block.index() != expected || expected < 0) {
@@ -87,6 +88,9 @@ final class DoorCheck {
             }
             if (!pages.add(block.page())) {
                 return Optional.of("page " + block.page() + " is named twice");
+            }
+            if (!keys.add(block.key())) {
+                return Optional.of("key " + block.key() + " is named twice");
             }
         }
         return Optional.empty();

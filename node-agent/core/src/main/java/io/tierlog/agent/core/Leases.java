@@ -31,11 +31,17 @@ final class Leases {
         }
     }
 
-    /** Blocks reserved outside of requests, by that call: the lease's own name pins them. */
-    record Reserved(String session, String namespace, long call) implements Lease {}
+    /** Blocks reserved outside of requests, by that call: the lease's own name pins their pages. */
+    record Reserved(String session, String namespace, long call, List<Page> pages) implements Lease {
+        Reserved {
+            pages = pages.stream().distinct().toList();
+        }
+    }
 
     private final Desk desk;
     private final SequencedMap<String, Lease> open = new LinkedHashMap<>();
+    /** In how many open reservations each page is. */
+    private final SequencedMap<Page, Integer> reserved = new LinkedHashMap<>();
     private final Deadlines<String> ends = new Deadlines<>();
 
     Leases(Desk desk) {
@@ -56,6 +62,11 @@ final class Leases {
         return open.values().stream().filter(lease -> lease instanceof Reserved reserved && reserved.session().equals(session)).count();
     }
 
+    /** Host pages that open reservations would keep with these. */
+    long reservedWith(List<Page> more) {
+        return reserved.size() + more.stream().distinct().filter(page -> !reserved.containsKey(page)).count();
+    }
+
     /** A name for what is offered to the attempt. */
     String offered(LiveAttempt attempt) {
         String lease = desk.nextLease();
@@ -63,18 +74,23 @@ final class Leases {
         return lease;
     }
 
-    /** Pins the pages until {@code leaseMs} from now, and names the lease. */
-    String reserve(Reserved whose, List<Page> pages, long leaseMs) {
+    /** Pins its pages until {@code leaseMs} from now, and names the lease. */
+    String reserve(Reserved whose, long leaseMs) {
         String lease = desk.nextLease();
         open.put(lease, whose);
         ends.set(lease, desk.nowMs() + leaseMs);
-        pages.forEach(page -> desk.pages.pin(lease, page));
+        for (Page page : whose.pages()) {
+            desk.pages.pin(lease, page);
+            reserved.merge(page, 1, Integer::sum);
+        }
         return lease;
     }
 
     /** Nobody may name the lease any more; its pins stay, for whoever took it, who releases them. One that is not open is nothing. */
     void end(String lease) {
-        open.remove(lease);
+        if (open.remove(lease) instanceof Reserved over) {
+            over.pages().forEach(page -> reserved.computeIfPresent(page, (same, times) -> times == 1 ? null : times - 1));
+        }
         ends.clear(lease);
     }
 

@@ -11,6 +11,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -44,6 +45,7 @@ final class Loads {
         if (!known && !in.attempt().request().isEmpty()) {
             engines.refuse(in.call(), Refusal.UNKNOWN_REQUEST,
                     "no attempt " + in.attempt().attempt() + " of request " + in.attempt().request(), false);
+            leases.find(session, in.lease()).ifPresent(named -> end(in.lease(), named));
         } else if (lease.isEmpty()) {
             engines.unknownLease(in.call(), in.lease());
         } else if (!desk.takesWork()) {
@@ -101,7 +103,10 @@ final class Loads {
                 requests.takeOffer(attempt);
                 attempt.load(load);
             }
-            case Leases.Reserved reserved -> leases.end(in.lease());
+            case Leases.Reserved reserved -> {
+                leases.end(in.lease());
+                desk.pages.touch(items.stream().map(Item::page).filter(Objects::nonNull).toList());
+            }
         }
         operations.add(load);
     }
@@ -172,22 +177,8 @@ final class Loads {
         }
     }
 
-    /** Nobody waits for this load any more: nothing more of it begins to move, and a notice names its pages when they are free. */
-    void callGone(long call) {
-        for (Session one : operations.all()) {
-            if (one instanceof LoadBack load && load.call() == call) {
-                load.unheard();
-                operations.abandon(load, OperationReason.CANCELLED);
-            }
-        }
-    }
-
     /** Loads outside of requests into the pages of an engine that has gone; those of requests end with their attempts. */
     void sessionGone(String session) {
-        for (Session one : operations.all()) {
-            if (one instanceof LoadBack load && load.owner().session().equals(session)) {
-                operations.abandon(load, OperationReason.ENGINE_GONE);
-            }
-        }
+        Callers.sessionGone(operations, LoadBack.class, session);
     }
 }

@@ -48,6 +48,8 @@ final class Operations {
     private final Quarantine quarantine;
     private final SequencedMap<String, Session> sessions = new LinkedHashMap<>();
     private final Map<OperationKind, Deque<Session>> lanes = new EnumMap<>(OperationKind.class);
+    /** Moves to the device that no request waits for: after those of requests. */
+    private final Deque<Session> outside = new ArrayDeque<>();
     private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
     private final Map<Long, Unit> units = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
@@ -121,7 +123,7 @@ final class Operations {
                 joins.computeIfAbsent(item.requirePage(), any -> new ArrayList<>(1)).add(new Join(session, item));
             }
         }
-        lane(session.kind()).add(session);
+        lane(session).add(session);
         settle(session);
     }
 
@@ -171,8 +173,8 @@ final class Operations {
             for (Join join : waiting) {
                 join.session().joinEnded(join.item(), serves, whyNot);
                 join.session().unjoined();
-                if (join.session().hasPending() && !lane(join.session().kind()).contains(join.session())) {
-                    lane(join.session().kind()).add(join.session()); // now it has something to move
+                if (join.session().hasPending() && !lane(join.session()).contains(join.session())) {
+                    lane(join.session()).add(join.session()); // now it has something to move
                 }
                 settle(join.session());
             }
@@ -212,9 +214,8 @@ final class Operations {
     /** Hands out units as far as the limits allow. */
     void pump() {
         for (OperationKind kind : ORDER) {
-            Deque<Session> lane = lane(kind);
             while (underWay(kind) < room(kind)) {
-                Session session = firstPending(lane);
+                Session session = next(kind);
                 if (session == null) {
                     break;
                 }
@@ -232,8 +233,8 @@ final class Operations {
         return switch (kind) {
             case LOAD_BACK -> limits.loads();
             case PREFETCH -> limits.fetches();
-            // A request waits for a load and for no save: while loads queue, saves get by with one unit.
-            case WRITE_BACK -> firstPending(lane(OperationKind.LOAD_BACK)) == null ? limits.saves() : 1;
+            // Engines wait for loads and for no save: while loads queue, saves get by with one unit.
+            case WRITE_BACK -> next(OperationKind.LOAD_BACK) == null ? limits.saves() : 1;
             case BACK_UP -> limits.backUps();
             case COPY -> desk.limits.disk().copies();
             case DROP -> desk.limits.disk().drops();
@@ -241,11 +242,21 @@ final class Operations {
         };
     }
 
+    /** The session of that kind whose turn it is; null when none has anything to move. */
+    private @Nullable Session next(OperationKind kind) {
+        Session first = firstPending(lane(kind));
+        return first == null && kind == OperationKind.LOAD_BACK ? firstPending(outside) : first;
+    }
+
     private static @Nullable Session firstPending(Deque<Session> lane) {
         while (!lane.isEmpty() && !lane.getFirst().hasPending()) {
             lane.removeFirst();
         }
         return lane.peekFirst();
+    }
+
+    private Deque<Session> lane(Session session) {
+        return session instanceof ToDevice move && move.owner().request().isEmpty() ? outside : lane(session.kind());
     }
 
     private Deque<Session> lane(OperationKind kind) {
@@ -291,8 +302,8 @@ final class Operations {
             }
         }
         session.unitIdle();
-        if (session.hasPending() && !lane(session.kind()).contains(session)) {
-            lane(session.kind()).addFirst(session); // some of it is tried again
+        if (session.hasPending() && !lane(session).contains(session)) {
+            lane(session).addFirst(session); // some of it is tried again
         }
         settle(session);
     }

@@ -58,12 +58,8 @@ final class Reads {
         List<Item> items = new ArrayList<>(in.blocks().size());
         in.blocks().forEach(block -> items.add(item(in.namespace(), block)));
         ReadBack read = new ReadBack(desk, new PageOwner(in.session(), "", 0), in.namespace(), in.call(), items);
-        for (Item item : items) {
-            desk.device.pin(read.operation, read.owner(), item.devicePage);
-            if (item.state() == Item.State.PENDING) {
-                desk.pages.pin(read.operation, item.requirePage());
-            }
-        }
+        read.pinBothEnds();
+        desk.pages.touch(items.stream().filter(item -> item.state() == Item.State.PENDING).map(Item::requirePage).toList());
         long waitMs = Math.min(in.waitMs() < 0 ? desk.limits.door().readWaitMs() : in.waitMs(), desk.limits.door().mostReadWaitMs());
         operations.add(read);
         if (items.stream().anyMatch(item -> item.state() == Item.State.JOINED)) {
@@ -101,25 +97,7 @@ final class Reads {
         }
     }
 
-    void callGone(long call) {
-        for (Session one : operations.all()) {
-            if (one instanceof ReadBack read && read.call() == call) {
-                read.unheard();
-                giveUp(read, OperationReason.CANCELLED);
-            }
-        }
-    }
-
     void sessionGone(String session) {
-        for (Session one : operations.all()) {
-            if (one instanceof ReadBack read && read.owner().session().equals(session)) {
-                giveUp(read, OperationReason.ENGINE_GONE);
-            }
-        }
-    }
-
-    private void giveUp(ReadBack read, OperationReason why) {
-        operations.stopWaiting(read, why);
-        operations.abandon(read, why);
+        Callers.sessionGone(operations, ReadBack.class, session);
     }
 }

@@ -54,8 +54,14 @@ final class Reservations {
             }
             pages.add(page.get());
         }
+        long most = desk.registration.hostBlocks() * (long) desk.limits.door().reservedPercent() / 100;
+        if (leases.reservedWith(pages) > most) {
+            boolean retry = pages.stream().distinct().count() <= most;
+            engines.refuse(in.call(), Refusal.BUSY, "reservations may keep " + most + " pages of the host: load or release some", retry);
+            return;
+        }
         long leaseMs = Math.min(in.leaseMs() == 0 ? desk.limits.door().leaseMs() : in.leaseMs(), desk.limits.door().mostLeaseMs());
-        String lease = leases.reserve(new Leases.Reserved(in.session(), in.namespace(), in.call()), pages, leaseMs);
+        String lease = leases.reserve(new Leases.Reserved(in.session(), in.namespace(), in.call(), pages), leaseMs);
         desk.ports.engines().reserved(in.call(), lease, leaseMs);
     }
 

@@ -33,6 +33,8 @@ final class Saves {
     private static final class Save {
         final SaveAsked asked;
         final SequencedMap<Bytes, Optional<BlockAnswer>> blocks = new LinkedHashMap<>();
+        /** What the controller has refused, and something else may bring. */
+        final SequencedMap<Bytes, OperationReason> refused = new LinkedHashMap<>();
 
         Save(SaveAsked asked) {
             this.asked = asked;
@@ -128,15 +130,18 @@ final class Saves {
 
     /** An operation has ended: what it brought serves, what it was to bring and did not has failed. */
     void ended(Session session) {
-        boolean fills = session.kind() == OperationKind.WRITE_BACK || session.kind() == OperationKind.PREFETCH;
-        if (fills && !open.isEmpty()) {
+        if (brings(session) && !open.isEmpty()) {
             for (Item item : session.items) {
                 settle(session.namespace, item.block.key(), session.kind() == OperationKind.WRITE_BACK, item.reason());
             }
         }
     }
 
-    /** {@code last} when nothing else is to bring the block to the host. */
+    private static boolean brings(Session session) {
+        return session.kind() == OperationKind.WRITE_BACK || session.kind() == OperationKind.PREFETCH;
+    }
+
+    /** {@code last} when nothing else is to bring the block to the host; what was refused waits for no more than what is on its way. */
     private void settle(String namespace, Bytes key, boolean last, OperationReason why) {
         for (String name : List.copyOf(open.keySet())) {
             Save save = open.get(name);
@@ -145,6 +150,8 @@ final class Saves {
                     save.blocks.put(key, Optional.of(HERE));
                 } else if (last) {
                     save.blocks.put(key, Optional.of(new BlockAnswer(false, why)));
+                } else if (save.refused.containsKey(key) && !isOnItsWay(namespace, key)) {
+                    save.blocks.put(key, Optional.of(new BlockAnswer(false, save.refused.getOrDefault(key, why))));
                 }
                 close(name, save);
             }
@@ -168,7 +175,9 @@ final class Saves {
             Bytes key = block.key();
             if (save.waitsFor(key) && serves(save.asked, key)) {
                 save.blocks.put(key, Optional.of(HERE));
-            } else if (save.waitsFor(key) && !isOnItsWay(save.asked.namespace(), key)) {
+            } else if (save.waitsFor(key) && isOnItsWay(save.asked.namespace(), key)) {
+                save.refused.put(key, command.reason());
+            } else if (save.waitsFor(key)) {
                 save.blocks.put(key, Optional.of(new BlockAnswer(false, command.reason())));
             }
         }
@@ -177,7 +186,7 @@ final class Saves {
 
     private boolean isOnItsWay(String namespace, Bytes key) {
         return operations.all().stream()
-                .filter(session -> session.kind() == OperationKind.WRITE_BACK && session.namespace.equals(namespace))
+                .filter(session -> brings(session) && session.namespace.equals(namespace))
                 .anyMatch(session -> session.items.stream().anyMatch(item -> item.block.key().equals(key)));
     }
 

@@ -18,8 +18,10 @@ import io.tierlog.schemas.event.LoadBackFailed;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.RequestCancelled;
 import io.tierlog.schemas.event.WriteBackDone;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,6 +112,29 @@ class LeaseCasesTest {
     }
 
     @Test
+    void aLoadForAnAttemptThatIsNotKnownEndsTheLeaseThatItNames() {
+        String lease = reserved(world.reserve(prompt, 0, 2)).lease();
+        assertEquals(Refusal.UNKNOWN_REQUEST, world.refused(world.load(World.attempt("nobody"), lease, prompt, 0, 10)).refusal());
+        assertNothingKept();
+        assertUnknown(lease);
+        Offer offer = world.offered(world.submit("r", prompt, 0));
+        Attempt second = new Attempt(World.SESSION, "r", 2);
+        assertEquals(Refusal.UNKNOWN_REQUEST, world.refused(world.load(second, offer.lease(), prompt, 0, 10)).refusal());
+        assertNothingKept();
+    }
+
+    @Test
+    void aLoadThatNamesAKeyTwiceIsRefused() {
+        String lease = reserved(world.reserve(prompt, 0, 2)).lease();
+        AgentInput.DeviceBlock first = world.at(prompt, 0, 10);
+        AgentInput.DeviceBlock again = new AgentInput.DeviceBlock(1, prompt.root(), 11, 1);
+        long call = world.call();
+        world.on(new AgentInput.LoadAsked(call, OUTSIDE, prompt.namespace(), lease, List.of(first, again)));
+        assertEquals(true, world.refused(call).detail().contains("key " + prompt.root() + " is named twice"), world.refused(call)::detail);
+        assertNothingKept();
+    }
+
+    @Test
     void aReservationPinsAllAndIsLoadedWithoutARequest() {
         Heard.Reserved reserved = reserved(world.reserve(World.SESSION, prompt, 1, 4, 700));
         assertEquals(700, reserved.leaseMs());
@@ -162,6 +187,33 @@ class LeaseCasesTest {
         reserved(world.reserve(prompt, 0, 1));
         world.on(new AgentInput.SessionClosed(World.SESSION, true));
         assertNothingKept();
+    }
+
+    /** 1 percent of 512 pages are 5. */
+    @Test
+    void reservationsKeepAShareOfTheHostAtMost() {
+        AgentLimits.Door door = AgentLimits.defaults().door();
+        World w = World.running(64, 512, AgentLimits.defaults().with(new AgentLimits.Door(
+                door.leases(), 1, door.leaseMs(), door.mostLeaseMs(), door.calls(), door.readWaitMs(), door.mostReadWaitMs())));
+        w.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
+        w.releasePins(w.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4, 5));
+        w.endAll(Kind.SAVE);
+        w.advance(60_000);
+        Heard.Refused never = w.refused(w.reserve(prompt, 0, 6));
+        assertEquals(List.of(Refusal.BUSY, false), List.of(never.refusal(), never.retry()));
+        assertEquals(0, w.pins());
+        String first = w.heard.reply(w.reserve(prompt, 0, 4), Heard.Reserved.class).lease();
+        String second = w.heard.reply(w.reserve(prompt, 2, 5), Heard.Reserved.class).lease(); // two pages are in both
+        Heard.Refused full = w.refused(w.reserve(prompt, 5, 6));
+        assertEquals(List.of(Refusal.BUSY, true), List.of(full.refusal(), full.retry()));
+        w.load(OUTSIDE, second, prompt, 2, 20); // consumed: 0 to 3 are left
+        w.heard.reply(w.reserve(prompt, 5, 6), Heard.Reserved.class);
+        w.refused(w.reserve(prompt, 4, 5));
+        w.release(first);
+        w.heard.reply(w.reserve(prompt, 1, 5), Heard.Reserved.class);
+        w.settle();
+        w.advance(60_000);
+        w.heard.reply(w.reserve(prompt, 0, 5), Heard.Reserved.class);
     }
 
     @Test
@@ -248,6 +300,24 @@ class LeaseCasesTest {
     /** Two blocks without children fill the host; the colder is looked at, and leaves first all the same. */
     @Test
     void aLookIsNoUse() {
+        assertEquals(List.of(false, true), coldAndWarmAfter((w, cold) -> seen(w, cold, 0, 1)));
+    }
+
+    @Test
+    void aReadIsAUse() {
+        assertEquals(List.of(true, false), coldAndWarmAfter((w, cold) -> w.read(cold, -1, 0, 5)));
+    }
+
+    @Test
+    void aLoadOfAReservationIsAUse() {
+        assertEquals(List.of(true, false), coldAndWarmAfter((w, cold) -> {
+            Heard.Reserved lease = w.heard.reply(w.reserve(cold, 0, 1), Heard.Reserved.class);
+            w.load(OUTSIDE, lease.lease(), cold, 0, 5);
+        }));
+    }
+
+    /** Which of two blocks is on the host, after one has been used and a third has taken the place of the other. */
+    private List<Boolean> coldAndWarmAfter(BiConsumer<World, Prompt> use) {
         World w = World.running(8, 2);
         Prompt cold = Prompt.range(16, 1, 16);
         Prompt warm = Prompt.range(16, 100, 115);
@@ -260,12 +330,34 @@ class LeaseCasesTest {
             page++;
         }
         w.advance(60_000);
-        seen(w, cold, 0, 1);
+        use.accept(w, cold);
+        w.endAll(Kind.LOAD);
         w.compute("r2", third, 0, 2);
         w.writeBack("r2", third, 0, 2);
         w.endAll(Kind.SAVE);
-        assertFalse(seen(w, cold, 0, 1).getFirst().host());
-        assertEquals(true, seen(w, warm, 0, 1).getFirst().host());
+        return List.of(seen(w, cold, 0, 1).getFirst().host(), seen(w, warm, 0, 1).getFirst().host());
+    }
+
+    /** Units of one block, one at a time. */
+    @Test
+    void loadsOfRequestsGoBeforeReadsAndReservedLoads() {
+        World w = World.running(64, 512, AgentLimits.defaults().with(new AgentLimits.Units(1, 1, 1, 1, 1)));
+        w.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
+        w.releasePins(w.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4, 5));
+        w.endAll(Kind.SAVE);
+        w.advance(60_000);
+        w.read(prompt, -1, 0, 10, 11);
+        w.load(OUTSIDE, w.heard.reply(w.reserve(prompt, 0, 6), Heard.Reserved.class).lease(), prompt, 0, 20, 21);
+        w.submit("r", prompt, 0);
+        w.load("r", prompt, 0, 30, 31);
+        List<Integer> order = new ArrayList<>();
+        while (!w.ports.of(Kind.LOAD).isEmpty()) {
+            order.add(w.ports.only(Kind.LOAD).copies().getFirst().devicePage());
+            w.end(Kind.LOAD, 1);
+        }
+        assertEquals(List.of(10, 30, 31, 11, 20, 21), order);
+        w.cancel("r");
+        w.assertAtRest();
     }
 
     @Test

@@ -236,6 +236,54 @@ class LoadCasesTest {
         world.assertAtRest();
     }
 
+    /** Its answer and the end of its call have crossed. */
+    @Test
+    void aLoadThatWasAnsweredWhenItsCallerWentNamesItsPagesAtOnce() {
+        sixOnHost();
+        world.submit("r", prompt, 0);
+        long load = world.load("r", prompt, 0, 10, 11);
+        world.endAll(Kind.LOAD);
+        assertEquals(new Heard.Loaded(2, ""), world.heard.reply(load, Heard.Loaded.class));
+        world.gone(load, World.attempt("r"), 10, 11);
+        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        world.cancel("r");
+        assertEquals(List.of(10, 11), world.heard.releasedPages("r"), "once");
+        world.assertAtRest();
+    }
+
+    @Test
+    void aLoadThatWasRefusedWhenItsCallerWentNamesItsPagesButThoseThatOthersPin() {
+        sixOnHost();
+        Prompt other = Prompt.range(16, 500, 532);
+        world.compute("s", other, 0, 20, 21);
+        world.submit("r", prompt, 0);
+        long load = world.load("r", prompt, 0, 10, 20);
+        assertEquals(Refusal.BAD_ARGUMENT, world.refused(load).refusal());
+        world.gone(load, World.attempt("r"), 10, 20, 64, -1, 10);
+        assertEquals(List.of(10), world.heard.releasedPages("r"), "20 is named when it is free, to whom it is pinned for");
+        world.advance(60_000);
+        assertEquals(List.of(20, 21), world.heard.releasedPages("s"));
+    }
+
+    @Test
+    void aLoadThatNeverCameNamesItsPages() {
+        world.gone(world.call(), World.attempt("r"), 3, 4);
+        assertEquals(List.of(3, 4), world.heard.releasedPages("r"));
+    }
+
+    @Test
+    void aLoadThatMovesWhenItsCallerGoesNamesItsPagesOnceWhenTheyAreFree() {
+        sixOnHost();
+        world.submit("r", prompt, 0);
+        long load = world.load("r", prompt, 0, 10, 11);
+        world.gone(load, World.attempt("r"), 10, 11);
+        assertEquals(List.of(), world.heard.releasedPages("r"));
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        world.cancel("r");
+        world.assertAtRest();
+    }
+
     @Test
     void a8PagesOfASaveAreNotMatchable() {
         world.compute("r1", prompt, 0, 0, 1, 2, 3, 4, 5);

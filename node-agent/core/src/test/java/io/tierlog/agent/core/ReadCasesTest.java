@@ -12,6 +12,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.LoadBackFailed;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 class ReadCasesTest {
     private static final BlockAnswer HERE = new BlockAnswer(true, OperationReason.COMPLETED);
 
-    private final World world = World.running(31, 31);
+    private World world = World.running(31, 31);
     private final Prompt prompt = Prompt.range(2, 1, 13);
 
     @BeforeEach
@@ -163,6 +164,79 @@ class ReadCasesTest {
         world.settle();
         world.advance(60_000);
         world.assertAtRest();
+    }
+
+    /** Block 0 has landed, block 1 moves in a unit of its own, when the session closes. */
+    @Test
+    void whatLandedForASessionThatHasGoneIsOnNoDevice() {
+        world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(1, 4, 4, 2, 4)));
+        twoOnHost();
+        long call = world.read(prompt, -1, 0, 10, 11);
+        world.end(Kind.LOAD, 1);
+        world.on(new AgentInput.SessionClosed(World.SESSION, false));
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(failed(OperationReason.CANCELLED), failed(OperationReason.ENGINE_GONE)), answer(call));
+        assertNothingCounts();
+        world.assertAtRest();
+    }
+
+    @Test
+    void whatLandedForASessionThatHasGoneIsOnNoDeviceThoughTheRestWasWaitedFor() {
+        fetching();
+        long call = world.read(prompt, -1, 1, 10, 11);
+        world.endAll(Kind.LOAD);
+        world.on(new AgentInput.SessionClosed(World.SESSION, false));
+        assertEquals(List.of(failed(OperationReason.CANCELLED), failed(OperationReason.ENGINE_GONE)), answer(call));
+        assertNothingCounts();
+        world.settle();
+        world.advance(60_000);
+        world.assertAtRest();
+    }
+
+    @Test
+    void whatLandedForACallThatHasGoneCountsForNothing() {
+        fetching();
+        long call = world.read(prompt, -1, 1, 10, 11);
+        world.endAll(Kind.LOAD);
+        world.gone(call);
+        assertEquals(List.of(10, 11), world.heard.releasedPages(""));
+        assertNothingCounts();
+        end();
+    }
+
+    @Test
+    void aReadThatWasAnsweredWhenItsCallerWentNamesItsPagesAtOnce() {
+        long call = world.read(prompt, -1, 0, 10, 11);
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(HERE, HERE), answer(call));
+        world.gone(call, new AgentInput.Attempt(World.SESSION, "", 0), 10, 11);
+        assertEquals(List.of(10, 11), world.heard.releasedPages(""));
+        world.assertAtRest();
+    }
+
+    /** The page has never had a content that the agent knows of. */
+    @Test
+    void whatIsBeingReadIntoIsNotSealed() {
+        Prompt other = Prompt.range(2, 50, 53);
+        world.submitted("s", other);
+        world.prefilled("s");
+        long call = world.read(prompt, -1, 0, 10);
+        Heard.Refused refused = world.refused(world.seal("s", other, 0, 10));
+        assertEquals(true, refused.detail().contains("pinned"), refused::detail);
+        world.ports.device[10] = new byte[FakePorts.BLOCK_BYTES];
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(HERE), answer(call));
+        world.heard.reply(world.seal("s", other, 0, 10), Heard.Done.class);
+        world.cancel("s");
+        world.advance(60_000);
+        world.assertAtRest();
+    }
+
+    private void assertNothingCounts() {
+        assertEquals(List.of(), world.heard.events(LoadBackDone.class));
+        assertEquals(1, world.heard.events(LoadBackFailed.class).size());
+        assertEquals(Optional.empty(), world.core.device().content(10));
+        assertEquals(0, world.core.status().count(AgentCounter.LOADED_BLOCKS));
     }
 
     @Test

@@ -114,6 +114,35 @@ class SaveCasesTest {
     }
 
     @Test
+    void whatAFetchBringsIsWaitedForThoughItWasRefused() {
+        world.ports.put(prompt, 0, 4);
+        world.submitted("s", prompt);
+        world.prefetch("s", prompt, 0, 3);
+        long call = world.save("r", prompt, 0, 0, 1, 2);
+        refuse(0, 3, OperationReason.ALREADY_THERE);
+        assertEquals(true, waits(call));
+        world.end(Kind.READ, 2, OperationReason.CHECKSUM);
+        assertEquals(List.of(HERE, HERE, failed(OperationReason.ALREADY_THERE)), saved(call), "nothing brings the last one any more");
+        world.cancel("s");
+        end();
+    }
+
+    @Test
+    void aFetchThatFailsIsNoAnswerToWhatWasNotRefused() {
+        world.ports.put(prompt, 0, 4);
+        world.submitted("s", prompt);
+        world.prefetch("s", prompt, 0, 2);
+        long call = world.save("r", prompt, 0, 0, 1);
+        world.end(Kind.READ, 1, OperationReason.CHECKSUM);
+        assertEquals(true, waits(call), "the controller may write it back");
+        world.writeBack("r", prompt, 1, 1);
+        world.endAll(Kind.SAVE);
+        assertEquals(List.of(HERE, HERE), saved(call));
+        world.cancel("s");
+        end();
+    }
+
+    @Test
     void whatTheControllerThinksIsThereAndIsNotHasFailed() {
         long call = world.save("r", prompt, 0, 0);
         refuse(0, 1, OperationReason.ALREADY_THERE);
@@ -155,7 +184,8 @@ class SaveCasesTest {
     void savesAreBoundedAndEndWithTheirCallTheirSessionOrTheAgent() {
         AgentLimits.Door door = AgentLimits.defaults().door();
         AgentLimits two = AgentLimits.defaults()
-                .with(new AgentLimits.Door(door.leases(), door.leaseMs(), door.mostLeaseMs(), 2, door.readWaitMs(), door.mostReadWaitMs()));
+                .with(new AgentLimits.Door(
+                        door.leases(), door.reservedPercent(), door.leaseMs(), door.mostLeaseMs(), 2, door.readWaitMs(), door.mostReadWaitMs()));
         World w = World.running(31, 31, two);
         sealed(w);
         long first = w.save("r", prompt, 0, 0);

@@ -156,18 +156,27 @@ final class WalkingEngine {
         long call = world.call();
         outside.put(call, new Outside(prompt, load));
         world.on(new AgentInput.LoadAsked(call, new Attempt(session, "", 0), "m", lease, load));
-        answers();
-        if (outside.containsKey(call) && random.nextInt(3) == 0) {
-            hold("/0", load.stream().map(DeviceBlock::page).toList());
-            outside.remove(call);
-            world.gone(call);
+        if (random.nextInt(3) == 0) { // though it may be answered, or refused
+            cutOutside(call, load);
         }
+        answers();
+    }
+
+    private void cutOutside(long call, List<DeviceBlock> blocks) {
+        List<Integer> pages = blocks.stream().map(DeviceBlock::page).toList();
+        hold("/0", pages);
+        outside.remove(call);
+        world.gone(call, new Attempt(session, "", 0), pages.toArray(Integer[]::new));
     }
 
     private void answers() {
         for (Map.Entry<Long, Outside> one : List.copyOf(outside.entrySet())) {
             Heard.Reply reply = world.heard.replies.get(one.getKey());
             Outside load = one.getValue();
+            if (reply != null && random.nextInt(6) == 0) { // it was on its way when the call ended
+                cutOutside(one.getKey(), load.blocks());
+                continue;
+            }
             if (reply instanceof Heard.Loaded loaded) {
                 for (DeviceBlock block : load.blocks().subList(0, loaded.blocks())) {
                     assertArrayEquals(FakePorts.content("m", block.key()), world.ports.device[block.page()], () -> "wrong content for " + load);
@@ -192,7 +201,7 @@ final class WalkingEngine {
         hold(run.id.request() + "/" + run.id.attempt(), pages);
         long call = run.load;
         run.load = 0;
-        world.gone(call);
+        world.gone(call, run.id, pages.toArray(Integer[]::new));
     }
 
     private void hold(String owner, List<Integer> pages) {
@@ -222,9 +231,10 @@ final class WalkingEngine {
                 use(run, offered.offer());
             }
         } else if (run.load > 0) {
-            loaded(run);
-            if (run.load > 0 && random.nextInt(12) == 0) {
+            if (random.nextInt(12) == 0) { // its answer may be on its way
                 cut(run);
+            } else {
+                loaded(run);
             }
         } else if (!run.prefilled) {
             compute(run);
@@ -277,6 +287,9 @@ final class WalkingEngine {
         if (world.heard.replies.get(run.load) instanceof Heard.Refused refused) {
             // its lease may have ended in the meantime, or the agent may be busy; anything else is a fault of this engine or of the core
             assertTrue(refused.refusal() != io.tierlog.agent.core.port.EngineReplies.Refusal.BAD_ARGUMENT, refused::detail);
+            if (random.nextInt(3) == 0) {
+                cut(run);
+            }
             run.load = 0;
         }
     }

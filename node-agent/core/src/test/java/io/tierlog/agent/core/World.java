@@ -254,6 +254,11 @@ final class World {
         on(new AgentInput.CallGone(call));
     }
 
+    /** Nobody waits for that Load or Read any more, which named these pages. */
+    void gone(long call, Attempt attempt, Integer... pages) {
+        on(new AgentInput.CallGone(call, attempt, List.of(pages)));
+    }
+
     Heard.Refused refused(long call) {
         return heard.reply(call, Heard.Refused.class);
     }

@@ -10,6 +10,7 @@ import io.tierlog.agent.app.door.PendingCalls.Pending;
 import io.tierlog.agent.app.door.PendingCalls.UnexpectedAnswerException;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.layout.LayoutFault;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
@@ -34,7 +35,6 @@ import io.tierlog.door.v1.ReadRequest;
 import io.tierlog.door.v1.RegisterBuffersReply;
 import io.tierlog.door.v1.RegisterBuffersRequest;
 import io.tierlog.door.v1.ReleaseRequest;
-import io.tierlog.door.v1.Released;
 import io.tierlog.door.v1.ReserveReply;
 import io.tierlog.door.v1.ReserveRequest;
 import io.tierlog.door.v1.SaveReply;
@@ -47,8 +47,8 @@ import io.tierlog.schemas.Bytes;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 
 /**
  * Every call of the door: checked, numbered, remembered, given to the core. The answer comes later through {@link DoorReplies}.
@@ -65,6 +65,11 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     /** Makes the core's input of a call of a session. */
     private interface Maker {
         AgentInput make(long call, DoorSession session) throws BadArgumentException;
+    }
+
+    /** The core's input of one call. */
+    private interface Input {
+        AgentInput make() throws BadArgumentException;
     }
 
     DoorService(DoorServer.Wiring wiring, DoorLimits limits, DoorSessions sessions, PendingCalls pending) {
@@ -98,11 +103,13 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             }
         });
         long call = pending.nextNumber();
-        AtomicBoolean gone = new AtomicBoolean();
+        // The core may open it all the same, and then nobody but the door knows that it is over.
+        Departure late = new Departure(() -> wiring.posts().accept(new AgentInput.SessionClosed(session.id(), false)));
         Pending opening = new Opening(session);
         AgentInput input = new AgentInput.SessionOpened(call, session.id(), instance);
         // The stream has no end of its own, but its first notice has.
-        pass(call, opening, input, pending.add(call, opening, limits.callMs(), () -> expire(call, gone)));
+        pass(call, opening, input, pending.add(call, opening, limits.callMs(), () -> expire(call, late)));
+        late.passed();
     }
 
     /** Open is answered with the first notice; a refusal ends the stream. */
@@ -239,17 +246,20 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void load(LoadRequest request, StreamObserver<LoadReply> observer) {
-        AtomicBoolean ended = new AtomicBoolean();
-        Maker maker = (call, session) -> arguments.load(call, request, session.devicePages());
+        Maker maker = (call, session) -> {
+            try {
+                return arguments.load(call, request, session.devicePages());
+            } catch (BadArgumentException e) {
+                // As for what the core refuses: nothing stays pinned for a load that never comes. Nobody waits for an answer to this.
+                wiring.posts().accept(new AgentInput.LeaseGivenUp(call, session.id(), request.getLease()));
+                throw e;
+            }
+        };
+        Attempt attempt = new Attempt(request.getSession(), request.getRequest(), request.getAttempt());
         unary(observer, request.getSession(), maker, answer -> {
             Answer.Loaded loaded = expect(Answer.Loaded.class, answer);
-            ended.set(true);
             return LoadReply.newBuilder().setLoaded(loaded.blocks()).setReason(loaded.reason()).build();
-        }, session -> {
-            if (ended.get()) {
-                session.send(free(request.getRequest(), request.getAttempt(), request.getBlocksList()));
-            }
-        });
+        }, call -> new AgentInput.CallGone(call, attempt, pages(request.getBlocksList())));
     }
 
     @Override
@@ -265,24 +275,16 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void read(ReadRequest request, StreamObserver<ReadReply> observer) {
-        AtomicBoolean ended = new AtomicBoolean();
         Maker maker = (call, session) -> arguments.read(call, request, session.devicePages());
+        Attempt outside = new Attempt(request.getSession(), "", 0);
         unary(observer, request.getSession(), maker, answer -> {
             Answer.Read read = expect(Answer.Read.class, answer);
-            ended.set(true);
             return ReadReply.newBuilder().addAllBlocks(BlockAnswers.encode(read.blocks())).build();
-        }, session -> {
-            if (ended.get()) {
-                session.send(free("", 0, request.getBlocksList()));
-            }
-        });
+        }, call -> new AgentInput.CallGone(call, outside, pages(request.getBlocksList())));
     }
 
-    /** The answer to a call was given and not heard: its pages are the engine's all the same. */
-    private static Notice free(String request, int attempt, List<BlockPage> blocks) {
-        Released.Builder released = Released.newBuilder().setRequest(request).setAttempt(attempt);
-        blocks.forEach(block -> released.addPages(block.getPage()));
-        return Notice.newBuilder().setReleased(released).build();
+    private static List<Integer> pages(List<BlockPage> blocks) {
+        return blocks.stream().map(BlockPage::getPage).toList();
     }
 
     @Override
@@ -324,55 +326,36 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     }
 
     private <R> void unary(StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode) {
-        unary(observer, session, maker, encode, any -> {});
+        unary(observer, session, maker, encode, AgentInput.CallGone::new);
     }
 
-    /** {@code unheard} is told when the caller had gone before it heard the answer that was given. */
+    /** {@code gone} tells the core that nobody has heard, or will hear, what became of the call, whatever that was. */
     private <R> void unary(
-            StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode, Consumer<DoorSession> unheard) {
+            StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode, LongFunction<AgentInput> gone) {
         ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
+        DoorSession found = sessions.find(session);
+        long call = pending.nextNumber();
+        Departure departure = new Departure(() -> wiring.posts().accept(gone.apply(call)));
+        caller.setOnCancelHandler(() -> {
+            pending.take(call);
+            departure.gone();
+        });
         if (isLate()) {
             caller.onError(DoorErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
-            return;
-        }
-        DoorSession found = sessions.find(session);
-        if (found == null) {
+            departure.gone();
+        } else if (found == null) {
             caller.onError(unknownSession());
-            return;
+        } else {
+            give(call, PendingCalls.unary(caller, encode), () -> maker.make(call, found), departure);
         }
-        long call = pending.nextNumber();
-        AgentInput input;
-        try {
-            input = maker.make(call, found);
-        } catch (BadArgumentException e) {
-            caller.onError(bad(e));
-            return;
-        }
-        AtomicBoolean gone = new AtomicBoolean();
-        caller.setOnCancelHandler(() -> {
-            if (!leave(call, gone)) {
-                unheard.accept(found);
-            }
-        });
-        give(call, PendingCalls.unary(caller, encode), input, gone);
-    }
-
-    /** The caller has gone, its deadline may have passed: whatever the call has begun shall end. False when it was answered already. */
-    private boolean leave(long call, AtomicBoolean gone) {
-        boolean waited = pending.take(call).isPresent();
-        if (waited) {
-            gone.set(true);
-            wiring.posts().accept(new AgentInput.CallGone(call));
-        }
-        return waited;
+        departure.passed();
     }
 
     /** The door's own deadline for a call that brought none. */
-    private void expire(long call, AtomicBoolean gone) {
+    private void expire(long call, Departure departure) {
         pending.take(call).ifPresent(waiting -> {
-            gone.set(true);
             waiting.refuse(DoorErrors.expired("no answer within " + limits.callMs() + " ms, the door's own deadline for a call that brings none"));
-            wiring.posts().accept(new AgentInput.CallGone(call));
+            departure.gone();
         });
     }
 
@@ -381,14 +364,18 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         return Context.current().isCancelled() || (deadline != null && deadline.isExpired());
     }
 
-    private void give(long call, Pending waiting, AgentInput input, AtomicBoolean gone) {
+    private void give(long call, Pending waiting, Input made, Departure departure) {
+        AgentInput input;
+        try {
+            input = made.make();
+        } catch (BadArgumentException e) {
+            waiting.refuse(bad(e));
+            return;
+        }
         boolean added = Context.current().getDeadline() == null
-                ? pending.add(call, waiting, limits.callMs(), () -> expire(call, gone))
+                ? pending.add(call, waiting, limits.callMs(), () -> expire(call, departure))
                 : pending.add(call, waiting);
         pass(call, waiting, input, added);
-        if (gone.get()) { // it went before the core had heard of it: said again, now in order
-            wiring.posts().accept(new AgentInput.CallGone(call));
-        }
     }
 
     private void pass(long call, Pending waiting, AgentInput input, boolean added) {

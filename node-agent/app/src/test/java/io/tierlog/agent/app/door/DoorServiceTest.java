@@ -2,10 +2,13 @@
 package io.tierlog.agent.app.door;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.google.protobuf.ByteString;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
+import io.tierlog.agent.app.Eventually;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.AgentInput;
@@ -23,21 +26,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of a load's pages when its caller goes, at moments that no real connection can be held at. */
 class DoorServiceTest {
-    private final List<AgentInput> inputs = new ArrayList<>();
+    private final List<AgentInput> inputs = new CopyOnWriteArrayList<>(); // a deadline comes from a thread of its own
     private final DoorSessions sessions = new DoorSessions(2);
     private final PendingCalls pending = new PendingCalls(8);
     private final DoorReplies replies = new DoorReplies(sessions, pending, inputs::add);
-    private final DoorService service = new DoorService(
-            new DoorServer.Wiring("n", new Agreed(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, new NoPools(),
-                    () -> new DoorHealth(true, 1, 1, 0, 0, 0)),
-            DoorLimits.DEFAULTS, sessions, pending);
+    private final DoorService service = service(DoorLimits.DEFAULTS);
     private final Caller<Notice> notices = new Caller<>();
     private final Caller<LoadReply> caller = new Caller<>();
+
+    private DoorService service(DoorLimits limits) {
+        return new DoorService(
+                new DoorServer.Wiring("n", new Agreed(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, new NoPools(),
+                        () -> new DoorHealth(true, 1, 1, 0, 0, 0)),
+                limits, sessions, pending);
+    }
 
     private static final class NoPools implements DoorServer.Pools {
         @Override
@@ -120,52 +128,106 @@ class DoorServiceTest {
             throw new NoSuchElementException(session);
         }
         opened.devicePages(16);
-        service.load(
-                LoadRequest.newBuilder().setSession(session).setRequest("r").setAttempt(1).setNamespace("m").setLease("l")
-                        .addBlocks(BlockPage.newBuilder().setKey(ByteString.copyFrom(new byte[8])).setPage(5).setGeneration(1))
-                        .build(),
-                caller);
+        service.load(load(session).build(), caller);
         AgentInput.LoadAsked asked = last(AgentInput.LoadAsked.class);
         assertEquals(Bytes.wrapUnshared(new byte[8]), asked.blocks().getFirst().key());
         return asked.call();
+    }
+
+    private static LoadRequest.Builder load(String session) {
+        return LoadRequest.newBuilder().setSession(session).setRequest("r").setAttempt(1).setNamespace("m").setLease("l")
+                .addBlocks(BlockPage.newBuilder().setKey(ByteString.copyFrom(new byte[8])).setPage(5).setGeneration(1));
     }
 
     private <I extends AgentInput> I last(Class<I> type) {
         return inputs.stream().filter(type::isInstance).map(type::cast).toList().getLast();
     }
 
+    /** How often the core was told that the load's caller has gone; with its pages, and after the load. */
+    private long toldGone(long call) {
+        AgentInput.CallGone expected = new AgentInput.CallGone(call, last(AgentInput.LoadAsked.class).attempt(), List.of(5));
+        assertEquals(expected, inputs.getLast());
+        assertEquals(List.of(), notices.heard, "the core names the pages when they are free");
+        return inputs.stream().filter(expected::equals).count();
+    }
+
     @Test
     void aCallerThatGoesBeforeItsAnswerIsToldToTheCore() {
         long call = loading();
-
         caller.vanish();
-
-        assertEquals(call, last(AgentInput.CallGone.class).call());
+        assertEquals(1, toldGone(call));
         replies.loaded(call, 1, "");
         assertEquals(List.of(), caller.heard, "nobody hears it");
-        assertEquals(List.of(), notices.heard, "the core names the pages when they are free");
     }
 
     @Test
-    void aCallerThatGoesBeforeItHearsItsAnswerIsToldThatItsPagesAreFree() {
-        replies.loaded(loading(), 1, "");
+    void aCallerThatGoesBeforeItHearsItsAnswerIsToldToTheCore() {
+        long call = loading();
+        replies.loaded(call, 1, "");
         assertEquals(1, caller.heard.getFirst().getLoaded());
-
         caller.vanish();
-
-        assertEquals(List.of(5), notices.heard.getFirst().getReleased().getPagesList());
-        assertEquals("r", notices.heard.getFirst().getReleased().getRequest());
-        assertThrows(NoSuchElementException.class, () -> last(AgentInput.CallGone.class));
+        assertEquals(1, toldGone(call));
     }
 
-    /** Its pages may be pinned by what it was refused for. */
     @Test
-    void aCallerThatGoesBeforeItHearsARefusalHearsNothing() {
-        replies.refused(loading(), Refusal.BAD_ARGUMENT, "page 5 is pinned", false);
+    void aCallerThatGoesBeforeItHearsARefusalIsToldToTheCore() {
+        long call = loading();
+        replies.refused(call, Refusal.BAD_ARGUMENT, "page 5 is pinned", false);
         assertEquals(1, caller.errors.size());
-
         caller.vanish();
+        assertEquals(1, toldGone(call));
+    }
 
+    @Test
+    void aCallThatIsLateWhenItComesIsToldToTheCoreOnce() throws Exception {
+        long before = loading();
+        replies.loaded(before, 1, "");
+        LoadRequest again = load(sessionOf(last(AgentInput.LoadAsked.class))).build();
+        Context.CancellableContext over = Context.current().withCancellation();
+        over.cancel(null);
+        over.call(() -> {
+            service.load(again, caller);
+            return again;
+        });
+        assertEquals("EXPIRED", refusal(caller.errors.getLast()));
+        assertEquals(1, toldGone(before + 1));
+        caller.vanish();
+        assertEquals(1, toldGone(before + 1));
+    }
+
+    /** The core takes the session after its opening was refused for want of time. */
+    @Test
+    void anOpeningThatTookTooLongIsClosed() {
+        DoorService hurried = service(new DoorLimits(16, 4, 100, 100, 100, 1));
+        hurried.open(OpenRequest.newBuilder().setInstance("gpu0").build(), notices);
+        AgentInput.SessionOpened opened = last(AgentInput.SessionOpened.class);
+        Eventually.await("its time is over", () -> inputs.size() == 2);
+        assertEquals(new AgentInput.SessionClosed(opened.session(), false), inputs.getLast());
+        assertEquals("EXPIRED", refusal(notices.errors.getFirst()));
+        replies.done(opened.call());
+        notices.vanish();
+        assertEquals(2, inputs.size());
         assertEquals(List.of(), notices.heard);
+    }
+
+    /** It is over while the core is being given it. */
+    @Test
+    void aDepartureIsSaidOnceAndAfterTheCall() {
+        List<String> said = new ArrayList<>();
+        Departure departure = new Departure(() -> said.add("gone"));
+        departure.gone();
+        assertEquals(List.of(), said);
+        departure.passed();
+        departure.gone();
+        assertEquals(List.of("gone"), said);
+    }
+
+    private static String refusal(Throwable error) {
+        Metadata trailers = ((StatusRuntimeException) error).getTrailers();
+        return trailers == null ? "" : String.valueOf(trailers.get(DoorErrors.REFUSAL));
+    }
+
+    private static String sessionOf(AgentInput.LoadAsked asked) {
+        return asked.attempt().session();
     }
 }
