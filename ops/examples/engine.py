@@ -41,7 +41,10 @@ CALL = {"timeout": 20}              # every call has a deadline
 
 # 1. A session is a stream of notices. When it ends, for whatever reason, the agent takes back all that it held for this engine.
 notices = door.Open(d.OpenRequest(instance=f"example-{os.getpid()}"))
+late = threading.Timer(CALL["timeout"], notices.cancel)  # the stream has no end of its own, but its first notice has
+late.start()
 opened = next(notices).opened
+late.cancel()
 heard, news = {}, threading.Condition()  # (kind, request) -> notice
 
 

@@ -97,7 +97,7 @@ final class DiskWalk implements AutoCloseable {
     /** The store's answer; null when this was closed before there was one. */
     private SharedStore.@Nullable Presence presence(SharedStore store, HeldBlock held) throws InterruptedException {
         ObjectName object = new ObjectName(ObjectName.digest(held.namespace()), held.key());
-        SharedStore.Presence presence = store.probe(object);
+        SharedStore.Presence presence = store.check(object, held.length());
         boolean told = false;
         while (presence == SharedStore.Presence.UNREACHABLE) {
             if (!told) {
@@ -107,7 +107,7 @@ final class DiskWalk implements AutoCloseable {
             if (closed.await(ASK_AGAIN.toMillis(), TimeUnit.MILLISECONDS)) {
                 return null;
             }
-            presence = store.probe(object);
+            presence = store.check(object, held.length());
         }
         return closed.getCount() == 0 ? null : presence;
     }

@@ -5,6 +5,7 @@ import static io.tierlog.agent.app.DoorMessages.page;
 import static io.tierlog.agent.app.DoorMessages.submit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.door.v1.BlockReason;
@@ -23,8 +24,11 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.SaveRequested;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -98,6 +102,22 @@ class DoorByNameTest {
         world.assertOnDevice(2, 10);
         assertEquals(2 * DoorWorld.BLOCK, world.await(LoadBackDone.class).movedBytes());
         world.assertHeld(before);
+    }
+
+    @Test
+    void theMemoryOfAnEngineThatLeavesIsLetGo() throws Exception {
+        Path maps = Path.of("/proc/self/maps");
+        assertTrue(Files.readString(maps).contains(world.file.toString()));
+
+        engine.leave();
+
+        Eventually.await("it is mapped no longer", () -> {
+            try {
+                return !Files.readString(maps).contains(world.file.toString());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
     }
 
     @Test

@@ -59,8 +59,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A core behind a real door, with an emulated device or another one and a store in memory, and a test in the place of the log and the controller. Blocks of 1,000
- * bytes and 2 tokens, 16 device pages, 16 host pages.
+ * A core behind a real door, with an emulated device or another one and a store in memory, and a test in the place of the log and the controller.
+ * Blocks of 1,000 bytes and 2 tokens, 16 device pages, 16 host pages.
  */
 final class DoorWorld implements AutoCloseable {
     static final int BLOCK = 1_000;

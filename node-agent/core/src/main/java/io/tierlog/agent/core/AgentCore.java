@@ -279,6 +279,7 @@ public final class AgentCore {
     private void sessionClosed(SessionClosed in) {
         if (engines.hasPool(in.session())) {
             desk.device.close();
+            desk.ports.device().detach();
         }
         door.sessionGone(in.session());
         loads.sessionGone(in.session());

@@ -51,6 +51,7 @@ final class DiskTier {
     private final Desk desk;
     private final List<FoundOnDisk> found = new ArrayList<>();
     private final SequencedMap<String, Deque<DiskCopy>> toReport = new LinkedHashMap<>();
+    /** Steps that the log has not taken; together no more blocks than a start has found. */
     private final Deque<SeenInStore> seen = new ArrayDeque<>();
     private final Deque<Remnant> remnants = new ArrayDeque<>();
     private List<Remnant> dropping = List.of();
@@ -109,9 +110,12 @@ final class DiskTier {
         });
     }
 
-    /** The log hears of it when it has heard of the copies. */
+    /** The log hears of it when it has heard of the copies, in steps of no more blocks than it hears of at a time. */
     void seen(SeenInStore in) {
-        seen.add(in);
+        int most = desk.limits.disk().recoveredPerRecord();
+        for (int from = 0; from < in.blocks().size(); from += most) {
+            seen.add(new SeenInStore(in.namespace(), in.blocks().subList(from, Math.min(from + most, in.blocks().size()))));
+        }
     }
 
     private void reportSeen() {

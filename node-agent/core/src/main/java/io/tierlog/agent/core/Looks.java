@@ -19,7 +19,17 @@ import java.util.Optional;
 final class Looks {
     private final Desk desk;
     private final Engines engines;
-    private final Map<Long, ExistAsked> asked = new LinkedHashMap<>();
+    private final Map<Long, Look> asked = new LinkedHashMap<>();
+
+    /** A call that waits for the store. One whose caller has gone counts until the store has answered: the question is asked all the same. */
+    private static final class Look {
+        private final ExistAsked in;
+        private boolean gone;
+
+        Look(ExistAsked in) {
+            this.in = in;
+        }
+    }
 
     Looks(Desk desk, Engines engines) {
         this.desk = desk;
@@ -38,18 +48,22 @@ final class Looks {
             engines.refuse(in.call(), Refusal.BUSY, asked.size() + " calls wait for the store", true);
         } else {
             long unit = desk.nextUnit();
-            asked.put(unit, in);
+            asked.put(unit, new Look(in));
             desk.ports.store().probe(unit, in.namespace(), in.keys());
         }
     }
 
     /** The store has answered; false when it was asked by somebody else. */
     boolean probed(StoreProbed in) {
-        ExistAsked look = asked.remove(in.unit());
-        if (look == null) {
+        Look asker = asked.remove(in.unit());
+        if (asker == null) {
             return false;
         }
         desk.counters.add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
+        if (asker.gone) {
+            return true;
+        }
+        ExistAsked look = asker.in;
         List<Whereabouts> blocks = new ArrayList<>(look.keys().size());
         for (Bytes key : look.keys()) {
             boolean host = desk.pages.serving(look.namespace(), key).isPresent();
@@ -71,14 +85,14 @@ final class Looks {
     }
 
     void callGone(long call) {
-        asked.values().removeIf(look -> look.call() == call);
+        asked.values().stream().filter(look -> look.in.call() == call).forEach(look -> look.gone = true);
     }
 
     void sessionGone(String session) {
-        for (Map.Entry<Long, ExistAsked> look : List.copyOf(asked.entrySet())) {
-            if (look.getValue().session().equals(session)) {
-                asked.remove(look.getKey());
-                engines.refuse(look.getValue().call(), Refusal.UNKNOWN_SESSION, "the session has ended", false);
+        for (Look look : asked.values()) {
+            if (!look.gone && look.in.session().equals(session)) {
+                look.gone = true;
+                engines.refuse(look.in.call(), Refusal.UNKNOWN_SESSION, "the session has ended", false);
             }
         }
     }

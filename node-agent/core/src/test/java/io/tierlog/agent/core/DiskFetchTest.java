@@ -361,6 +361,18 @@ class DiskFetchTest {
     }
 
     @Test
+    void whatTheStoreHasIsToldInSteps() {
+        World.Past past = World.Past.none();
+        past.disk().put(prompt, 0, 3);
+        World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Disk(4, 2, 2)), past);
+        world.on(new AgentInput.DiskFound(past.disk().found(), true));
+        world.register();
+        world.advance(0);
+        world.on(new AgentInput.SeenInStore("m", prompt.blocks(0, 3))); // 3 = 2 + 1
+        assertEquals(List.of(2, 1), world.heard.events(BlocksSeenStored.class).stream().map(e -> e.blocks().size()).toList());
+    }
+
+    @Test
     void eachRecordIsOfOneNamespace() {
         World world = new World(31, 31, 20, AgentLimits.defaults(), World.Past.none());
         List<FoundOnDisk> found = new ArrayList<>();

@@ -70,6 +70,8 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     final FakeDisk disk;
     final List<Unit> units = new ArrayList<>();
     boolean storeReachable = true;
+    /** How often the engine's memory was let go. */
+    int detached;
 
     /** The store and the disk outlive the agent. */
     FakePorts(int devicePages, int hostPages, Map<String, byte[]> store, FakeDisk disk) {
@@ -116,6 +118,11 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     @Override
     public void load(long unit, List<PageCopy> copies) {
         add(new Unit(unit, Kind.LOAD, "", copies, List.of(), List.of(), OnDisk.NOTHING));
+    }
+
+    @Override
+    public void detach() {
+        detached++;
     }
 
     @Override

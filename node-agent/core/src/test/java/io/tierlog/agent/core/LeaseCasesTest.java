@@ -382,10 +382,10 @@ class LeaseCasesTest {
         FakePorts.Unit first = world.ports.of(Kind.PROBE).getFirst();
         long call = world.heard.replies.keySet().stream().mapToLong(Long::longValue).max().orElseThrow() - most;
         world.gone(call);
-        world.exist(prompt, 0, 1);
+        assertEquals(Refusal.BUSY, world.refused(world.exist(prompt, 0, 1)).refusal(), "the store is still being asked");
         world.on(world.ports.endProbe(first));
         assertFalse(world.heard.replies.containsKey(call), "the answer goes nowhere");
-        assertEquals(1, world.core.status().count(AgentCounter.LATE_COMPLETIONS));
+        world.exist(prompt, 0, 1);
         Map<Long, Heard.Reply> replies = world.heard.replies;
         int before = replies.size();
         world.on(new AgentInput.SessionClosed(World.SESSION, true));

@@ -488,6 +488,7 @@ class LogCasesTest {
         world.compute("r2", other, 0, 10, 11);
         world.writeBack("r2", other, 0, 10, 11);
         world.on(new AgentInput.SessionClosed(World.SESSION, false));
+        assertEquals(1, world.ports.detached, "its memory is let go");
         assertEquals(RequestReason.ENGINE_GONE, world.heard.event(RequestCancelled.class).reason());
         assertFalse(world.heard.event(EngineDetached.class).orderly());
         long open = world.call();

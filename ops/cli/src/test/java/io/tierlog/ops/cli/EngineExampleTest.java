@@ -16,7 +16,6 @@ import io.tierlog.events.Topics;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -62,10 +61,16 @@ class EngineExampleTest {
 
     private record Said(int code, String text) {}
 
-    private static Said run(List<String> command) throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS), text);
-        return new Said(process.exitValue(), text);
+    private Said run(List<String> command) throws IOException, InterruptedException {
+        Path said = directory.resolve("said");
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile()).start();
+        try {
+            boolean ended = process.waitFor(90, TimeUnit.SECONDS);
+            String text = Files.readString(said);
+            assertTrue(ended, () -> "it hangs: " + text);
+            return new Said(process.exitValue(), text);
+        } finally {
+            process.destroyForcibly();
+        }
     }
 }

@@ -130,7 +130,7 @@ public final class DeviceStreams implements DeviceCopies, AutoCloseable {
         swap(opened);
     }
 
-    /** Units queued from now on fail with ENGINE_GONE. */
+    @Override
     public void detach() {
         swap(null);
     }

@@ -183,6 +183,25 @@ public final class DirectoryStore implements SharedStore {
         // Every call opens and closes its own file.
     }
 
+    @Override
+    public Presence check(ObjectName name, int bytes) {
+        try {
+            return presence(inspect(name, bytes).reason());
+        } catch (IOException e) {
+            LOG.debug("the store {} does not show {}: {}", directory.root(), name.key(), e.toString());
+            return Presence.UNREACHABLE;
+        }
+    }
+
+    /** Whether an object is there, by what was found at a look at its header. */
+    static Presence presence(OperationReason found) {
+        return switch (found) {
+            case COMPLETED -> Presence.PRESENT;
+            case NOT_FOUND, CHECKSUM, UNSUPPORTED -> Presence.ABSENT;
+            default -> Presence.UNREACHABLE;
+        };
+    }
+
     /** A handle that went stale under a read is opened anew, once: by its name another object may be there, or none. */
     private Result readFresh(ObjectName name, ByteBuffer into) throws IOException {
         try {

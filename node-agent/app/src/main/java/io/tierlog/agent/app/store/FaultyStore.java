@@ -67,6 +67,11 @@ public final class FaultyStore implements SharedStore {
     }
 
     @Override
+    public Presence check(ObjectName name, int bytes) {
+        return hits(Call.PROBE, Fault.UNREACHABLE) ? Presence.UNREACHABLE : inner.check(name, bytes);
+    }
+
+    @Override
     public Result read(ObjectName name, ByteBuffer into) {
         if (!gate.admit() || hits(Call.READ, Fault.IO_ERROR)) {
             return Result.failed(OperationReason.IO, "input/output error, as asked for");

@@ -38,6 +38,18 @@ public final class MemoryStore implements SharedStore {
     }
 
     @Override
+    public Presence check(ObjectName name, int bytes) {
+        byte[] image = objects.get(name);
+        if (!reachable || image == null) {
+            return probe(name);
+        }
+        boolean whole = ObjectHeader.parse(ByteBuffer.wrap(image))
+                .filter(header -> header.name().equals(name) && header.length() == bytes && image.length == ObjectHeader.BYTES + bytes)
+                .isPresent();
+        return whole ? Presence.PRESENT : Presence.ABSENT;
+    }
+
+    @Override
     public Result read(ObjectName name, ByteBuffer into) {
         if (!reachable) {
             return unreachable();

@@ -53,6 +53,14 @@ public interface SharedStore extends AutoCloseable {
     Presence probe(ObjectName name);
 
     /**
+     * Looks at an object's header too: PRESENT when by it this is a whole object of that name and size, ABSENT when it is anything else. Its
+     * bytes are not read, so they may still be wrong.
+     *
+     * @param bytes of the object, 1 or more
+     */
+    Presence check(ObjectName name, int bytes);
+
+    /**
      * Reads an object into all of {@code into} (position 0 to limit; the position afterwards is undefined) and verifies name, length and
      * checksum. What stands in {@code into} after a failure is undefined.
      */

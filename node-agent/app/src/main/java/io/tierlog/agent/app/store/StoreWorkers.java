@@ -98,7 +98,7 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
         Bytes digest = digest(namespace);
         StoreProbed[] answer = {unasked(unit)};
         boolean queued = readers.submit(
-                new Unit(1, 1, new Load(1, 0)),
+                new Unit(1, 1, new Load(keys.size(), 0)),
                 (from, to, ran) -> answer[0] = ran ? probed(unit, digest, keys) : answer[0],
                 () -> completions.accept(answer[0]));
         if (!queued) {

@@ -74,6 +74,8 @@ class DirectoryStoreTest extends StoreContractTest {
     void aShortObjectIsFound(int length) throws IOException {
         write(1);
         Files.write(file(1), java.util.Arrays.copyOf(Files.readAllBytes(file(1)), length));
+        assertEquals(SharedStore.Presence.PRESENT, store().probe(name(1)), "its name is there");
+        assertEquals(SharedStore.Presence.ABSENT, store().check(name(1), BLOCK));
         wrongThenHealed("cut to " + length);
     }
 

@@ -67,7 +67,10 @@ abstract class StoreContractTest {
 
     @Test
     void aBlockOfAnotherSizeIsNotServed() {
+        assertEquals(Presence.ABSENT, store().check(name(1), BLOCK));
         write(1);
+        assertEquals(Presence.PRESENT, store().check(name(1), BLOCK));
+        assertEquals(Presence.ABSENT, store().check(name(1), BLOCK - 1));
         Result read = store().read(name(1), ByteBuffer.allocateDirect(BLOCK - 1));
         assertEquals(OperationReason.UNSUPPORTED, read.reason());
         assertEquals(Presence.PRESENT, store().probe(name(1)), "nothing is wrong with the object");
