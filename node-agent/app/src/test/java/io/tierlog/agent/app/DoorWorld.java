@@ -93,7 +93,7 @@ final class DoorWorld implements AutoCloseable {
                 new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new Pools(), this::health);
         door = new DoorServer(DoorAddress.tcp(0), wiring, limits);
         core = new AgentCore(
-                AgentLimits.defaults(),
+                AgentLimits.defaults().withPrefetchWaitMs(20_000), // the test is the controller, and may be slow
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),
                 new Ports(streams, workers, new NoDisk(), door.replies(), new Sink()));
         status = core.status();
