@@ -61,6 +61,11 @@ public final class Medium {
             return generation;
         }
 
+        /** The bytes as they are now. */
+        public byte[] bytes() {
+            return bytes;
+        }
+
         /** Checksum in the header. */
         public int crc32c() {
             return crc32c;
@@ -149,6 +154,11 @@ public final class Medium {
         }
         one.bytes[one.bytes.length / 3] ^= 0x10;
         return true;
+    }
+
+    /** The block is there no longer; false when it was not. */
+    public boolean lose(String namespace, Bytes key) {
+        return held.remove(new Name(namespace, key)) != null;
     }
 
     /** A byte of the block at a position flips, or it is lost altogether; false when nothing is held. */

@@ -72,6 +72,7 @@ public final class World {
     private Restarts restarts = Restarts.NEVER;
     private boolean commitEach;
     private boolean duplicates;
+    private boolean duplicatesLate;
     private long nowMs;
     private long nextTickMs = TICK_MS;
     private long wallSkewMs;
@@ -191,9 +192,10 @@ public final class World {
         restarts = how;
     }
 
-    /** From here on every event and every command also comes a second time, when nothing else can happen. */
-    public void duplicates(boolean on) {
+    /** From here on every event and every command also comes a second time: at once, or late, when nothing else can happen. */
+    public void duplicates(boolean on, boolean late) {
         duplicates = on;
+        duplicatesLate = late;
     }
 
     /** The clock of the machine that appends ticks is wrong by so much. */
@@ -210,8 +212,10 @@ public final class World {
 
     void append(Event event) {
         appendOnce(event);
-        if (duplicates) {
+        if (duplicates && duplicatesLate) {
             lateEvents.add(event);
+        } else if (duplicates) {
+            appendOnce(event);
         }
     }
 
@@ -279,6 +283,24 @@ public final class World {
         }
     }
 
+    /**
+     * The controller is made anew: a new instance decides every event of the log again, up to where this one stands, and goes on from there.
+     *
+     * @throws IllegalStateException when it comes to anything else than the one that ran
+     */
+    public void replay() {
+        SimController running = controller;
+        if (running == null) {
+            return;
+        }
+        SimController again = SimController.fromTheBeginning(log, limits, this::issued);
+        String difference = again.catchUpWith(running);
+        if (!difference.isEmpty()) {
+            throw new IllegalStateException("I13: the log decided again comes to something else: " + difference);
+        }
+        controller = again;
+    }
+
     /** The transaction ends well. */
     public void commit() {
         SimController running = controller;
@@ -316,12 +338,29 @@ public final class World {
         return true;
     }
 
+    /**
+     * What is committed, folded, is the state.
+     *
+     * @throws IllegalStateException when it is not
+     */
+    public void checkFold() {
+        SimController running = controller;
+        if (running != null && running.uncommitted() == 0) {
+            String difference = UndoTables.difference(SimController.fold(log), running.state());
+            if (!difference.isEmpty()) {
+                throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
+            }
+        }
+    }
+
     // --- agents
 
     void deliver(SimNode node, Command command) {
         node.on(new AgentInput.CommandReceived(command));
-        if (duplicates) {
+        if (duplicates && duplicatesLate) {
             lateCommands.add(new LateCommand(node, command));
+        } else if (duplicates) {
+            node.on(new AgentInput.CommandReceived(command));
         }
     }
 
