@@ -46,6 +46,9 @@ public final class Engine {
     /** How a request is. */
     public record View(String state, int prefixTokens, int computedTokens, int attempt, String reason, int pages) {}
 
+    /** Not before time has passed. */
+    private static final long LATER = Long.MAX_VALUE;
+
     private final Config config;
     private final Oracle oracle;
     private final Tally tally;
@@ -191,15 +194,14 @@ public final class Engine {
     }
 
     private void opened(Heard answer) {
-        connecting = 0;
-        if (answer instanceof Heard.Refused) {
-            session = "";
-        }
+        boolean refused = answer instanceof Heard.Refused;
+        connecting = refused ? LATER : 0;
+        session = refused ? "" : session;
     }
 
     private void registered(Heard answer) {
-        connecting = 0;
         registered = answer instanceof Heard.Done;
+        connecting = registered ? 0 : LATER;
     }
 
     /** Time has passed: a refused connection is tried again. */

@@ -139,7 +139,7 @@ final class View {
             NodeRow node = state.get(Rows.NODES, new RowKey.Aggregate(key.aggregate()));
             if (node != null && counts(node, key, row)) {
                 String namespace = namespace(state, key);
-                ObjectNode one = place(namespace, row.index(), key.block(), key.tier()).put("state", row.state().name());
+                ObjectNode one = place(namespace, row.index(), key.block(), key.tier()).put("state", state(row));
                 one.put("node", key.aggregate().substring(key.aggregate().indexOf('/') + 1));
                 sorted.put(key.tier() + "/" + key.aggregate() + "/" + namespace + "/" + row.index() + "/" + key.block(), one);
             }
@@ -152,6 +152,11 @@ final class View {
         ArrayNode all = JsonNodeFactory.instance.arrayNode();
         sorted.values().forEach(all::add);
         return all;
+    }
+
+    /** A block that is being copied elsewhere serves. */
+    private static String state(PlacementRow row) {
+        return (row.state() == CopyState.COPYING ? CopyState.SERVING : row.state()).name();
     }
 
     private static boolean counts(NodeRow node, RowKey.Copy key, PlacementRow row) {

@@ -425,8 +425,12 @@ public final class World {
     private boolean step() {
         boolean did = false;
         for (SimNode node : nodes) {
+            int steps = 0;
             while (node.engine().step()) {
                 did = true;
+                if (++steps > MOST_STEPS) {
+                    throw new IllegalStateException("the engine of node " + node.name() + " does not come to rest");
+                }
             }
             did |= agentWork(node);
         }
