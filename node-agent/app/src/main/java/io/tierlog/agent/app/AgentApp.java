@@ -131,7 +131,8 @@ public final class AgentApp implements AutoCloseable {
             door = new DoorServer(
                     config.door(),
                     new DoorServer.Wiring(
-                            config.node(), new Agreed(config.memory().layouts(), config.ranks()), loop::offer, loop::post, new DevicePools(device, streams), this::health),
+                            config.node(), new Agreed(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
+                            new DevicePools(device, streams), this::health),
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
             Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink);

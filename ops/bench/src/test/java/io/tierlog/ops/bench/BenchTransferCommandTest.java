@@ -93,8 +93,8 @@ final class BenchTransferCommandTest {
     /** On a machine with a driver the GPU is measured; profile gpu demands one. */
     @Test
     void aGpuIsMeasuredOrItsAbsenceSaid() throws IOException {
-        int exitCode = bench.run("transfer", "--only", "device", "--device", "cuda", "--format", "json", "--block-bytes", BLOCK_BYTES, "--blocks", "4",
-                "--rounds", "1");
+        int exitCode = bench.run("transfer", "--only", "device", "--device", "cuda", "--format", "json", "--block-bytes", BLOCK_BYTES,
+                "--blocks", "4", "--rounds", "1");
         if (Boolean.getBoolean("tierlog.gpu") || exitCode == 0) {
             assertTrue(bench.json(exitCode).path("tiers").path(1).path("directions").toString().contains("one copy of pinned memory"), bench.out());
         } else {
