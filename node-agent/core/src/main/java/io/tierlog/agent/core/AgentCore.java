@@ -306,11 +306,10 @@ public final class AgentCore {
             desk.ports.device().detach();
         }
         door.sessionGone(in.session());
-        loads.sessionGone(in.session());
+        Callers.sessionGone(operations, in.session());
         leases.sessionGone(in.session());
         looks.sessionGone(in.session());
         saves.sessionGone(in.session());
-        reads.sessionGone(in.session());
         writeBacks.engineGone(in.session());
         engines.close(in);
     }
