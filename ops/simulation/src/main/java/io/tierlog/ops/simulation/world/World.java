@@ -320,7 +320,7 @@ public final class World {
             running.take(partition);
             running.abort();
         }
-        long offset = log.events(partition).size() - running.behind(partition);
+        long offset = running.position(partition);
         Decided decided = running.take(partition);
         Event event = log.events(partition).get((int) offset);
         watchers.forEach(watcher -> watcher.decided(partition, offset, event, decided));
@@ -379,7 +379,10 @@ public final class World {
         while (life != null && life.nextCommand < commands.size() && !commandGate.test(node, commands.get(life.nextCommand))) {
             did |= node.readCommand();
         }
-        return did | node.lookUp() | endUnits(node) | node.endIfOver();
+        did |= node.lookUp();
+        did |= endUnits(node);
+        did |= node.endIfOver();
+        return did;
     }
 
     private boolean endUnits(SimNode node) {
