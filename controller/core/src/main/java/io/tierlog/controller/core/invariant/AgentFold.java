@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationStarted;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One life of an agent, by its own events alone: which page of the host holds what, what operations have in their hands, what its disk
+ * serves (I2, I3, I4, I9, I10). Confined to its node's fold.
+ */
+final class AgentFold {
+    private final Findings findings;
+    private final String sender;
+    private final long incarnation;
+    private final HostPages host;
+    private final Resident disk;
+    private final Map<String, Started> started = new LinkedHashMap<>();
+    private final Map<Tier, Long> capacities;
+    private long lastSequence;
+    private @Nullable AgentHeartbeat lastBeat;
+
+    /** An operation that has its pages. */
+    private record Started(OperationKind kind, String namespace, List<PagedBlock> pages) {
+        /** Whether the pages are those that it reads, else those that it fills. */
+        boolean reads() {
+            return kind == OperationKind.BACK_UP || kind == OperationKind.COPY;
+        }
+
+        boolean fills() {
+            return kind == OperationKind.PREFETCH || kind == OperationKind.WRITE_BACK || kind == OperationKind.PROMOTE;
+        }
+    }
+
+    AgentFold(Findings findings, String sender, long incarnation, Map<Tier, Long> capacities) {
+        this.findings = findings;
+        this.sender = sender;
+        this.incarnation = incarnation;
+        this.capacities = new EnumMap<>(capacities);
+        this.host = new HostPages(findings, capacities.getOrDefault(Tier.HOST, 0L));
+        this.disk = new Resident(findings, Tier.DISK);
+    }
+
+    /** Whether the event is this life's own. */
+    boolean isSender(Envelope envelope) {
+        return envelope.incarnation() == incarnation && envelope.sender().equals(sender);
+    }
+
+    void event(Event event) {
+        long sequence = event.envelope().sequence();
+        if (sequence <= lastSequence) {
+            // A repeat says nothing new.
+            return;
+        }
+        lastSequence = sequence;
+        switch (event) {
+            case OperationStarted e -> started(e);
+            case AgentHeartbeat e -> beat(e);
+            case BlocksEvicted e -> evicted(e);
+            case BlocksRecovered e -> {
+                if (e.tier() == Tier.DISK) {
+                    e.blocks().forEach(block -> disk.serve(e.namespace(), block));
+                }
+            }
+            default -> {
+                Ending ending = Ending.of(event);
+                if (ending != null) {
+                    ended(ending);
+                }
+            }
+        }
+        if (!(event instanceof AgentHeartbeat)) {
+            lastBeat = null;
+        }
+    }
+
+    private void started(OperationStarted e) {
+        Started operation = new Started(e.kind(), e.namespace(), e.pages());
+        if (operation.fills()) {
+            e.pages().forEach(page -> host.reserve(page, e.operation()));
+        } else if (operation.reads()) {
+            e.pages().forEach(page -> host.read(e.namespace(), page, 1));
+        }
+        if (started.put(e.operation(), operation) != null) {
+            findings.say(Invariant.I2, "operation " + e.operation() + " starts twice");
+        }
+    }
+
+    private void ended(Ending ending) {
+        Started operation = started.remove(ending.operation());
+        if (operation == null) {
+            // Nothing was in its hands, or this is said once more.
+            if (ending.kind() == OperationKind.DROP) {
+                dropped(ending);
+            }
+            return;
+        }
+        if (operation.fills()) {
+            filled(operation, ending);
+        } else if (operation.reads()) {
+            for (PagedBlock page : operation.pages) {
+                host.read(operation.namespace, page, -1);
+            }
+            copied(operation, ending);
+        } else if (operation.kind == OperationKind.DROP) {
+            dropped(ending);
+        }
+    }
+
+    private void filled(Started operation, Ending ending) {
+        for (BlockResult result : ending.blocks()) {
+            if (result.status() == BlockStatus.ARRIVED) {
+                host.arrived(operation.namespace, result, ending.operation());
+                if (result.source() == Tier.DISK) {
+                    disk.checkContent(operation.namespace, result);
+                }
+            }
+        }
+        for (PagedBlock page : operation.pages) {
+            host.release(page, ending.operation());
+        }
+    }
+
+    private void copied(Started operation, Ending ending) {
+        for (BlockResult result : ending.blocks()) {
+            if (result.status() == BlockStatus.ARRIVED) {
+                host.checkContent(operation.namespace, result);
+                if (operation.kind == OperationKind.COPY) {
+                    disk.serve(operation.namespace, paged(result));
+                }
+            }
+        }
+    }
+
+    private void dropped(Ending ending) {
+        List<PagedBlock> gone = new ArrayList<>(ending.blocks().size());
+        for (BlockResult result : ending.blocks()) {
+            if (result.status() == BlockStatus.GONE) {
+                gone.add(paged(result));
+            }
+        }
+        Resident tier = ending.from() == Tier.DISK ? disk : host.resident();
+        tier.leave(ending.namespace(), gone, true);
+    }
+
+    private static PagedBlock paged(BlockResult result) {
+        return new PagedBlock(result.block(), result.page(), result.generation(), result.crc32c());
+    }
+
+    /** Under pressure only what nothing extends may go; a block that is wrong goes from wherever it is, its page stays with whoever reads it. */
+    private void evicted(BlocksEvicted e) {
+        boolean chosen = e.reason() == RemovalReason.PRESSURE;
+        if (e.tier() == Tier.HOST) {
+            host.resident().leave(e.namespace(), e.blocks(), chosen);
+        } else if (e.tier() == Tier.DISK) {
+            disk.leave(e.namespace(), e.blocks(), chosen);
+        }
+    }
+
+    private void beat(AgentHeartbeat e) {
+        lastBeat = e;
+        for (TierUsage usage : e.usage()) {
+            long sum = usage.freeBlocks() + usage.reservedBlocks() + usage.fillingBlocks() + usage.servingBlocks() + usage.leavingBlocks()
+                    + usage.quarantinedBlocks();
+            Long capacity = capacities.get(usage.tier());
+            if (sum != usage.capacityBlocks() || capacity == null || capacity != usage.capacityBlocks()) {
+                findings.say(Invariant.I4, usage.tier() + " of " + capacity + " pages: " + usage.freeBlocks() + " free + " + usage.reservedBlocks()
+                        + " reserved + " + usage.fillingBlocks() + " filling + " + usage.servingBlocks() + " serving + " + usage.leavingBlocks()
+                        + " leaving + " + usage.quarantinedBlocks() + " quarantined = " + sum + " of " + usage.capacityBlocks());
+            }
+            if (usage.tier() == Tier.HOST && usage.servingBlocks() != host.resident().size()) {
+                findings.say(Invariant.I4, usage.servingBlocks() + " pages serve, and the events before say " + host.resident().size());
+            }
+        }
+    }
+
+    /** The last thing it said, after all commands, is that nobody pins anything. */
+    void atRest(long lastCommand) {
+        AgentHeartbeat beat = lastBeat;
+        if (beat == null || beat.commandSequence() < lastCommand || beat.waitingRequests() > 0 || beat.activeOperations() > 0) {
+            return;
+        }
+        for (TierUsage usage : beat.usage()) {
+            if (usage.pinCount() != 0) {
+                findings.say(Invariant.I1, "at rest " + usage.pinCount() + " pins are left on " + usage.tier() + " of " + sender);
+            }
+        }
+    }
+}

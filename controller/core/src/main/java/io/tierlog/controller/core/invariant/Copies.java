@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksBackedUp;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksSeenStored;
+import io.tierlog.schemas.event.OperationCancelled;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies on a node's own tiers as the decisions have them: each was named when it came (I8), and whoever sends one away knows of another,
+ * or says that it was the last (I11). Of a copy it remembers only whether the store has the block too. Confined to its node's fold.
+ */
+final class Copies {
+    private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK);
+
+    /** Whether the store has the block of a copy too, as far as decisions say; ordered. */
+    private enum Known {
+        NO,
+        /** It was said while the copy was on its way: the core may or may not have kept it. */
+        PERHAPS,
+        YES
+    }
+
+    private final NodeFold node;
+    private final Map<Tier, Map<String, Map<Bytes, Known>>> stored = new EnumMap<>(Tier.class);
+    /** Blocks that were said to be stored while they were on their way to a tier; forgotten when nothing is on its way. */
+    private final Set<Bytes> storedOnTheWay = new LinkedHashSet<>();
+
+    Copies(NodeFold node) {
+        this.node = node;
+    }
+
+    void clear() {
+        stored.clear();
+        storedOnTheWay.clear();
+    }
+
+    void clear(Tier tier) {
+        stored.remove(tier);
+    }
+
+    private Map<Bytes, Known> copies(Tier tier, String namespace) {
+        return stored.computeIfAbsent(tier, t -> new LinkedHashMap<>()).computeIfAbsent(namespace, n -> new LinkedHashMap<>());
+    }
+
+    /** Whether the store is known to have the block of a copy on that tier; null when there is no copy. */
+    private @Nullable Known find(Tier tier, String namespace, Bytes key) {
+        Map<String, Map<Bytes, Known>> spaces = stored.get(tier);
+        Map<Bytes, Known> copies = spaces == null ? null : spaces.get(namespace);
+        return copies == null ? null : copies.get(key);
+    }
+
+    void placed(BlocksPlaced f, Cause cause) {
+        Naming.check(node.findings, f, cause, node);
+        if (node.isStale(f.envelope().incarnation())) {
+            node.findings.say(Invariant.I8, "blocks serve in incarnation " + f.envelope().incarnation() + ", which has ended");
+            return;
+        }
+        Map<Bytes, Known> copies = copies(f.tier(), f.namespace());
+        for (PagedBlock block : f.blocks()) {
+            Bytes key = block.block().key();
+            Known now = f.heldAlso() == Tier.STORE ? Known.YES : perhaps(key);
+            copies.merge(key, now, (a, b) -> a.compareTo(b) >= 0 ? a : b);
+        }
+        if (node.operations.unfinished() == 0) {
+            storedOnTheWay.clear();
+        }
+    }
+
+    private Known perhaps(Bytes key) {
+        return !storedOnTheWay.isEmpty() && storedOnTheWay.contains(key) ? Known.PERHAPS : Known.NO;
+    }
+
+    /** What is said to be in the store was read from there, or from a copy of which that was known. */
+    void checkHeldAlso(BlocksPlaced f, Ending ending, BlockResult result) {
+        if (f.heldAlso() != Tier.STORE || result.source() == Tier.STORE) {
+            return;
+        }
+        Tier source = ending.from() == Tier.UNKNOWN ? result.source() : ending.from();
+        Known known = find(source, f.namespace(), result.block().key());
+        if ((known == null || known == Known.NO) && perhaps(result.block().key()) == Known.NO) {
+            node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source + " and is said to be in the store");
+        }
+    }
+
+    void backedUp(BlocksBackedUp f, Cause cause) {
+        List<Block> said = saidStored(cause);
+        int at = 0;
+        for (Block block : f.blocks()) {
+            while (at < said.size() && !said.get(at).equals(block)) {
+                at++;
+            }
+            if (at++ >= said.size()) {
+                node.findings.say(Invariant.I11, "block " + block.key()
+                        + " is said to be in the store, and the event that it answers does not say so");
+                return;
+            }
+            boolean everywhere = true;
+            for (Tier tier : TIERS.subList(1, TIERS.size())) {
+                if (find(tier, f.namespace(), block.key()) != null) {
+                    copies(tier, f.namespace()).put(block.key(), Known.YES);
+                } else {
+                    everywhere = false;
+                }
+            }
+            if (!everywhere && node.operations.unfinished() > 0) {
+                storedOnTheWay.add(block.key());
+            }
+        }
+    }
+
+    private static List<Block> saidStored(Cause cause) {
+        return switch (cause.event) {
+            case BlocksSeenStored e -> e.blocks();
+            case BackUpDone e -> done(e.blocks());
+            case OperationCancelled e -> done(e.blocks());
+            case null, default -> List.of();
+        };
+    }
+
+    private static List<Block> done(List<BlockResult> results) {
+        return results.stream().filter(Ending::isThere).map(BlockResult::block).toList();
+    }
+
+    void removed(BlocksRemoved f, Cause cause) {
+        Map<Bytes, Known> copies = copies(f.tier(), f.namespace());
+        int lost = 0;
+        int unsure = 0;
+        int known = 0;
+        for (Block block : f.blocks()) {
+            Known inStore = copies.remove(block.key());
+            if (inStore != null) {
+                known++;
+                boolean last = inStore != Known.YES && !isElsewhere(f, block);
+                lost += last ? 1 : 0;
+                unsure += last && (inStore == Known.PERHAPS || isOnTheWay(f, block)) ? 1 : 0;
+            }
+        }
+        // The sweep of an earlier life names copies that count no more.
+        boolean ofThisLife = cause.event instanceof BlocksEvicted || cause.ending != null;
+        if (!ofThisLife || node.isStale(f.envelope().incarnation())) {
+            return;
+        }
+        if (known < f.blocks().size()) {
+            node.findings.say(Invariant.I13, (f.blocks().size() - known) + " blocks leave " + f.tier() + " that were not there");
+        } else if (f.lastCopiesLost() > lost || f.lastCopiesLost() < lost - unsure) {
+            // What is on its way to another tier may count as there.
+            node.findings.say(Invariant.I11, f.lastCopiesLost() + " of " + f.blocks().size() + " are said to be last copies, and " + lost + " are");
+        }
+    }
+
+    private boolean isElsewhere(BlocksRemoved f, Block block) {
+        for (Tier tier : TIERS) {
+            if (tier != f.tier() && find(tier, f.namespace(), block.key()) != null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isOnTheWay(BlocksRemoved f, Block block) {
+        return perhaps(block.key()) == Known.PERHAPS || node.operations.isComing(f.namespace(), block.key());
+    }
+
+    /** A drop for want of room names blocks that are known to be elsewhere, unless the node has nothing below to write them to. */
+    void checkDrop(OperationIssued f, Policy policy) {
+        boolean keepsLast = f.from() != Tier.HOST || (policy.copyToDisk() && node.capacities.getOrDefault(Tier.DISK, 0L) > 0);
+        if (!keepsLast) {
+            return;
+        }
+        for (Block block : f.blocks()) {
+            Known inStore = find(f.from(), f.namespace(), block.key());
+            boolean below = f.from() == Tier.HOST && find(Tier.DISK, f.namespace(), block.key()) != null;
+            if (!below && (inStore == null || inStore == Known.NO) && perhaps(block.key()) == Known.NO) {
+                node.findings.say(Invariant.I11, "block " + block.key() + " is to leave " + f.from() + ", and it is nowhere else");
+                return;
+            }
+        }
+    }
+}

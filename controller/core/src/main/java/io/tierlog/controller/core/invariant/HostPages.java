@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The pages of an agent's host memory: at any time each is in one operation's hands, or serves one block, or neither. */
+final class HostPages {
+    private final Findings findings;
+    private final long capacity;
+    private final Resident resident;
+    private final List<Page> pages = new ArrayList<>();
+
+    private static final class Page {
+        long generation;
+        @Nullable String operation;
+        Resident.@Nullable Copy copy;
+    }
+
+    HostPages(Findings findings, long capacity) {
+        this.findings = findings;
+        this.capacity = capacity;
+        this.resident = new Resident(findings, Tier.HOST);
+    }
+
+    /** The blocks that serve. */
+    Resident resident() {
+        return resident;
+    }
+
+    private @Nullable Page page(int number) {
+        if (number < 0 || number >= capacity) {
+            findings.say(Invariant.I4, "page " + number + " is none of " + capacity);
+            return null;
+        }
+        while (pages.size() <= number) {
+            pages.add(new Page());
+        }
+        return pages.get(number);
+    }
+
+    /** An operation takes a page to fill it. */
+    void reserve(PagedBlock block, String operation) {
+        Page page = page(block.page());
+        if (page == null) {
+            return;
+        }
+        String owner = page.operation;
+        Resident.Copy copy = page.copy;
+        if (owner != null) {
+            findings.say(Invariant.I2, "page " + block.page() + " is given to " + operation + " while " + owner + " fills it");
+        } else if (copy != null && copy.page == block.page() && copy.generation == page.generation
+                && (copy.serves || copy.readers > 0)) {
+            findings.say(copy.readers > 0 ? Invariant.I3 : Invariant.I4, "page " + block.page() + " is given to " + operation + " while a block "
+                    + (copy.readers > 0 ? "is read from it" : "serves in it"));
+        }
+        if (block.generation() <= page.generation) {
+            findings.say(Invariant.I2, "page " + block.page() + " is given away with generation " + block.generation() + ", and it had "
+                    + page.generation);
+        }
+        page.generation = block.generation();
+        page.operation = operation;
+        page.copy = null;
+    }
+
+    /** A block serves in the page that was taken for it. */
+    void arrived(String namespace, BlockResult result, String operation) {
+        Page page = page(result.page());
+        if (page == null) {
+            return;
+        }
+        if (!operation.equals(page.operation) || page.generation != result.generation()) {
+            findings.say(Invariant.I2, "block " + result.block().key() + " arrived in page " + result.page() + ", generation " + result.generation()
+                    + ", which " + operation + " did not take");
+        }
+        resident.serve(namespace, new PagedBlock(result.block(), result.page(), result.generation(), result.crc32c()));
+        page.copy = resident.find(namespace, result.block().key());
+    }
+
+    /** The operation has ended: what it had taken is its no more. */
+    void release(PagedBlock block, String operation) {
+        Page page = page(block.page());
+        if (page != null && operation.equals(page.operation)) {
+            page.operation = null;
+        }
+    }
+
+    /** An operation reads a page, or does so no longer. */
+    void read(String namespace, PagedBlock block, int more) {
+        resident.read(namespace, block, more);
+    }
+
+    /** What was read from here has the checksum of what is here. */
+    void checkContent(String namespace, BlockResult result) {
+        resident.checkContent(namespace, result);
+    }
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.LeaseRequested;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Leases of a node that have not ended: asked for once, granted at most once and by the agent's word, ended once (I1). */
+final class Leases {
+    private final NodeFold node;
+    private final Map<String, Live> live = new LinkedHashMap<>();
+
+    private static final class Live {
+        final long incarnation;
+        final long requestedAt;
+        final long endMs;
+        boolean held;
+
+        Live(LeaseRequested f, long requestedAt) {
+            this.incarnation = f.envelope().incarnation();
+            this.requestedAt = requestedAt;
+            this.endMs = f.endMs();
+        }
+    }
+
+    Leases(NodeFold node) {
+        this.node = node;
+    }
+
+    boolean isLive(String lease) {
+        return live.containsKey(lease);
+    }
+
+    void requested(LeaseRequested f, Cause cause) {
+        if (live.containsKey(f.lease()) || !cause.gives(node.aggregate, f.lease())) {
+            node.findings.say(Invariant.I1, "lease " + f.lease() + " is asked for a second time, or its id is not of the event it answers");
+        }
+        Operations.Live operation = node.operations.find(f.operation());
+        if (operation == null || operation.kind() != OperationKind.PREFETCH) {
+            node.findings.say(Invariant.I1, "lease " + f.lease() + " waits for " + f.operation() + ", which is no fetch in progress");
+        }
+        Requests.Live owner = node.requests.find(f.request(), f.attempt());
+        if (owner == null) {
+            node.findings.say(Invariant.I5, "lease " + f.lease() + " is for " + f.request() + ", which has ended or never began");
+        } else {
+            owner.lease = f.lease();
+        }
+        live.put(f.lease(), new Live(f, node.findings.offset()));
+    }
+
+    void held(LeaseHeld f, Cause cause) {
+        Live lease = live.get(f.lease());
+        if (lease == null || lease.held) {
+            node.findings.say(Invariant.I1, "lease " + f.lease()
+                    + (lease == null ? " is granted, and it has ended or never began" : " is granted twice"));
+            return;
+        }
+        lease.held = true;
+        Ending ending = cause.ending;
+        if (ending == null || !f.lease().equals(ending.lease()) || !names(ending.blocks(), f.blocks())) {
+            node.findings.say(Invariant.I1, "lease " + f.lease() + " is granted, and the agent does not say that it holds these blocks");
+        }
+    }
+
+    /** Whether all of {@code blocks} came, in their order. */
+    private static boolean names(List<BlockResult> results, List<Block> blocks) {
+        int at = 0;
+        for (Block block : blocks) {
+            while (at < results.size() && !(Ending.isThere(results.get(at)) && results.get(at).block().equals(block))) {
+                at++;
+            }
+            if (at++ >= results.size()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void ended(LeaseEnded f, long timeMs) {
+        Live lease = live.remove(f.lease());
+        if (lease == null) {
+            node.findings.say(Invariant.I1, "lease " + f.lease() + " ends, and it has ended before or never began");
+        } else if (f.reason() == LeaseEndReason.EXPIRED && timeMs < lease.endMs) {
+            node.findings.say(Invariant.I1, "lease " + f.lease() + " expires at " + timeMs + " ms, and ends at " + lease.endMs);
+        }
+    }
+
+    void swept() {
+        live.forEach((id, lease) -> {
+            if (node.isStale(lease.incarnation)) {
+                node.findings.say(Invariant.I1, "lease " + id + " of incarnation " + lease.incarnation + " has no end after the sweep");
+            }
+        });
+    }
+
+    void atRest() {
+        live.forEach((id, lease) -> node.findings.sayOfDecision(Invariant.I1, lease.requestedAt, "at rest lease " + id + " has no end"));
+    }
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.Event;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Whether the event that a placement answers names each of its copies (I8). Without state. */
+final class Naming {
+    private Naming() {}
+
+    /** Checks {@code placed}; {@code node} is null for a shard of the store. */
+    static void check(Findings findings, BlocksPlaced placed, Cause cause, @Nullable NodeFold node) {
+        Event event = cause.event;
+        if (event == null) {
+            findings.say(Invariant.I8, "blocks serve, and the event that it answers cannot be read");
+            return;
+        }
+        if (!NodeFold.sameLife(placed.envelope(), cause)) {
+            findings.say(Invariant.I8, "blocks serve in incarnation " + placed.envelope().incarnation() + ", and the event is of "
+                    + event.envelope().incarnation());
+        }
+        switch (event) {
+            case BlocksSealed e -> paged(findings, placed, Tier.DEVICE, e.namespace(), e.blocks());
+            case BlocksRecovered e -> paged(findings, placed, e.tier(), e.namespace(), e.blocks());
+            case BlocksStored e -> paged(findings, placed, Tier.STORE, e.namespace(), e.blocks());
+            default -> results(findings, placed, cause, node);
+        }
+    }
+
+    private static void paged(Findings findings, BlocksPlaced placed, Tier tier, String namespace, List<PagedBlock> named) {
+        if (placed.tier() != tier || !placed.namespace().equals(namespace)) {
+            findings.say(Invariant.I8, "blocks serve on " + placed.tier() + ", and the event is about " + tier + " or another namespace");
+        }
+        int at = 0;
+        for (PagedBlock block : placed.blocks()) {
+            while (at < named.size() && !named.get(at).equals(block)) {
+                at++;
+            }
+            if (at++ >= named.size()) {
+                notNamed(findings, block);
+                return;
+            }
+        }
+    }
+
+    private static void results(Findings findings, BlocksPlaced placed, Cause cause, @Nullable NodeFold node) {
+        Ending ending = cause.ending;
+        if (ending == null || ending.state() == OperationState.FAILED || node == null) {
+            findings.say(Invariant.I8, "blocks serve, and the event that it answers is no Done event");
+            return;
+        }
+        // An event that says only CANCELLED leaves the tier to the operation; when nobody knows that one any more, nothing can be said.
+        Tier tier = ending.to() == Tier.UNKNOWN ? node.operations.destination(ending.operation()) : ending.to();
+        if ((tier != Tier.UNKNOWN && tier != placed.tier()) || !ending.namespace().equals(placed.namespace())
+                || !ending.operation().equals(placed.operation())) {
+            findings.say(Invariant.I8, "blocks serve on " + placed.tier() + " by " + placed.operation() + ", and the event is about " + tier
+                    + " and " + ending.operation());
+        }
+        List<BlockResult> results = ending.blocks();
+        int at = 0;
+        for (PagedBlock block : placed.blocks()) {
+            while (at < results.size() && !isNamed(block, results.get(at))) {
+                at++;
+            }
+            if (at >= results.size()) {
+                notNamed(findings, block);
+                return;
+            }
+            node.copies.checkHeldAlso(placed, ending, results.get(at));
+            at++;
+        }
+    }
+
+    private static boolean isNamed(PagedBlock block, BlockResult result) {
+        return Ending.isThere(result) && result.page() == block.page() && result.generation() == block.generation()
+                && result.crc32c() == block.crc32c() && result.block().equals(block.block());
+    }
+
+    private static void notNamed(Findings findings, PagedBlock block) {
+        findings.say(Invariant.I8, "block " + block.block().key() + " serves in page " + block.page() + ", generation " + block.generation()
+                + ", and the event that it answers does not name it so");
+    }
+}

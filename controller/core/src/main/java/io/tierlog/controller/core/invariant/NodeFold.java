@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierCapacity;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.BlocksBackedUp;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.NodeSeen;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.OperationOverdue;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.RequestAdmitted;
+import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.decision.SweepAdvanced;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.Event;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One node: its lives, and the rooms that look after what happens in them. Confined to its partition's fold. */
+final class NodeFold {
+    final String aggregate;
+    final Findings findings;
+    final Requests requests = new Requests(this);
+    final Leases leases = new Leases(this);
+    final Operations operations;
+    final Copies copies = new Copies(this);
+    final Map<Tier, Long> capacities = new EnumMap<>(Tier.class);
+    private long incarnation;
+    private boolean alive;
+    private boolean sweeping;
+    private @Nullable AgentFold agent;
+
+    /**
+     * How things stand in the partition.
+     *
+     * @param timeMs log time, milliseconds since 1970
+     * @param policy the policy in force
+     */
+    record Situation(long timeMs, Policy policy) {}
+
+    NodeFold(String aggregate, Findings findings, PartitionFold.Counts counts) {
+        this.aggregate = aggregate;
+        this.findings = findings;
+        this.operations = new Operations(this, counts);
+    }
+
+    /** Incarnation of the present life, or of the last one. */
+    long incarnation() {
+        return incarnation;
+    }
+
+    /** Whether a row of that incarnation belongs to a life that has ended: its end is a matter of the sweep. */
+    boolean isStale(long rowIncarnation) {
+        return rowIncarnation < incarnation || !alive;
+    }
+
+    /** What the agent says of itself; only the life that the controller knows counts. */
+    void event(Event event) {
+        AgentFold fold = agent;
+        if (fold != null && fold.isSender(event.envelope())) {
+            fold.event(event);
+        }
+    }
+
+    void decision(Decision decision, Cause cause, Situation situation) {
+        switch (decision) {
+            case AgentAccepted f -> accepted(f, cause);
+            case NodeEnded f -> ended(f);
+            case SweepAdvanced f -> swept(f);
+            case EngineLeft _ -> copies.clear(Tier.DEVICE);
+            case NodeSeen f -> seen(f, cause);
+            case RequestAdmitted f -> requests.admitted(f, cause);
+            case RequestTransitioned f -> requests.transitioned(f);
+            case LeaseRequested f -> leases.requested(f, cause);
+            case LeaseHeld f -> leases.held(f, cause);
+            case LeaseEnded f -> leases.ended(f, situation.timeMs());
+            case OperationIssued f -> operations.issued(f, cause, situation.policy());
+            case OperationOverdue f -> operations.overdue(f, situation.timeMs());
+            case OperationEnded f -> operations.ended(f, cause);
+            case OrphanAdopted f -> operations.adopted(f, cause);
+            case BlocksPlaced f -> copies.placed(f, cause);
+            case BlocksBackedUp f -> copies.backedUp(f, cause);
+            case BlocksRemoved f -> copies.removed(f, cause);
+            default -> {}
+        }
+    }
+
+    private void accepted(AgentAccepted f, Cause cause) {
+        boolean sameLife = alive && f.newIncarnation() == incarnation;
+        if (!sameLife && (alive || f.newIncarnation() != incarnation + 1)) {
+            findings.say(Invariant.I13, "incarnation " + f.newIncarnation() + " begins while " + incarnation + (alive ? " lives" : " was the last"));
+        }
+        if (cause.event instanceof AgentRegistering e && !(e.processId().equals(f.processId()) && e.tiers().equals(f.tiers())
+                && e.layoutDigest().equals(f.layoutDigest()) && e.configurationDigest().equals(f.configurationDigest()))) {
+            findings.say(Invariant.I13, "it accepts something else than what was registered");
+        }
+        if (sameLife) {
+            return;
+        }
+        incarnation = f.newIncarnation();
+        alive = true;
+        copies.clear();
+        capacities.clear();
+        for (TierCapacity tier : f.tiers()) {
+            capacities.put(tier.tier(), tier.capacityBlocks());
+        }
+        agent = new AgentFold(findings, "agent/" + f.node() + "/" + f.processId(), incarnation, capacities);
+    }
+
+    private void ended(NodeEnded f) {
+        if (!alive || f.endedIncarnation() != incarnation) {
+            findings.say(Invariant.I13, "incarnation " + f.endedIncarnation() + " ends, which does not live");
+        }
+        alive = false;
+        sweeping = true;
+        agent = null;
+        copies.clear();
+    }
+
+    /** What lives left behind has been settled: nothing of them may be open any more. */
+    private void swept(SweepAdvanced f) {
+        if (f.done() && sweeping) {
+            sweeping = false;
+            requests.swept();
+            operations.swept();
+            leases.swept();
+        }
+    }
+
+    private void seen(NodeSeen f, Cause cause) {
+        if (cause.event instanceof AgentHeartbeat e && !e.usage().equals(f.usage())) {
+            findings.say(Invariant.I4, "it says another use than the heartbeat that it answers");
+        }
+    }
+
+    void atRest() {
+        if (sweeping) {
+            findings.say(Invariant.I6, "at rest the sweep of " + aggregate + " is not done");
+        }
+        requests.atRest();
+        operations.atRest();
+        leases.atRest();
+        AgentFold fold = agent;
+        if (fold != null && alive) {
+            fold.atRest(operations.commandSequence());
+        }
+    }
+
+    /** Whether a decision and the event it answers speak for the same life. */
+    static boolean sameLife(Envelope decision, Cause cause) {
+        return cause.event == null || cause.event.envelope().incarnation() == decision.incarnation();
+    }
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.OperationOverdue;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Operations of a node that are in progress: one beginning, one end, and the counts add up (I12). Confined to its node's fold. */
+final class Operations {
+    private final NodeFold node;
+    private final PartitionFold.Counts counts;
+    private final Map<String, Live> live = new LinkedHashMap<>();
+    private long commandSequence;
+
+    /** One in progress: as issued, and where. */
+    record Live(OperationIssued issued, long issuedAt) {
+        OperationKind kind() {
+            return issued.kind();
+        }
+    }
+
+    Operations(NodeFold node, PartitionFold.Counts counts) {
+        this.node = node;
+        this.counts = counts;
+    }
+
+    @Nullable Live find(String operation) {
+        return live.get(operation);
+    }
+
+    long unfinished() {
+        return live.size();
+    }
+
+    /** Highest number of a command that an operation was issued with. */
+    long commandSequence() {
+        return commandSequence;
+    }
+
+    /** Whether an operation in progress brings the block to one of the node's tiers. */
+    boolean isComing(String namespace, Bytes key) {
+        for (Live one : live.values()) {
+            boolean brings = one.kind() != OperationKind.DROP && one.kind() != OperationKind.BACK_UP;
+            if (brings && one.issued.namespace().equals(namespace)) {
+                for (Block block : one.issued.blocks()) {
+                    if (block.key().equals(key)) {
+                        return true;
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    void issued(OperationIssued f, Cause cause, Policy policy) {
+        counts.started++;
+        if (live.put(f.operation(), new Live(f, node.findings.offset())) != null || !cause.gives(node.aggregate, f.operation())) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " begins a second time, or its id is not of the event it answers");
+        }
+        commandRises(f.commandSequence());
+        String request = f.request();
+        if (f.kind() == OperationKind.PREFETCH && (request == null || node.requests.find(request, f.attempt()) == null)) {
+            node.findings.say(Invariant.I5, "a fetch is issued for " + request + ", which has ended or never began");
+        }
+        if (f.kind() == OperationKind.DROP) {
+            node.copies.checkDrop(f, policy);
+        }
+    }
+
+    private void commandRises(long sequence) {
+        if (sequence <= commandSequence) {
+            node.findings.say(Invariant.I12, "its command has number " + sequence + ", and " + commandSequence + " was given before");
+        }
+        commandSequence = Math.max(commandSequence, sequence);
+    }
+
+    void overdue(OperationOverdue f, long timeMs) {
+        Live operation = live.get(f.operation());
+        if (operation == null) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " is overdue, and it has ended or never began");
+        } else if (timeMs < operation.issued.deadlineMs()) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " is overdue at " + timeMs + " ms, and is due at "
+                    + operation.issued.deadlineMs());
+        }
+        commandRises(f.commandSequence());
+    }
+
+    void ended(OperationEnded f, Cause cause) {
+        count(f.state());
+        Live operation = live.remove(f.operation());
+        if (operation == null) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " ends, and it has ended before or never began");
+            return;
+        }
+        OperationIssued issued = operation.issued;
+        if (f.kind() != issued.kind()) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " was a " + issued.kind() + " and ends as a " + f.kind());
+        }
+        if (f.doneBlocks() + f.failedBlocks() != issued.blocks().size()) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " had " + issued.blocks().size() + " blocks; " + f.doneBlocks()
+                    + " were done and " + f.failedBlocks() + " were not");
+        }
+        if (f.state() == OperationState.FENCED) {
+            if (!node.isStale(issued.envelope().incarnation())) {
+                node.findings.say(Invariant.I12, "operation " + f.operation() + " is fenced, and its incarnation lives");
+            }
+        } else if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " ends otherwise than the agent said");
+        }
+    }
+
+    void adopted(OrphanAdopted f, Cause cause) {
+        counts.started++;
+        count(f.state());
+        if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
+            node.findings.say(Invariant.I12, "operation " + f.operation() + " is put on record otherwise than the agent said");
+        }
+    }
+
+    private static boolean isSaid(Cause cause, String operation, OperationState state, int doneBlocks, long movedBytes) {
+        Ending said = cause.ending;
+        return said != null && said.operation().equals(operation) && said.state() == state && said.doneBlocks() == doneBlocks
+                && said.movedBytes() == movedBytes;
+    }
+
+    private void count(OperationState state) {
+        switch (state) {
+            case DONE -> counts.done++;
+            case FAILED -> counts.failed++;
+            case CANCELLED -> counts.cancelled++;
+            case FENCED -> counts.fenced++;
+            case ISSUED, OVERDUE, UNKNOWN -> node.findings.say(Invariant.I12, "an operation does not end as " + state);
+        }
+    }
+
+    void swept() {
+        live.forEach((id, one) -> {
+            if (node.isStale(one.issued.envelope().incarnation())) {
+                node.findings.say(Invariant.I12, "operation " + id + " of an ended incarnation has no end after the sweep");
+            }
+        });
+    }
+
+    void atRest() {
+        live.forEach((id, one) -> node.findings.sayOfDecision(Invariant.I6, one.issuedAt, "at rest operation " + id + " has no end"));
+    }
+
+    /** Tier whose copies an operation in progress brings; UNKNOWN when nobody knows the operation. */
+    Tier destination(String operation) {
+        Live one = live.get(operation);
+        return one == null ? Tier.UNKNOWN : one.issued.to();
+    }
+}

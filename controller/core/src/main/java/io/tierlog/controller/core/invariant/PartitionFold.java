@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.controller.core.Policies;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.schemas.decision.PolicyAdopted;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** One partition: brings decisions together with the events they answer, and hands both to the nodes. Confined to one thread. */
+final class PartitionFold {
+    private final Findings findings;
+    private final String clock;
+    private final Deque<Cause> unanswered = new ArrayDeque<>();
+    private final Map<String, NodeFold> nodes = new LinkedHashMap<>();
+    /** Nodes that the present decisions are about. */
+    private final List<NodeFold> touched = new ArrayList<>();
+    private final Counts counts = new Counts();
+    private @Nullable Cause current;
+    private long lastEvent = -1;
+    private Policy policy = Policies.INITIAL;
+    private long policyVersion;
+    private long timeMs;
+    private long ticks;
+    private boolean opened;
+
+    /** Operations of all nodes of the partition. */
+    static final class Counts {
+        long started;
+        long done;
+        long failed;
+        long cancelled;
+        long fenced;
+    }
+
+    PartitionFold(int partition, Findings findings) {
+        this.findings = findings;
+        this.clock = "clock/" + partition;
+    }
+
+    LogInvariants.Counts counts() {
+        long unfinished = nodes.values().stream().mapToLong(node -> node.operations.unfinished()).sum();
+        return new LogInvariants.Counts(counts.started, counts.done, counts.failed, counts.cancelled, counts.fenced, unfinished);
+    }
+
+    /** An event, or null for what is none. */
+    void event(long offset, @Nullable Event event) {
+        findings.at(Violation.EVENTS, offset);
+        if (offset <= lastEvent) {
+            findings.say(Invariant.I13, "it comes after offset " + lastEvent);
+        }
+        lastEvent = offset;
+        unanswered.add(new Cause(offset, event));
+        NodeFold node = event == null ? null : nodes.get(event.envelope().aggregate());
+        if (event != null && node != null) {
+            node.event(event);
+        }
+    }
+
+    void decision(long offset, Decision decision) {
+        findings.at(Violation.DECISIONS, offset);
+        Envelope envelope = decision.envelope();
+        long at = Cause.offsetOf(envelope.cause());
+        if (at < 0) {
+            findings.say(Invariant.I13, "it says no event that caused it: " + envelope.cause());
+            return;
+        }
+        Cause cause = current;
+        if (cause == null || at > cause.offset) {
+            cause = next(at);
+        } else if (at < cause.offset) {
+            findings.say(Invariant.I13, "it answers " + envelope.cause() + " after decisions that answer offset " + cause.offset);
+            return;
+        }
+        checkCause(envelope, cause);
+        apply(decision, cause);
+    }
+
+    /** Decisions begin to answer another event: those before it had theirs. */
+    private Cause next(long at) {
+        closeCause();
+        while (!unanswered.isEmpty() && unanswered.getFirst().offset < at) {
+            findings.say(Invariant.I13, "no decision answers the event at offset " + unanswered.removeFirst().offset);
+        }
+        Cause cause = unanswered.peekFirst();
+        if (cause != null && cause.offset == at) {
+            unanswered.removeFirst();
+        } else {
+            findings.say(Invariant.I13, "it answers the event at offset " + at + ", which is not there");
+            cause = new Cause(at, null);
+        }
+        current = cause;
+        return cause;
+    }
+
+    private void closeCause() {
+        for (NodeFold node : touched) {
+            node.requests.closeCause();
+        }
+        touched.clear();
+    }
+
+    private void checkCause(Envelope envelope, Cause cause) {
+        String said = envelope.cause();
+        if (said == null || cause.event == null) {
+            return;
+        }
+        String aggregate = cause.event.envelope().aggregate();
+        boolean ofEvent = said.startsWith(aggregate) && said.charAt(aggregate.length()) == '@';
+        boolean ofUnreadable = said.startsWith(clock) && said.charAt(clock.length()) == '@';
+        if (!ofEvent && !ofUnreadable) {
+            findings.say(Invariant.I13, "it answers " + said + ", and the event at that offset is about " + aggregate);
+        }
+    }
+
+    private void apply(Decision decision, Cause cause) {
+        switch (decision) {
+            case PartitionOpened _ -> {
+                if (opened) {
+                    findings.say(Invariant.I13, "the partition was opened before");
+                }
+                opened = true;
+            }
+            case TimeAdvanced f -> advance(f);
+            case PolicyAdopted f -> {
+                if (f.version() <= policyVersion) {
+                    findings.say(Invariant.I13, "policy version " + f.version() + " comes after " + policyVersion);
+                }
+                policyVersion = f.version();
+                policy = f.policy();
+            }
+            case InputSkipped f -> {
+                if (f.offset() != cause.offset) {
+                    findings.say(Invariant.I13, "it skips offset " + f.offset() + " and answers offset " + cause.offset);
+                }
+            }
+            case InputRefused f -> {
+                if (cause.event != null && !f.input().equals(cause.event.getClass().getSimpleName())) {
+                    findings.say(Invariant.I13, "it refuses a " + f.input() + " and answers a " + cause.event.getClass().getSimpleName());
+                }
+            }
+            default -> ofNode(decision, cause);
+        }
+    }
+
+    private void ofNode(Decision decision, Cause cause) {
+        String aggregate = decision.envelope().aggregate();
+        NodeFold node = nodes.get(aggregate);
+        if (node == null && decision instanceof AgentAccepted) {
+            node = new NodeFold(aggregate, findings, counts);
+            nodes.put(aggregate, node);
+        }
+        if (node != null) {
+            if (touched.isEmpty() || touched.getLast() != node) {
+                touched.add(node);
+            }
+            node.decision(decision, cause, new NodeFold.Situation(timeMs, policy));
+        } else if (aggregate.startsWith("node/") && !(decision instanceof AgentRefused)) {
+            findings.say(Invariant.I13, "it is about " + aggregate + ", which nobody has registered");
+        } else if (decision instanceof BlocksPlaced placed) {
+            Naming.check(findings, placed, cause, null);
+        }
+    }
+
+    private void advance(TimeAdvanced f) {
+        if (f.logTimeMs() < timeMs || f.ticks() != ticks + 1) {
+            findings.say(Invariant.I13, "time goes from " + timeMs + " ms, tick " + ticks + ", to " + f.logTimeMs() + " ms, tick " + f.ticks());
+        }
+        timeMs = f.logTimeMs();
+        ticks = f.ticks();
+    }
+
+    void atEnd(boolean atRest) {
+        closeCause();
+        if (!atRest) {
+            return;
+        }
+        for (Cause cause : unanswered) {
+            findings.sayOfEvent(Invariant.I6, cause.offset, "at rest no decision has answered it");
+        }
+        for (NodeFold node : nodes.values()) {
+            node.atRest();
+        }
+    }
+}

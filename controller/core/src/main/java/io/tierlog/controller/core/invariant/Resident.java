@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The blocks that serve on one tier of an agent, by its own events, with the count of those that extend each. */
+final class Resident {
+    private final Findings findings;
+    private final Tier tier;
+    private final Map<String, Map<Bytes, Copy>> spaces = new LinkedHashMap<>();
+    private int size;
+
+    /** A block that serves, or a stand-in for one that does not while others extend it. */
+    static final class Copy {
+        boolean serves;
+        int page;
+        long generation;
+        int crc32c;
+        Bytes parent = Bytes.EMPTY;
+        int children;
+        int readers;
+    }
+
+    Resident(Findings findings, Tier tier) {
+        this.findings = findings;
+        this.tier = tier;
+    }
+
+    /** Number of blocks that serve. */
+    int size() {
+        return size;
+    }
+
+    private Map<Bytes, Copy> space(String namespace) {
+        Map<Bytes, Copy> space = spaces.get(namespace);
+        if (space == null) {
+            space = new LinkedHashMap<>();
+            spaces.put(namespace, space);
+        }
+        return space;
+    }
+
+    /** The block that serves under that key, or null. */
+    @Nullable Copy find(String namespace, Bytes key) {
+        Copy copy = space(namespace).get(key);
+        return copy != null && copy.serves ? copy : null;
+    }
+
+    /** A block serves. On a tier without pages a second copy replaces the first. */
+    void serve(String namespace, PagedBlock block) {
+        Map<Bytes, Copy> space = space(namespace);
+        Copy copy = space.computeIfAbsent(block.block().key(), k -> new Copy());
+        if (copy.serves) {
+            if (block.page() >= 0) {
+                findings.say(Invariant.I4, "block " + block.block().key() + " serves in page " + block.page() + ", and in page " + copy.page);
+            }
+        } else {
+            copy.serves = true;
+            size++;
+            copy.parent = block.block().parent();
+            if (!copy.parent.isEmpty()) {
+                space.computeIfAbsent(copy.parent, k -> new Copy()).children++;
+            }
+        }
+        copy.page = block.page();
+        copy.generation = block.generation();
+        copy.crc32c = block.crc32c();
+    }
+
+    /**
+     * Blocks leave together.
+     *
+     * @param chosen whether the agent or the controller chose them, so that nothing may extend them and nobody may read them
+     */
+    void leave(String namespace, List<PagedBlock> blocks, boolean chosen) {
+        Map<Bytes, Copy> space = space(namespace);
+        for (PagedBlock block : blocks) {
+            Copy copy = space.get(block.block().key());
+            // What serves no longer, or is another copy by now, is gone already.
+            if (copy != null && copy.serves && copy.generation == block.generation() && copy.page == block.page()) {
+                if (chosen && copy.readers > 0) {
+                    findings.say(Invariant.I3, "block " + block.block().key() + " leaves page " + copy.page + " of " + tier + " while it is read");
+                }
+                copy.serves = false;
+                size--;
+                release(space, copy.parent);
+            }
+        }
+        for (PagedBlock block : blocks) {
+            Copy copy = space.get(block.block().key());
+            if (copy != null && !copy.serves) {
+                if (chosen && copy.children > 0) {
+                    findings.say(Invariant.I10, "block " + block.block().key() + ", index " + block.block().index() + ", leaves " + tier
+                            + " while " + copy.children + " that extend it serve");
+                }
+                forget(space, block.block().key(), copy);
+            }
+        }
+    }
+
+    private static void release(Map<Bytes, Copy> space, Bytes parent) {
+        Copy above = parent.isEmpty() ? null : space.get(parent);
+        if (above != null) {
+            above.children--;
+            forget(space, parent, above);
+        }
+    }
+
+    private static void forget(Map<Bytes, Copy> space, Bytes key, Copy copy) {
+        if (!copy.serves && copy.children == 0 && copy.readers == 0) {
+            space.remove(key);
+        }
+    }
+
+    /** Somebody reads the block, or does so no longer. */
+    void read(String namespace, PagedBlock block, int more) {
+        Map<Bytes, Copy> space = space(namespace);
+        Copy copy = space.get(block.block().key());
+        if (more > 0 && (copy == null || !copy.serves || copy.page != block.page() || copy.generation != block.generation())) {
+            findings.say(Invariant.I3, "page " + block.page() + " is read as block " + block.block().key() + ", which does not serve there");
+        }
+        if (copy == null) {
+            copy = new Copy();
+            space.put(block.block().key(), copy);
+        }
+        copy.readers += more;
+        forget(space, block.block().key(), copy);
+    }
+
+    /** What was read from here has the checksum of what is here. */
+    void checkContent(String namespace, BlockResult result) {
+        Copy copy = find(namespace, result.block().key());
+        if (copy != null && copy.crc32c != 0 && result.crc32c() != 0 && copy.crc32c != result.crc32c()) {
+            findings.say(Invariant.I9, "block " + result.block().key() + " was read from " + tier + " with another checksum than it has there");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What must hold whatever happens, as code: over a log ({@link io.tierlog.controller.core.invariant.LogInvariants}).
+ *
+ * <p>A second opinion: nothing here asks decide what it would have done. No Kafka, no clock.
+ */
+@org.jspecify.annotations.NullMarked
+package io.tierlog.controller.core.invariant;
