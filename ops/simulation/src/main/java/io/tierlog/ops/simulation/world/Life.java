@@ -46,7 +46,7 @@ public final class Life {
     }
 
     /** True when the process has nothing more to do and ends. */
-    boolean isOver() {
+    public boolean isOver() {
         return core.status().phase() == AgentPhase.STOPPED || refused;
     }
 
@@ -55,8 +55,12 @@ public final class Life {
         core.on(input, nowMs);
     }
 
-    /** I4: all pages of every tier are in exactly one state. */
-    void check() {
+    /**
+     * I4: all pages of every tier are in exactly one state.
+     *
+     * @throws IllegalStateException when they are not
+     */
+    public void check() {
         core.check();
         for (TierUsage use : core.status().usage()) {
             long sum = use.freeBlocks() + use.reservedBlocks() + use.fillingBlocks() + use.servingBlocks() + use.leavingBlocks()

@@ -75,6 +75,8 @@ public final class World {
     private long wallSkewMs;
     private long agentWallSkewMs;
     private int relayed;
+    private boolean clockStands;
+    private @Nullable SimController zombie;
 
     private record LateCommand(SimNode node, Command command) {}
 
@@ -155,7 +157,7 @@ public final class World {
 
     /** Every machine's monotonic clock begins somewhere else. */
     long agentSkewMs(SimNode node) {
-        return 1_000L * nodes.indexOf(node) + 7;
+        return 1_000L * nodes.indexOf(node) + 7 + node.clockAheadMs();
     }
 
     long agentWallMs(SimNode node) {
@@ -199,6 +201,11 @@ public final class World {
         wallSkewMs = ms;
     }
 
+    /** Nobody appends ticks, or somebody does again. */
+    public void clockStands(boolean now) {
+        clockStands = now;
+    }
+
     /** The wall clocks of all agents are wrong by so much. */
     public void agentWallSkewMs(long ms) {
         agentWallSkewMs = ms;
@@ -206,6 +213,7 @@ public final class World {
 
     // --- the log
 
+    /** An event of a producer reaches the log. */
     void append(Event event) {
         appendOnce(event);
         if (duplicates) {
@@ -232,6 +240,11 @@ public final class World {
         for (int p = 0; p < log.partitions(); p++) {
             append(new Tick(new Envelope("clock/" + p, "clock/" + p, 0, 0, 0, timeMs, null, null, null), timeMs));
         }
+    }
+
+    /** True when a committed message waits to be carried. */
+    public boolean hasMessages() {
+        return relayed < log.messages().size();
     }
 
     /** Carries one committed message to its receiver; false when there is none. */
@@ -270,6 +283,28 @@ public final class World {
         controller = null;
     }
 
+    /** A standby takes over; the instance that ran before does not know, and goes on deciding from where it stands. */
+    public void standby() {
+        SimController before = controller;
+        zombie = before == null ? null : before.twin(limits, this::issued);
+        startController();
+    }
+
+    /** The instance that was taken over decides; its commands are delivered, its facts are not. False when it has nothing to do. */
+    public boolean decideAsZombie(int partition) {
+        SimController fenced = zombie;
+        if (fenced == null || fenced.behind(partition) == 0) {
+            return false;
+        }
+        fenced.take(partition);
+        return true;
+    }
+
+    /** The instance that was taken over hears that it is not the one any more, and ends. */
+    public void endZombie() {
+        zombie = null;
+    }
+
     /** The transaction is undone, and everything since the last commit is decided again. */
     public void abort() {
         if (controller != null) {
@@ -304,14 +339,30 @@ public final class World {
             commit();
             HeapTables before = running.state();
             startController();
-            String difference = UndoTables.difference(before, state());
-            if (!difference.isEmpty()) {
-                throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
-            }
+            requireEqual(before, state());
         } else if (commitEach) {
             commit();
         }
         return true;
+    }
+
+    /**
+     * I13: the state of the controller is the fold of its decisions; with something uncommitted nothing is compared.
+     *
+     * @throws IllegalStateException when it is not
+     */
+    public void requireFold() {
+        SimController running = controller;
+        if (running != null && running.uncommitted() == 0) {
+            requireEqual(running.state(), SimController.fold(log));
+        }
+    }
+
+    private static void requireEqual(HeapTables one, HeapTables two) {
+        String difference = UndoTables.difference(one, two);
+        if (!difference.isEmpty()) {
+            throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
+        }
     }
 
     // --- agents
@@ -411,7 +462,9 @@ public final class World {
         nowMs = Math.max(nowMs, atMs);
         if (nowMs >= nextTickMs) {
             nextTickMs = nowMs + TICK_MS - nowMs % TICK_MS;
-            tick();
+            if (!clockStands) {
+                tick();
+            }
         }
         for (SimNode node : nodes) {
             if (node.nextDeadlineMs() <= nowMs) {

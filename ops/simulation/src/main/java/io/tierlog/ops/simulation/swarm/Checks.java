@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackDone;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** Looks at every record and every step, and counts. For one thread. */
+final class Checks implements World.Watcher {
+    private static final int KEPT = 80;
+
+    private final LogInvariants log = new LogInvariants(violation -> {
+        throw new SimulationFailure(violation.toString());
+    });
+    private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
+    private final Deque<String> trace = new ArrayDeque<>();
+    private final boolean tracing;
+    private long records;
+    private long eventRecords;
+
+    Checks(boolean tracing) {
+        this.tracing = tracing;
+    }
+
+    /** Operations by kind. */
+    Map<OperationKind, Long> operations() {
+        return operations;
+    }
+
+    /** Events and decisions. */
+    long records() {
+        return records;
+    }
+
+    /** Events alone: what the controller takes. */
+    long events() {
+        return eventRecords;
+    }
+
+    /** The last things that happened. */
+    Collection<String> trace() {
+        return trace;
+    }
+
+    /** Remembers something that happened. */
+    void note(String what) {
+        if (tracing) {
+            trace.add(what);
+            if (trace.size() > KEPT) {
+                trace.removeFirst();
+            }
+        }
+    }
+
+    boolean isTracing() {
+        return tracing;
+    }
+
+    @Override
+    public void appended(int partition, long offset, Event event) {
+        records++;
+        eventRecords++;
+        if (tracing) {
+            note("    events-" + partition + "@" + offset + " " + event);
+        }
+        if (event instanceof LoadBackDone) {
+            operations.merge(OperationKind.LOAD_BACK, 1L, Long::sum);
+        }
+        log.event(partition, offset, event);
+    }
+
+    @Override
+    public void decided(int partition, long offset, Event event, Decided decided) {
+        if (tracing) {
+            note("    decided for events-" + partition + "@" + offset + ": " + decided.facts() + " commands " + decided.commands());
+        }
+    }
+
+    @Override
+    public void committed(int partition, long offset, Decision fact) {
+        records++;
+        if (fact instanceof OperationIssued issued) {
+            operations.merge(issued.kind(), 1L, Long::sum);
+        }
+        log.decision(partition, offset, fact);
+    }
+
+    @Override
+    public void stepped(Life life) {
+        life.check();
+    }
+
+    /** Nothing is in flight any more. */
+    void atRest() {
+        log.atEnd(true);
+        LogInvariants.Counts counts = log.counts();
+        if (counts.unfinished() != 0) {
+            throw new SimulationFailure("I12: operations without an end: " + counts);
+        }
+    }
+}
