@@ -97,6 +97,22 @@ class LifeTest {
         assertRefused(RefusalReason.STALE_INCARNATION, w.input(a.heartbeat()));
     }
 
+    /** Who holds the lock of the last process of the node need not wait until that one has been silent for long enough. */
+    @Test
+    void aProcessThatKnowsTheLastToHaveEndedTakesItsPlaceAtOnce() {
+        Agent a = w.register("a", 10);
+        Agent wrong = new Agent("a", "a-2", 10);
+        wrong.replaces = "a-0";
+        assertRefused(RefusalReason.DUPLICATE_NODE, w.input(wrong.registering()));
+
+        Agent next = new Agent("a", "a-3", 10);
+        next.replaces = "a-1";
+        w.register(next);
+        assertEquals("NodeEnded AgentAccepted SweepAdvanced", w.factNames());
+        assertEquals(2, next.incarnation);
+        assertRefused(RefusalReason.STALE_INCARNATION, w.input(a.heartbeat()));
+    }
+
     @Test
     void aSignOfLifeKeepsANodeAlive() {
         Agent a = w.register("a", 10);

@@ -330,7 +330,8 @@ public final class AgentApp implements AutoCloseable {
                 config.nodesPerInstance(),
                 config.ranks(),
                 effective,
-                Layouts.sha256(lines.toString()));
+                Layouts.sha256(lines.toString()),
+                null);
     }
 
     private void register() {

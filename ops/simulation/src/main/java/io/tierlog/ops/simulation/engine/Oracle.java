@@ -19,10 +19,12 @@ public final class Oracle {
     private static final int KEY_BYTES = 16;
     private static final long STEP = 0x9E37_79B9_7F4A_7C15L;
 
+    private final long salt;
     private final int ranks;
 
-    /** An oracle for blocks of {@code ranks} shards, 1 or more. */
-    public Oracle(int ranks) {
+    /** An oracle for blocks of {@code ranks} shards, 1 or more; another {@code seed} is another content of all blocks. */
+    public Oracle(long seed, int ranks) {
+        this.salt = mix(seed);
         this.ranks = ranks;
     }
 
@@ -62,9 +64,9 @@ public final class Oracle {
         return page.length == blockBytes();
     }
 
-    private static long seed(String namespace, Bytes key) {
+    private long seed(String namespace, Bytes key) {
         byte[] bytes = key.unshared();
-        return mix(namespace.hashCode() * STEP ^ get(bytes, 0)) ^ mix(get(bytes, Long.BYTES));
+        return mix(namespace.hashCode() * STEP ^ salt ^ get(bytes, 0)) ^ mix(get(bytes, Long.BYTES));
     }
 
     /** The key of a block: it depends on the key before it, or on {@link Bytes#EMPTY} at the beginning, and on the tokens of the block. */

@@ -9,6 +9,7 @@ import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.schemas.TierUsage;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** One agent process from its start to its death: the shipped core, its machine, its producer, and where it stands in the log. For one thread. */
 public final class Life {
@@ -16,6 +17,8 @@ public final class Life {
     final AgentCore core;
     final Machine machine;
     final SimSink sink;
+    /** The process that this one knows to have ended. */
+    final @Nullable String replaces;
     /** Commands of the node's partition that it has read. */
     int nextCommand;
     /** Decisions that it has looked through for the answer to its registration. */
@@ -28,7 +31,8 @@ public final class Life {
     final List<AgentInput> completions = new ArrayList<>();
     boolean lookedUp;
 
-    Life(String processId, AgentCore core, Machine machine, SimSink sink) {
+    Life(String processId, AgentCore core, Machine machine, SimSink sink, @Nullable String replaces) {
+        this.replaces = replaces;
         this.processId = processId;
         this.core = core;
         this.machine = machine;

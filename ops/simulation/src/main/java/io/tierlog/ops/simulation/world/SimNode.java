@@ -9,6 +9,7 @@ import io.tierlog.agent.core.Ports;
 import io.tierlog.ops.simulation.engine.AgentLink;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Heard;
+import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Medium;
@@ -96,6 +97,11 @@ public final class SimNode implements AgentLink {
 
     /** Starts an agent process. */
     public void start() {
+        start(false);
+    }
+
+    /** Starts an agent process; one that knows that the last has ended, as the holder of its lock file does, says so. */
+    public void start(boolean knowsTheLast) {
         if (life != null) {
             throw new IllegalStateException("an agent of node " + name() + " runs");
         }
@@ -107,7 +113,7 @@ public final class SimNode implements AgentLink {
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
         AgentCore core = new AgentCore(
                 world.settings().agent(), registration, new Ports(machine, machine, machine.disk(), new SimReplies(engine::hear), sink));
-        life = new Life(processId, core, machine, sink);
+        life = new Life(processId, core, machine, sink, knowsTheLast && lives > 1 ? name() + "-" + (lives - 1) : null);
         life.nextCommand = world.log().commands(aggregate()).size();
         life.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
         ask(life);
@@ -125,21 +131,24 @@ public final class SimNode implements AgentLink {
 
     private void ask(Life asking) {
         asking.asksAtMs = Long.MAX_VALUE;
-        askAs(asking.processId, asking.sink);
+        askAs(asking.processId, asking.sink, asking.replaces);
     }
 
-    private void askAs(String processId, SimSink sink) {
+    private void askAs(String processId, SimSink sink, @Nullable String replaces) {
         List<TierCapacity> tiers = new ArrayList<>();
         tiers.add(new TierCapacity(Tier.HOST, spec.hostBlocks(), world.oracle().blockBytes()));
         if (spec.diskBlocks() > 0) {
             tiers.add(new TierCapacity(Tier.DISK, spec.diskBlocks(), world.oracle().blockBytes()));
         }
         sink.append(aggregate(), "", e -> new AgentRegistering(
-                e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.oracle().ranks(), Map.of(), digest()));
+                e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(), replaces));
     }
 
     private Layout layout() {
-        return new Layout("all", LayoutKind.ATTENTION, 4, world.settings().blockTokens(), 16, 1, "bf16", false);
+        boolean replicated = world.settings().replicated();
+        LayoutKind kind = replicated ? LayoutKind.MLA : LayoutKind.ATTENTION;
+        return new Layout(
+                "all", kind, Oracle.LAYERS, world.settings().blockTokens(), Oracle.PART_BYTES, 1, "bf16", replicated);
     }
 
     private static Bytes digest() {
@@ -198,7 +207,7 @@ public final class SimNode implements AgentLink {
     /** A second process asks to speak for the node; it is another one each time, and says nothing more. */
     public void intrude(int which) {
         SimSink sink = new SimSink("agent/" + name() + "/intruder-" + which, () -> world.agentWallMs(this), world.settings().outbox());
-        askAs("intruder-" + which, sink);
+        askAs("intruder-" + which, sink, null);
         world.append(Objects.requireNonNull(sink.next()));
     }
 

@@ -21,7 +21,9 @@ import io.tierlog.schemas.event.Tick;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
@@ -90,7 +92,7 @@ public final class World {
     /** A world of those nodes; nothing runs in it yet. */
     public World(WorldSettings settings, List<SimNode.Spec> specs) {
         this.settings = settings;
-        this.oracle = new Oracle(settings.ranks());
+        this.oracle = new Oracle(settings.seed(), settings.shards());
         this.store = new Medium(settings.storeBlocks());
         this.limits = settings.controller();
         this.log = new SimLog(limits.partitions());
@@ -396,7 +398,7 @@ public final class World {
         Life life = node.life();
         boolean did = false;
         while (life != null) {
-            Unit ready = life.machine.units().stream().filter(unit -> !gate.test(node, unit)).findFirst().orElse(null);
+            Unit ready = firstReady(node, life.machine.units());
             if (ready == null) {
                 break;
             }
@@ -404,6 +406,20 @@ public final class World {
             did = true;
         }
         return did;
+    }
+
+    /** The oldest unit that does not stand still; of each queue of the device only the first can end. */
+    private @Nullable Unit firstReady(SimNode node, List<Unit> units) {
+        Set<Unit.Kind> blocked = EnumSet.noneOf(Unit.Kind.class);
+        for (Unit unit : units) {
+            if (!blocked.contains(unit.kind()) && !gate.test(node, unit)) {
+                return unit;
+            }
+            if (unit.kind().ofDevice()) {
+                blocked.add(unit.kind());
+            }
+        }
+        return null;
     }
 
     // --- all of it
