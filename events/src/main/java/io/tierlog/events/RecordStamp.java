@@ -45,8 +45,13 @@ public record RecordStamp(long sequence, int crc32c) {
 
     /** The checksum that the next record's envelope carries of this Avro binary. */
     public static int crc32c(byte[] avro) {
+        return crc32c(avro, 0, avro.length);
+    }
+
+    /** The same of the {@code length} bytes from {@code from} on. */
+    public static int crc32c(byte[] bytes, int from, int length) {
         CRC32C crc = new CRC32C();
-        crc.update(avro, 0, avro.length);
+        crc.update(bytes, from, length);
         return (int) crc.getValue();
     }
 

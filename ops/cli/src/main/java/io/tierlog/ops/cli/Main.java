@@ -34,6 +34,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         // In the order of the alphabet, as the help shows them.
         subcommands = {
             AgentCommand.class,
+            AuditCommand.class,
             BenchCommand.class,
             BrokerCommand.class,
             ControllerCommand.class,

@@ -60,6 +60,11 @@ public final class LogInvariants {
         fold(partition).decision(offset, decision);
     }
 
+    /** Offset of the event that a decision answers; -1 when it names none. */
+    public static long causeOffset(Decision decision) {
+        return Cause.offsetOf(decision.envelope().cause());
+    }
+
     /**
      * There are no more records. May be called once.
      *
@@ -84,7 +89,8 @@ public final class LogInvariants {
      * @param started issued, or adopted when they were reported
      */
     public record Counts(long started, long done, long failed, long cancelled, long fenced, long unfinished) {
-        Counts plus(Counts more) {
+        /** The sum of both. */
+        public Counts plus(Counts more) {
             return new Counts(started + more.started, done + more.done, failed + more.failed, cancelled + more.cancelled,
                     fenced + more.fenced, unfinished + more.unfinished);
         }

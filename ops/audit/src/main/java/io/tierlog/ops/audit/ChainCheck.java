@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import io.tierlog.schemas.Envelope;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The numbers and checksums that the records of one topic and partition carry: each sender counts its records to an aggregate from 1, and
+ * each record has the checksum of the one before. Which of two records is wrong when they do not fit is told by the one after them:
+ *
+ * <pre>
+ *   A, B, C follow each other in a chain
+ *   B has the next number and not A's checksum:  C fits B: A was altered.   C does not: B was
+ *   B has a number too high:                     C fits B: some before B are missing.   C does not: B was altered
+ *   B has A's number, and A's bytes:             B is A once more
+ *   B has a lower number otherwise:              B does not belong there
+ * </pre>
+ *
+ * <p>The last record of a chain has nobody who vouches for it: what is altered in it shows only where it breaks an invariant.
+ *
+ * <p>The clock of a partition counts anew from the last tick it has seen when it moves to another instance, so a tick may follow any of the
+ * last {@value #TICKS}. Messages of the policy have no chain. Memory: one entry per sender and aggregate. Confined to one thread.
+ */
+final class ChainCheck {
+    private static final int TICKS = 10_000;
+
+    private final Report report;
+    private final Map<String, Map<String, Chain>> chains = new LinkedHashMap<>();
+    private final Map<String, TickChain> clocks = new LinkedHashMap<>();
+
+    /** Hears what is wrong. */
+    interface Report {
+        void wrong(Place place, String detail);
+    }
+
+    ChainCheck(Report report) {
+        this.report = report;
+    }
+
+    /** The next record of the partition; {@code crc32c} is that of its Avro binary. */
+    void accept(Place place, Envelope envelope, int crc32c) {
+        String aggregate = envelope.aggregate();
+        String sender = envelope.sender();
+        Link link = new Link(place, envelope.sequence(), envelope.previousCrc32c(), crc32c);
+        if (sender.equals(aggregate) && aggregate.startsWith("clock/")) {
+            clocks.computeIfAbsent(aggregate, a -> new TickChain()).accept(link);
+        } else if (!sender.equals("policy")) {
+            chains.computeIfAbsent(aggregate, a -> new LinkedHashMap<>())
+                    .computeIfAbsent(sender, s -> new Chain(s + " about " + aggregate)).accept(link);
+        }
+    }
+
+    /** There are no more records: what was left open is said now. */
+    void end() {
+        chains.values().forEach(senders -> senders.values().forEach(Chain::end));
+        clocks.values().forEach(TickChain::end);
+    }
+
+    private record Link(Place place, long sequence, int previous, int crc) {
+        boolean follows(Link before) {
+            return sequence == before.sequence + 1 && previous == before.crc;
+        }
+    }
+
+    /** One sender's count about one aggregate. */
+    private final class Chain {
+        private final String name;
+        private Link last = new Link(new Place(-1, 0, -1), 0, 0, 0);
+        /** The record after {@link #last}, while it is not clear which of them is wrong. */
+        private @Nullable Link doubtful;
+
+        Chain(String name) {
+            this.name = name;
+        }
+
+        void accept(Link link) {
+            Link doubt = doubtful;
+            if (doubt == null) {
+                first(link);
+            } else {
+                settle(doubt, link);
+            }
+        }
+
+        private void first(Link link) {
+            if (link.follows(last)) {
+                last = link;
+            } else if (link.sequence == last.sequence && link.crc == last.crc) {
+                report.wrong(link.place, "record " + link.sequence + " of " + name + " once more, it was at offset " + last.place.offset());
+            } else if (link.sequence <= last.sequence) {
+                report.wrong(link.place, "it has number " + link.sequence + " of " + name + ", and " + last.sequence + " was before it");
+            } else {
+                doubtful = link;
+            }
+        }
+
+        /** {@code doubt} did not fit {@code last}; {@code link} comes after both. */
+        private void settle(Link doubt, Link link) {
+            doubtful = null;
+            if (link.follows(doubt)) {
+                missingOrAltered(doubt);
+                last = link;
+            } else if (link.sequence == last.sequence + 2) {
+                report.wrong(doubt.place, "it was altered: its neighbours are records " + last.sequence + " and " + link.sequence + " of " + name);
+                last = link;
+            } else {
+                missingOrAltered(doubt);
+                last = doubt;
+                first(link);
+            }
+        }
+
+        private void missingOrAltered(Link doubt) {
+            if (doubt.sequence == last.sequence + 1) {
+                Place wrong = last.place.offset() < 0 ? doubt.place : last.place;
+                report.wrong(wrong, "it was altered: record " + doubt.sequence + " of " + name + ", at offset " + doubt.place.offset()
+                        + ", has another checksum of it");
+            } else {
+                report.wrong(doubt.place, missing(last.sequence + 1, doubt.sequence - 1) + " of " + name + ", after offset "
+                        + last.place.offset() + " and before this one");
+            }
+        }
+
+        void end() {
+            if (doubtful != null) {
+                missingOrAltered(doubtful);
+            }
+        }
+    }
+
+    private static String missing(long from, long to) {
+        return from == to ? "missing is record " + from : "missing are records " + from + " to " + to;
+    }
+
+    /** The ticks of one partition. */
+    private final class TickChain {
+        private final Map<Long, Link> known = new LinkedHashMap<>();
+        private @Nullable Link doubtful;
+
+        void accept(Link link) {
+            Link same = known.get(link.sequence);
+            if (same != null && same.crc == link.crc) {
+                report.wrong(link.place, "tick " + link.sequence + " once more, it was at offset " + same.place.offset());
+                return;
+            }
+            Link doubt = doubtful;
+            doubtful = null;
+            if (doubt != null) {
+                boolean fits = link.follows(doubt);
+                Link before = known.get(doubt.sequence - 1);
+                if (before != null) {
+                    Place wrong = fits ? before.place : doubt.place;
+                    report.wrong(wrong, "tick " + (fits ? before : doubt).sequence + " was altered: the next one has another checksum of it");
+                } else if (fits) {
+                    report.wrong(doubt.place, "missing are ticks before " + doubt.sequence);
+                } else {
+                    report.wrong(doubt.place, "tick " + doubt.sequence + " was altered");
+                }
+                remember(doubt);
+                remember(link);
+                return;
+            }
+            if (!follows(link)) {
+                doubtful = link;
+            } else {
+                remember(link);
+            }
+        }
+
+        private boolean follows(Link link) {
+            Link before = known.get(link.sequence - 1);
+            boolean forgotten = before == null && known.size() == TICKS && link.sequence < known.keySet().iterator().next();
+            return link.sequence == 1 || forgotten || (before != null && link.follows(before));
+        }
+
+        private void remember(Link link) {
+            known.remove(link.sequence);
+            known.put(link.sequence, link);
+            if (known.size() > TICKS) {
+                known.remove(known.keySet().iterator().next());
+            }
+        }
+
+        void end() {
+            Link doubt = doubtful;
+            if (doubt != null) {
+                Link before = known.get(doubt.sequence - 1);
+                report.wrong(before == null ? doubt.place : before.place, "tick " + doubt.sequence + " does not follow the one before");
+            }
+        }
+    }
+}

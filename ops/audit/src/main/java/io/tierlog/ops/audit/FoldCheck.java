@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.IllegalHistory;
+import io.tierlog.schemas.decision.Decision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The controller's own fold over the decisions of a partition (I13): every one fits the state that those before it made. After the first that
+ * does not, the state means nothing any more and the fold stops. Memory: the tables of the partition, on the heap. Confined to one thread.
+ */
+final class FoldCheck {
+    private final HeapTables tables = new HeapTables();
+    private boolean broken;
+
+    /** Folds one decision; what is wrong with it, or null. */
+    @Nullable String fold(Decision decision) {
+        if (broken) {
+            return null;
+        }
+        try {
+            Core.evolve(tables, decision);
+            return null;
+        } catch (IllegalHistory e) {
+            broken = true;
+            return "it does not fit the state that the decisions before it made: " + e.getMessage();
+        }
+    }
+
+    /** The tables, or null once they mean nothing. */
+    @Nullable HeapTables tables() {
+        return broken ? null : tables;
+    }
+}

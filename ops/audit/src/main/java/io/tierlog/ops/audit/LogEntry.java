@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import org.jspecify.annotations.Nullable;
+
+/** What stands at an offset of a partition, or at several that follow each other. */
+public sealed interface LogEntry {
+    /** First offset, from 0. */
+    long offset();
+
+    /** Last offset, the first one or higher. */
+    long lastOffset();
+
+    /**
+     * A record.
+     *
+     * @param timestampMs when it was appended, milliseconds since 1970
+     * @param key its key, null when it has none
+     * @param value its bytes, null for a tombstone
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Passed on once, never compared.
+    record Data(long offset, long timestampMs, byte @Nullable [] key, byte @Nullable [] value) implements LogEntry {
+        @Override
+        public long lastOffset() {
+            return offset;
+        }
+    }
+
+    /** Nothing that counts: the marker of a transaction, or records of one that was aborted. */
+    record Passed(long offset, long lastOffset) implements LogEntry {}
+
+    /** Records that were written and cannot be read: the file is damaged there. */
+    record Damaged(long offset, long lastOffset, String detail) implements LogEntry {}
+}

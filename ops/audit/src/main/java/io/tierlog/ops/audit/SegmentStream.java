@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.record.internal.ControlRecordType;
+import org.apache.kafka.common.record.internal.FileLogInputStream.FileChannelRecordBatch;
+import org.apache.kafka.common.record.internal.FileRecords;
+import org.apache.kafka.common.record.internal.Record;
+import org.apache.kafka.common.utils.Utils;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The segment files of one partition. The heads of all batches are read first, to know which transactions were aborted and where the first
+ * one begins that has no end: nothing counts from there on, as for a consumer of committed records.
+ */
+final class SegmentStream implements LogSource.Stream {
+    private final List<Path> segments;
+    /** For each producer the transactions that were aborted: first offset, and offset of the marker. */
+    private final Map<Long, List<Range>> aborted = new LinkedHashMap<>();
+    private final long begin;
+    private final long end;
+    private int nextSegment;
+    private @Nullable FileRecords open;
+    private @Nullable Iterator<FileChannelRecordBatch> batches;
+
+    private record Range(long first, long marker) {}
+
+    /**
+     * @throws IOException when a file cannot be read
+     */
+    SegmentStream(List<Path> segments) throws IOException {
+        this.segments = segments;
+        long first = -1;
+        long last = 0;
+        Map<Long, Long> unfinished = new LinkedHashMap<>();
+        for (Path segment : segments) {
+            FileRecords records = FileRecords.open(segment.toFile(), false);
+            try {
+                for (FileChannelRecordBatch batch : records.batches()) {
+                    first = first < 0 ? batch.baseOffset() : first;
+                    last = batch.nextOffset();
+                    if (batch.isControlBatch()) {
+                        control(batch, unfinished);
+                    } else if (batch.isTransactional()) {
+                        unfinished.putIfAbsent(batch.producerId(), batch.baseOffset());
+                    }
+                }
+            } catch (KafkaException e) {
+                throw new IOException(segment + " is damaged after offset " + last + ": " + e.getMessage(), e);
+            } finally {
+                // Not close(), which would cut the file to the length of its batches.
+                records.closeHandlers();
+            }
+        }
+        begin = Math.max(0, first);
+        end = Math.max(begin, unfinished.values().stream().mapToLong(Long::longValue).min().orElse(last));
+    }
+
+    private void control(FileChannelRecordBatch batch, Map<Long, Long> unfinished) {
+        Long began = unfinished.remove(batch.producerId());
+        for (Record marker : batch) {
+            if (began != null && ControlRecordType.parse(marker.key()) == ControlRecordType.ABORT) {
+                aborted.computeIfAbsent(batch.producerId(), p -> new ArrayList<>()).add(new Range(began, marker.offset()));
+            }
+        }
+    }
+
+    @Override
+    public long begin() {
+        return begin;
+    }
+
+    @Override
+    public long end() {
+        return end;
+    }
+
+    @Override
+    public boolean showsAll() {
+        return true;
+    }
+
+    @Override
+    public List<LogEntry> next() {
+        try {
+            FileChannelRecordBatch batch = nextBatch();
+            return batch == null ? List.of() : entries(batch);
+        } catch (IOException | KafkaException e) {
+            throw new AuditException("cannot read " + segments.get(nextSegment - 1) + ": " + e.getMessage(),
+                    "copy the directory from a disk that can be read", e);
+        }
+    }
+
+    private @Nullable FileChannelRecordBatch nextBatch() throws IOException {
+        while (true) {
+            Iterator<FileChannelRecordBatch> here = batches;
+            if (here != null && here.hasNext()) {
+                FileChannelRecordBatch batch = here.next();
+                return batch.baseOffset() >= end ? null : batch;
+            }
+            closeOpen();
+            if (nextSegment >= segments.size()) {
+                return null;
+            }
+            FileRecords records = FileRecords.open(segments.get(nextSegment++).toFile(), false);
+            open = records;
+            batches = records.batches().iterator();
+        }
+    }
+
+    private List<LogEntry> entries(FileChannelRecordBatch batch) {
+        if (!batch.isValid()) {
+            return List.of(new LogEntry.Damaged(batch.baseOffset(), batch.lastOffset(), "the checksum of its batch is wrong"));
+        }
+        if (batch.isControlBatch() || isAborted(batch)) {
+            return List.of(new LogEntry.Passed(batch.baseOffset(), batch.lastOffset()));
+        }
+        List<LogEntry> entries = new ArrayList<>();
+        for (Record record : batch) {
+            entries.add(new LogEntry.Data(record.offset(), record.timestamp(), bytes(record.key()), bytes(record.value())));
+        }
+        return entries;
+    }
+
+    private boolean isAborted(FileChannelRecordBatch batch) {
+        List<Range> ranges = batch.isTransactional() ? aborted.get(batch.producerId()) : null;
+        if (ranges == null) {
+            return false;
+        }
+        // Transactions of a producer end in the order in which they began.
+        ranges.removeIf(range -> range.marker < batch.baseOffset());
+        return !ranges.isEmpty() && ranges.getFirst().first <= batch.baseOffset();
+    }
+
+    private static byte @Nullable [] bytes(@Nullable ByteBuffer buffer) {
+        return buffer == null ? null : Utils.toArray(buffer);
+    }
+
+    private void closeOpen() throws IOException {
+        FileRecords records = open;
+        open = null;
+        batches = null;
+        if (records != null) {
+            records.closeHandlers();
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            closeOpen();
+        } catch (IOException e) {
+            throw new AuditException("cannot close a segment: " + e.getMessage(), "look at the disk", e);
+        }
+    }
+}

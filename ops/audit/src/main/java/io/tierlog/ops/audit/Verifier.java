@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.decision.Decision;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Verifies a log: the bytes and numbers of every event and decision, the invariants, the fold of the decisions, and the placements topic.
+ *
+ * <p>Partitions share nothing and are read side by side. One instance verifies once.
+ */
+public final class Verifier {
+    /** The first of several findings: those that name a wrong record before those that may only follow from one, then the earliest. */
+    private static final Comparator<Finding> IN_PARTITION =
+            Comparator.<Finding, Boolean>comparing(f -> !f.isRoot()).thenComparingLong(Finding::order);
+
+    private static final Comparator<Finding> OVERALL = Comparator.<Finding, Boolean>comparing(f -> !f.isRoot())
+            .thenComparingLong(Finding::timestampMs).thenComparingInt(Finding::partition);
+
+    private final LogSource source;
+    private final Topics topics;
+    private final Codec codec;
+    private final Options options;
+    private final LongAdder records = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final Map<String, Long> counts = new TreeMap<>();
+    private final Map<Integer, Finding> firsts = new TreeMap<>();
+
+    /**
+     * What is verified.
+     *
+     * @param threads partitions read at a time, 1 or more
+     * @param atRest whether nothing is in flight at the end of the log, so that nothing may be left open there
+     * @param fold whether the decisions are folded into tables (I13), which needs memory for them
+     * @param placements whether the placements topic is compared with the decisions (I13)
+     */
+    public record Options(int threads, boolean atRest, boolean fold, boolean placements) {}
+
+    /** A log to verify. */
+    public Verifier(LogSource source, Topics topics, Codec codec, Options options) {
+        this.source = source;
+        this.topics = topics;
+        this.codec = codec;
+        this.options = options;
+    }
+
+    /** Records read so far, from any thread. */
+    public long recordsSoFar() {
+        return records.sum();
+    }
+
+    /**
+     * Verifies.
+     *
+     * @throws AuditException when the log cannot be read
+     * @throws InterruptedException when the thread is interrupted; nothing is left running
+     */
+    public VerifyReport verify() throws InterruptedException {
+        long start = System.nanoTime();
+        int partitions = source.partitions(topics.events());
+        if (source.partitions(topics.decisions()) != partitions) {
+            throw new AuditException(topics.events() + " has " + partitions + " partitions, and " + topics.decisions() + " has "
+                    + source.partitions(topics.decisions()), "these are not the topics of one log: look at --topic-prefix");
+        }
+        List<PlacementCheck> placements = new ArrayList<>();
+        List<Callable<LogInvariants.Counts>> jobs = new ArrayList<>();
+        for (int p = 0; p < partitions; p++) {
+            PlacementCheck check = new PlacementCheck(p);
+            placements.add(check);
+            PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, p, options.fold());
+            jobs.add(() -> new PartitionAudit(job, new Ear(options.placements() ? check : null)).run(options.atRest()));
+        }
+        LogInvariants.Counts operations = new LogInvariants.Counts(0, 0, 0, 0, 0, 0);
+        for (LogInvariants.Counts counted : runAll(jobs, options.threads())) {
+            operations = operations.plus(counted);
+        }
+        List<String> notes = new ArrayList<>();
+        if (options.placements()) {
+            comparePlacements(placements, notes);
+        }
+        Optional<Finding> first = firsts.values().stream().min(OVERALL);
+        long elapsedMs = (System.nanoTime() - start) / 1_000_000;
+        return new VerifyReport(partitions, records.sum(), bytes.sum(), elapsedMs, operations, first, Map.copyOf(counts), notes);
+    }
+
+    /**
+     * Reads and decodes the same records and does nothing else: what the speed of an audit is held against.
+     *
+     * @return records read
+     */
+    public static long readBare(LogSource source, Topics topics, Codec codec, int threads) throws InterruptedException {
+        List<Callable<Long>> jobs = new ArrayList<>();
+        for (int p = 0; p < source.partitions(topics.events()); p++) {
+            int partition = p;
+            jobs.add(() -> BareReader.read(source, codec, topics, partition));
+        }
+        return runAll(jobs, threads).stream().mapToLong(Long::longValue).sum();
+    }
+
+    private void comparePlacements(List<PlacementCheck> checks, List<String> notes) {
+        boolean moved = source.isLive();
+        if (moved) {
+            notes.add("the cluster runs: of " + topics.placements() + " only what cannot have changed meanwhile was compared");
+        }
+        PlacementCheck.compare(source, codec, List.of(topics.placements(), topics.decisions()), checks, moved, this::found);
+    }
+
+    private synchronized void found(Finding finding) {
+        counts.merge(finding.check(), 1L, Long::sum);
+        firsts.merge(finding.partition(), finding, (a, b) -> IN_PARTITION.compare(a, b) <= 0 ? a : b);
+    }
+
+    private static <T> List<T> runAll(List<Callable<T>> jobs, int threads) throws InterruptedException {
+        List<T> results = new ArrayList<>();
+        try (ExecutorService pool = Executors.newFixedThreadPool(Math.min(threads, jobs.size()))) {
+            List<Future<T>> running = jobs.stream().map(pool::submit).toList();
+            try {
+                for (Future<T> one : running) {
+                    results.add(one.get());
+                }
+            } catch (ExecutionException e) {
+                throw failure(e.getCause());
+            } finally {
+                pool.shutdownNow();
+            }
+        }
+        return results;
+    }
+
+    private static RuntimeException failure(@Nullable Throwable cause) {
+        if (cause instanceof RuntimeException failure) {
+            return failure;
+        }
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return new IllegalStateException("a partition could not be audited", cause);
+    }
+
+    private final class Ear implements PartitionAudit.Ear {
+        private final @Nullable PlacementCheck placements;
+
+        Ear(@Nullable PlacementCheck placements) {
+            this.placements = placements;
+        }
+
+        @Override
+        public void found(Finding finding) {
+            Verifier.this.found(finding);
+        }
+
+        @Override
+        public void read(long moreRecords, long moreBytes) {
+            records.add(moreRecords);
+            bytes.add(moreBytes);
+        }
+
+        @Override
+        public void decided(long offset, Decision decision) {
+            if (placements != null) {
+                placements.note(offset, decision);
+            }
+        }
+    }
+}

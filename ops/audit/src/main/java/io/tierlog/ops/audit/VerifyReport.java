@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import io.tierlog.controller.core.invariant.LogInvariants;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What an audit has come to.
+ *
+ * @param partitions partitions read
+ * @param records events and decisions read
+ * @param bytes their bytes, without keys
+ * @param elapsedMs time it took, in milliseconds
+ * @param operations operations by how they ended
+ * @param first the first record that is wrong, empty when all is well
+ * @param findings findings by check: BYTES, NUMBERING, I1 to I13; a check without any is not there
+ * @param notes what was not looked at, a sentence each
+ */
+public record VerifyReport(int partitions, long records, long bytes, long elapsedMs, LogInvariants.Counts operations, Optional<Finding> first,
+        Map<String, Long> findings, List<String> notes) {
+    /** Whether everything holds. */
+    public boolean holds() {
+        return first.isEmpty();
+    }
+
+    /** Records a second. */
+    public double recordsPerSecond() {
+        return records * 1_000.0 / Math.max(1, elapsedMs);
+    }
+}
