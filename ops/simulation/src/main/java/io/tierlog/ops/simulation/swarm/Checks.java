@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
+import io.tierlog.agent.core.AgentInput;
 import io.tierlog.controller.core.Decided;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.ops.simulation.world.Life;
@@ -8,17 +9,23 @@ import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.Tick;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /** Looks at every record and every step, and counts. For one thread. */
 final class Checks implements World.Watcher {
-    private static final int KEPT = 80;
+    private static final int KEPT = 400;
+
+    /** What every record has and nobody wants to read. */
+    private static final Pattern ENVELOPES = Pattern.compile("envelope=Envelope\\[[^\\[\\]]*(TakenInput\\[[^\\]]*\\])?[^\\[\\]]*\\],? ?");
 
     private final LogInvariants log = new LogInvariants(violation -> {
         throw new SimulationFailure(violation.toString());
@@ -29,7 +36,8 @@ final class Checks implements World.Watcher {
     private long records;
     private long eventRecords;
 
-    Checks(boolean tracing) {
+    static java.util.List<String> LAST = new java.util.ArrayList<>();
+    Checks(boolean tracing) { LAST = new java.util.ArrayList<>();
         this.tracing = tracing;
     }
 
@@ -53,10 +61,15 @@ final class Checks implements World.Watcher {
         return trace;
     }
 
+    private static boolean isRoutine(Event event) {
+        return event instanceof Tick || event instanceof AgentHeartbeat;
+    }
+
     /** Remembers something that happened. */
     void note(String what) {
         if (tracing) {
-            trace.add(what);
+            LAST.add(what);
+            trace.add(ENVELOPES.matcher(what).replaceAll(""));
             if (trace.size() > KEPT) {
                 trace.removeFirst();
             }
@@ -71,7 +84,7 @@ final class Checks implements World.Watcher {
     public void appended(int partition, long offset, Event event) {
         records++;
         eventRecords++;
-        if (tracing) {
+        if (tracing && !isRoutine(event)) {
             note("    events-" + partition + "@" + offset + " " + event);
         }
         if (event instanceof LoadBackDone) {
@@ -82,7 +95,7 @@ final class Checks implements World.Watcher {
 
     @Override
     public void decided(int partition, long offset, Event event, Decided decided) {
-        if (tracing) {
+        if (tracing && !(isRoutine(event) && decided.commands().isEmpty() && decided.facts().size() == 1)) {
             note("    decided for events-" + partition + "@" + offset + ": " + decided.facts() + " commands " + decided.commands());
         }
     }
@@ -94,6 +107,13 @@ final class Checks implements World.Watcher {
             operations.merge(issued.kind(), 1L, Long::sum);
         }
         log.decision(partition, offset, fact);
+    }
+
+    @Override
+    public void hearing(Life life, AgentInput input) {
+        if (tracing && !(input instanceof AgentInput.TimePassed)) {
+            note("    " + life.processId() + " hears " + input);
+        }
     }
 
     @Override

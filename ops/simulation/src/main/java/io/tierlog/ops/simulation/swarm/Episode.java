@@ -16,6 +16,9 @@ final class Episode {
     /** Things that users want in an episode, at least. */
     static final int INPUTS = 200;
 
+    /** Steps of the first phase, at least. */
+    private static final int STEPS = 5_000;
+
     private static final int MOST_STEPS = 20_000;
 
     /** What came of an episode; {@code failure} is null when all was well. */
@@ -63,7 +66,7 @@ final class Episode {
         world.tick();
         world.nodes().forEach(node -> node.start());
         Schedule schedule = new Schedule(stage, workload);
-        while (workload.inputs() < inputs && stage.step < MOST_STEPS && !choices.exhausted()) {
+        while ((workload.inputs() < inputs || stage.step < STEPS) && stage.step < MOST_STEPS && !choices.exhausted()) {
             String what = schedule.step();
             checks.note(what);
             requireRightContent();

@@ -36,7 +36,7 @@ final class EpisodeSettings {
         for (int i = 0; i < nodes; i++) {
             int host = 6 + choices.next(22);
             int disk = choices.next(4) == 0 ? 0 : 2 + choices.next(24);
-            int device = 12 + choices.next(16);
+            int device = 14 + choices.next(16);
             Engine.Config engine = new Engine.Config(
                     device, 0, choices.next(4) != 0, MAX_CONTEXT, device, BLOCK_TOKENS, List.of(ADAPTER));
             specs.add(new SimNode.Spec("n" + i, host, disk, engine));

@@ -48,7 +48,8 @@ public record Postmortem(
 
     private static String faults(Swarm.Config config) {
         return config.allowed().size() == FaultKind.values().length ? ""
-                : " --faults " + String.join(",", config.allowed().stream().map(FaultKind::label).toList());
+                : " --faults " + (config.allowed().isEmpty() ? "none"
+                        : String.join(",", config.allowed().stream().map(FaultKind::label).toList()));
     }
 
     private static boolean fails(Swarm.Config config, List<int[]> candidate, String kind) {

@@ -66,7 +66,6 @@ final class Rest {
 
     /** Time passes, and whatever has died is started again. */
     private void pass() {
-        checks.note("TIME PASSES, now " + world.nowMs());
         for (SimNode node : world.nodes()) {
             if (node.life() == null) {
                 node.start();

@@ -19,7 +19,7 @@ final class Schedule {
     /** What can happen, and how often it is drawn. */
     enum Happening {
         ENGINE(190), SEND(150), DECIDE(180), COMMAND(110), UNIT(130), COMMIT(36), RELAY(12), ANSWER(20), LOOK_UP(6), SETTLE(10), ZOMBIE(30),
-        GHOST(20), LATE(12), START_AGENT(8), START_CONTROLLER(16), END(10), WORK(150), TIME(44);
+        GHOST(20), LATE(12), START_AGENT(8), START_CONTROLLER(16), END(10), WORK(110), TIME(30);
 
         private final int weight;
 
@@ -60,11 +60,13 @@ final class Schedule {
         }
         for (int i = 0; i < ALL.size(); i++) {
             Happening one = ALL.get((at + i) % ALL.size());
-            if (happen(one)) {
+            boolean mayTakeTheTurn = i == 0 || (one != Happening.TIME && one != Happening.START_AGENT && one != Happening.START_CONTROLLER);
+            if (mayTakeTheTurn && happen(one)) {
                 return one.name();
             }
         }
-        return "NOTHING";
+        pass();
+        return "NOTHING BUT TIME";
     }
 
     private boolean happen(Happening what) {
@@ -164,7 +166,7 @@ final class Schedule {
 
     private boolean pass() {
         long due = world.nextDueMs();
-        long atMost = choices.pick(List.of(5, 50, 300, 1_000));
+        long atMost = choices.pick(List.of(2, 10, 30, 100, 200, 1_000));
         world.passTo(Math.min(due, world.nowMs() + 1 + choices.next((int) atMost)));
         return true;
     }

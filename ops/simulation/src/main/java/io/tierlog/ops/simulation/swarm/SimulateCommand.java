@@ -96,7 +96,7 @@ public final class SimulateCommand implements Callable<Integer> {
         long first = seed == null ? ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE) : seed;
         Duration limit = Duration.ofMillis((long) (minutes * 60_000));
         Swarm swarm = new Swarm(
-                new Swarm.Config(first, episodes, limit, allowed, threads, directory, Duration.ofSeconds(60)), line -> {
+                new Swarm.Config(first, episodes, limit, allowed, threads, directory, Duration.ofSeconds(15)), line -> {
                     err.println(line);
                     err.flush();
                 });

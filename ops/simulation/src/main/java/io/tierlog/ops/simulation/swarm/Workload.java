@@ -15,8 +15,10 @@ import java.util.List;
 final class Workload {
     private static final int MOST_LIVE = 6;
     private static final int STEMS = 3;
-    private static final int BRANCHES = 3;
-    private static final List<String> NAMESPACES = List.of("m", "m", "m", "o");
+    private static final int BRANCHES = 24;
+    private static final List<String> NAMESPACES = List.of("m", "m", "m", "m", "m", "o");
+
+    private static final List<String> ADAPTERS = List.of("", "", "", "", "", "", "", "", "", "", EpisodeSettings.ADAPTER, "unheard-of");
 
     private final World world;
     private final Choices choices;
@@ -47,7 +49,7 @@ final class Workload {
         List<String> live = engine.live();
         int what = choices.next(100);
         boolean done;
-        if (live.isEmpty() || (what < 30 && live.size() < MOST_LIVE)) {
+        if (live.isEmpty() || (what < 26 && live.size() < MOST_LIVE)) {
             done = submit(engine);
         } else if (what < 80) {
             done = goOn(engine, live.get(choices.next(live.size())), what);
@@ -63,15 +65,15 @@ final class Workload {
             engine.submit(preempted.removeFirst());
             return true;
         }
-        String adapter = choices.pick(List.of("", "", "", "", EpisodeSettings.ADAPTER, EpisodeSettings.ADAPTER, "", "unheard-of"));
+        String adapter = ADAPTERS.get(choices.next(ADAPTERS.size()));
         boolean eligible = choices.next(12) != 11;
         engine.submit(new Engine.Request(
-                "r" + requests++, choices.pick(NAMESPACES), adapter, tokens(), 1 + choices.next(7), eligible));
+                "r" + requests++, choices.pick(NAMESPACES), adapter, tokens(), 1 + choices.next(5), eligible));
         return true;
     }
 
     private int[] tokens() {
-        int length = 3 + choices.next(16);
+        int length = 3 + choices.next(12);
         return tokens(length, choices.next(length + 4));
     }
 
@@ -100,10 +102,10 @@ final class Workload {
         if (what < 72) {
             return (computes || choices.next(12) == 11) && engine.finish(request, "COMPLETED");
         }
-        if (what < 75) {
+        if (what < 73) {
             return engine.cancel(request);
         }
-        if (what < 78) {
+        if (what < 77) {
             return engine.save(request, "s" + names++);
         }
         return engine.finish(request, "PREEMPTED");

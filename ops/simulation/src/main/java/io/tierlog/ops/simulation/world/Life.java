@@ -39,6 +39,11 @@ public final class Life {
         this.sink = sink;
     }
 
+    /** Name of the process. */
+    public String processId() {
+        return processId;
+    }
+
     /** The machine under it. */
     public Machine machine() {
         return machine;

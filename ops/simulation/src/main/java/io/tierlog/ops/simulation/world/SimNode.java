@@ -226,6 +226,7 @@ public final class SimNode implements AgentLink {
         if (paused) {
             unheard.add(input);
         } else if (running != null) {
+            world.agentHears(running, input);
             running.on(input, world.agentNowMs(this));
             world.agentStepped(running);
         }

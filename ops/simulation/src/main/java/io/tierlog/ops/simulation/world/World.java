@@ -38,7 +38,7 @@ public final class World {
     /** Time between two ticks. */
     public static final long TICK_MS = 1_000;
 
-    private static final int MOST_STEPS = 1_000_000;
+    private static final int MOST_STEPS = 5_000;
 
     /** Sees everything that comes onto the log, and every step. */
     public interface Watcher {
@@ -50,6 +50,9 @@ public final class World {
 
         /** A decision is committed. */
         default void committed(int partition, long offset, Decision fact) {}
+
+        /** An agent is about to take an input. */
+        default void hearing(Life life, AgentInput input) {}
 
         /** An agent has taken an input. */
         default void stepped(Life life) {}
@@ -374,6 +377,10 @@ public final class World {
         if (duplicates) {
             lateCommands.add(new LateCommand(node, command));
         }
+    }
+
+    void agentHears(Life life, AgentInput input) {
+        watchers.forEach(watcher -> watcher.hearing(life, input));
     }
 
     void agentStepped(Life life) {
