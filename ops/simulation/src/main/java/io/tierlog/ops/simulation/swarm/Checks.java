@@ -36,8 +36,8 @@ final class Checks implements World.Watcher {
     private long records;
     private long eventRecords;
 
-    static java.util.List<String> LAST = new java.util.ArrayList<>();
-    Checks(boolean tracing) { LAST = new java.util.ArrayList<>();
+
+    Checks(boolean tracing) {
         this.tracing = tracing;
     }
 
@@ -68,7 +68,6 @@ final class Checks implements World.Watcher {
     /** Remembers something that happened. */
     void note(String what) {
         if (tracing) {
-            LAST.add(what);
             trace.add(ENVELOPES.matcher(what).replaceAll(""));
             if (trace.size() > KEPT) {
                 trace.removeFirst();

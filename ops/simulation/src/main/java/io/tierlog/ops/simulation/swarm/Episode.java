@@ -95,11 +95,12 @@ final class Episode {
     }
 
     private List<String> traceOf(Throwable wrong) {
-        List<String> trace = new java.util.ArrayList<>(checks.trace());
+        List<String> trace = new java.util.ArrayList<>();
         if (checks.isTracing()) {
             for (StackTraceElement element : wrong.getStackTrace()) {
                 trace.add("at " + element);
             }
+            trace.addAll(checks.trace());
         }
         return trace;
     }

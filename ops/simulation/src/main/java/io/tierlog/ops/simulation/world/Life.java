@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /** One agent process from its start to its death: the shipped core, its machine, its producer, and where it stands in the log. For one thread. */
 public final class Life {
+    /** Adding up what a status says costs more than a step: the tables are looked at after each, the sums now and then. */
+    private static final int SUM_EVERY = 8;
+
     final String processId;
     final AgentCore core;
     final Machine machine;
@@ -30,6 +33,8 @@ public final class Life {
     /** Completions of units, to come late or once more. */
     final List<AgentInput> completions = new ArrayList<>();
     boolean lookedUp;
+    private @Nullable AgentStatus known;
+    private long checks;
 
     Life(String processId, AgentCore core, Machine machine, SimSink sink, @Nullable String replaces) {
         this.replaces = replaces;
@@ -51,17 +56,23 @@ public final class Life {
 
     /** How the agent is. */
     public AgentStatus status() {
-        return core.status();
+        AgentStatus is = known;
+        if (is == null) {
+            is = core.status();
+            known = is;
+        }
+        return is;
     }
 
     /** True when the process has nothing more to do and ends. */
     public boolean isOver() {
-        return core.status().phase() == AgentPhase.STOPPED || refused;
+        return status().phase() == AgentPhase.STOPPED || refused;
     }
 
     void on(AgentInput input, long nowMs) {
         machine.nextStep();
         core.on(input, nowMs);
+        known = null;
     }
 
     /**
@@ -71,7 +82,10 @@ public final class Life {
      */
     public void check() {
         core.check();
-        for (TierUsage use : core.status().usage()) {
+        if (checks++ % SUM_EVERY != 0) {
+            return;
+        }
+        for (TierUsage use : status().usage()) {
             long sum = use.freeBlocks() + use.reservedBlocks() + use.fillingBlocks() + use.servingBlocks() + use.leavingBlocks()
                     + use.quarantinedBlocks();
             if (sum != use.capacityBlocks()) {
