@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.CommandRefused;
-import io.tierlog.schemas.event.CopyFailed;
+import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
@@ -32,19 +33,18 @@ final class FollowUps {
                 if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
                     budget -= Sweep.decide(n, budget);
                 }
-                if (!isNoProgress(event)) {
-                    Relief.decide(n, budget);
-                }
+                Relief.decide(n, budget, tier -> !isSetback(event, tier));
             }
         }
     }
 
     /**
-     * Whether the event says that something did not leave a tier, or has only begun. Relief then waits for the next tick, or for something else to
-     * happen on the node: if it went on at once, a controller and an agent of which all that could leave is pinned would never stop sending and
-     * refusing drops.
+     * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends nothing
+     * more before the next tick, or before something else happens on the node: if it did at once, a controller and an agent of which all that could
+     * leave is pinned would never stop sending and refusing drops, and of two full tiers each would feed the other for ever.
      */
-    private static boolean isNoProgress(Event event) {
-        return event instanceof DropFailed || event instanceof CopyFailed || event instanceof CommandRefused || event instanceof OperationStarted;
+    private static boolean isSetback(Event event, Tier tier) {
+        return event instanceof DropFailed || event instanceof CommandRefused || event instanceof OperationStarted
+                || (event instanceof DropDone drop && drop.tier() != tier);
     }
 }
