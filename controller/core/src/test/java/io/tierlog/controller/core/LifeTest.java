@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
@@ -244,7 +245,7 @@ class LifeTest {
                 accepted.configurationDigest(), 9, accepted.policy()));
         Agent b = new Agent("a", "a-2", 100);
         b.incarnation = 2;
-        Books.check((HeapTables) frozen);
+        assertEquals(List.of(), TableInvariants.check(frozen, 0));
 
         small.warm(b, "again", p.subList(0, 3), 20);
         assertEquals(3, small.host(b).usedBlocks());

@@ -140,6 +140,7 @@ public final class ControllerApp implements AutoCloseable {
                 intake,
                 new PartitionClock.Shared(codec, config.topics(), producer, metrics),
                 new Outlet.Shared(codec, config.topics(), partitions, direct, metrics),
+                new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
                 Duration.ofMillis(config.tickMs()));
         run(parts, instance);

@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.core.invariant.Invariant;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
@@ -27,6 +28,8 @@ final class ControllerMetrics {
     private final Counter ticksLost = counter("tierlog_ticks_lost_total", "Ticks that could not be appended");
     private final Counter relayed = counter("tierlog_messages_relayed_total", "Messages appended to the events topic by the relay");
     private final Counter registryWaits = counter("tierlog_registry_waits_total", "Times a record waited for the schema registry");
+    private final Counter rowsSampled = counter("tierlog_invariant_rows_checked_total", "Rows of the tables that samples have looked at");
+    private final Counter violations = counter("tierlog_invariant_violations_total", "What samples have found that does not hold", "invariant");
     private final Histogram decisionTime = Histogram.builder()
             .name("tierlog_decision_seconds")
             .help("Time to decide one input, from its bytes to the bytes of all that follows from it")
@@ -46,6 +49,9 @@ final class ControllerMetrics {
         initialise(facts, Decision.class);
         initialise(commands, Command.class);
         inputs.initLabelValues(UNREADABLE);
+        for (Invariant invariant : Invariant.values()) {
+            violations.initLabelValues(invariant.name());
+        }
         for (Outcomes outcome : Outcomes.values()) {
             outcomes.initLabelValues(outcome.name());
         }
@@ -88,6 +94,14 @@ final class ControllerMetrics {
 
     void registryWait() {
         registryWaits.inc();
+    }
+
+    void sampled(int rows) {
+        rowsSampled.inc(rows);
+    }
+
+    void violated(Invariant invariant) {
+        violations.labelValues(invariant.name()).inc();
     }
 
     void decided(String outcome, long nanos, long ageMs) {

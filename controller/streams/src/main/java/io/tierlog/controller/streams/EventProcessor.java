@@ -26,10 +26,17 @@ final class EventProcessor implements Processor<byte[], byte[], Address, byte[]>
     private @Nullable Task task;
 
     /** What all tasks of the instance share. */
-    record Parts(Core core, Intake intake, PartitionClock.Shared clock, Outlet.Shared outlet, ControllerMetrics metrics, Duration tick) {}
+    record Parts(
+            Core core,
+            Intake intake,
+            PartitionClock.Shared clock,
+            Outlet.Shared outlet,
+            Sampler.Shared sampling,
+            ControllerMetrics metrics,
+            Duration tick) {}
 
     /** What belongs to the task. */
-    private record Task(ProcessorContext<Address, byte[]> context, BytesTables tables, Outlet outlet, PartitionClock clock) {}
+    private record Task(ProcessorContext<Address, byte[]> context, BytesTables tables, Outlet outlet, PartitionClock clock, Sampler sampler) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
@@ -40,7 +47,8 @@ final class EventProcessor implements Processor<byte[], byte[], Address, byte[]>
         KeyValueStore<Bytes, byte[]> store = context.getStateStore(ControllerTopology.STORE);
         StoreBytes rows = new StoreBytes(store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition(), rows);
-        task = new Task(context, new BytesTables(rows), new Outlet(context, new Stamps(rows), parts.outlet()), clock);
+        Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
+        task = new Task(context, new BytesTables(rows), new Outlet(context, new Stamps(rows), parts.outlet()), clock, sampler);
         context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
     }
 
@@ -57,6 +65,7 @@ final class EventProcessor implements Processor<byte[], byte[], Address, byte[]>
         here.outlet().send(record, input, decided);
         if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick tick) {
             here.clock().seen(tick, record.value());
+            here.sampler().tick(here.tables());
         }
         long ageMs = here.context().currentSystemTimeMs() - record.timestamp();
         parts.metrics().decided(Outcomes.of(decided.outcome()).name(), System.nanoTime() - startNs, ageMs);

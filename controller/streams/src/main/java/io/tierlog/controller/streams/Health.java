@@ -15,6 +15,7 @@ import org.apache.kafka.streams.KafkaStreams;
 final class Health {
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
+    private volatile String violation = "";
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
 
     /** The states an instance shows. */
@@ -39,7 +40,12 @@ final class Health {
 
     /** A sentence for people. */
     String detail() {
-        return detail;
+        return violation.isEmpty() ? detail : detail + "; the tables do not hold what they must, last: " + violation;
+    }
+
+    /** A sample of the tables has found that something does not hold; it is said until the instance ends. */
+    void violated(String what) {
+        violation = what;
     }
 
     void streams(KafkaStreams.State newState) {

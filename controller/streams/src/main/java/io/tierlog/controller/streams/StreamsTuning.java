@@ -12,6 +12,8 @@ package io.tierlog.controller.streams;
  * @param recordCacheBytes rows that are written often are held here between commits and written once; 0 writes every one through
  * @param rocksDbBytes memory of RocksDB in this process outside of the heap: block cache, indexes, filters and write buffers together
  * @param threads stream threads; partitions are spread over them
+ * @param sampleTicks every so many ticks the tables of a partition are looked over; 0 for never
+ * @param sampleRows most rows that are looked at then
  */
 public record StreamsTuning(
         int commitIntervalMs,
@@ -20,9 +22,14 @@ public record StreamsTuning(
         int standbyReplicas,
         long recordCacheBytes,
         long rocksDbBytes,
-        int threads) {
-    /** Commit every 500 ms, 10 s for transactions and sessions, no standby, 16 MiB of record cache, 128 MiB for RocksDB, one thread. */
-    public static final StreamsTuning DEFAULTS = new StreamsTuning(500, 10_000, 10_000, 0, 16L << 20, 128L << 20, 1);
+        int threads,
+        int sampleTicks,
+        int sampleRows) {
+    /**
+     * Commit every 500 ms, 10 s for transactions and sessions, no standby, 16 MiB of record cache, 128 MiB for RocksDB, one thread, 200 rows
+     * looked over every 5 ticks.
+     */
+    public static final StreamsTuning DEFAULTS = new StreamsTuning(500, 10_000, 10_000, 0, 16L << 20, 128L << 20, 1, 5, 200);
 
     /** Refuses settings that bound nothing or cannot work together. */
     public StreamsTuning {
@@ -33,6 +40,8 @@ public record StreamsTuning(
         within("record cache bytes", recordCacheBytes, 0, 8L << 30);
         within("RocksDB bytes", rocksDbBytes, 16L << 20, 256L << 30);
         within("threads", threads, 1, 64);
+        within("sample ticks", sampleTicks, 0, 86_400);
+        within("sample rows", sampleRows, 1, 10_000);
         if (transactionTimeoutMs <= commitIntervalMs) {
             throw new IllegalArgumentException("the transaction time-out (" + transactionTimeoutMs
                     + " ms) must be longer than the commit interval (" + commitIntervalMs + " ms)");
@@ -42,19 +51,28 @@ public record StreamsTuning(
     /** The same with another commit interval. */
     public StreamsTuning withCommitIntervalMs(int value) {
         return new StreamsTuning(
-                value, transactionTimeoutMs, sessionTimeoutMs, standbyReplicas, recordCacheBytes, rocksDbBytes, threads);
+                value, transactionTimeoutMs, sessionTimeoutMs, standbyReplicas, recordCacheBytes, rocksDbBytes, threads, sampleTicks,
+                sampleRows);
     }
 
     /** The same with another record cache. */
     public StreamsTuning withRecordCacheBytes(long value) {
         return new StreamsTuning(
-                commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, standbyReplicas, value, rocksDbBytes, threads);
+                commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, standbyReplicas, value, rocksDbBytes, threads, sampleTicks,
+                sampleRows);
     }
 
     /** The same with standbys. */
     public StreamsTuning withStandbyReplicas(int value) {
         return new StreamsTuning(
-                commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, value, recordCacheBytes, rocksDbBytes, threads);
+                commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, value, recordCacheBytes, rocksDbBytes, threads, sampleTicks,
+                sampleRows);
+    }
+
+    /** The same with other samples of the tables. */
+    public StreamsTuning withSamples(int everyTicks, int rows) {
+        return new StreamsTuning(commitIntervalMs, transactionTimeoutMs, sessionTimeoutMs, standbyReplicas, recordCacheBytes, rocksDbBytes, threads,
+                everyTicks, rows);
     }
 
     static void within(String name, long value, long least, long most) {

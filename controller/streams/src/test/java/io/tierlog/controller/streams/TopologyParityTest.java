@@ -105,6 +105,7 @@ class TopologyParityTest {
                 new PartitionClock.Shared(codec, topics, producer, metrics),
                 new Outlet.Shared(
                         codec, topics, 1, delivery == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty(), metrics),
+                new Sampler.Shared(1, 20, metrics, new Health()),
                 metrics,
                 Duration.ofDays(1));
         ControllerConfig config = ControllerConfig.of(KafkaAccess.of("none:1"), state)

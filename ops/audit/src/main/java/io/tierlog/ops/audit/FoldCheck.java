@@ -4,7 +4,10 @@ package io.tierlog.ops.audit;
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.IllegalHistory;
+import io.tierlog.controller.core.invariant.TableInvariants;
+import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.schemas.decision.Decision;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +32,8 @@ final class FoldCheck {
         }
     }
 
-    /** The tables, or null once they mean nothing. */
-    @Nullable HeapTables tables() {
-        return broken ? null : tables;
+    /** What the tables say twice and differently, now that all decisions are in them. */
+    List<Violation> check(int partition) {
+        return broken ? List.of() : TableInvariants.check(tables, partition);
     }
 }

@@ -32,6 +32,7 @@ final class PartitionAudit {
     private final Optional<FoldCheck> fold;
     /** Where the record stands that was read last. */
     private Place place = new Place(0, 0, 0);
+    private Place lastDecision = place;
     private long order;
 
     /** Hears what is found and how far it has come. */
@@ -75,13 +76,10 @@ final class PartitionAudit {
             invariants.atEnd(atRest);
             events.chain.end();
             decisions.chain.end();
+            fold.map(f -> f.check(partition)).orElse(List.of()).forEach(v -> say(v.invariant().name(), topics.decisions(), lastDecision,
+                    "the tables that all decisions make: " + v.detail()));
         }
         return invariants.counts();
-    }
-
-    /** The tables that the decisions make; empty when they were not folded or do not fit together. */
-    Optional<FoldCheck> fold() {
-        return fold;
     }
 
     private void event(Side<Event> side) {
@@ -106,6 +104,7 @@ final class PartitionAudit {
             say(Finding.BYTES, side.topic, entry.place, "it is no decision: " + entry.unreadable);
             return;
         }
+        lastDecision = entry.place;
         side.chain.accept(entry.place, decision.envelope(), entry.crc);
         invariants.decision(partition, entry.place.offset(), decision);
         fold.map(f -> f.fold(decision)).ifPresent(wrong -> say("I13", side.topic, entry.place, wrong));

@@ -35,6 +35,7 @@ final class AgentFold {
     private final Map<Tier, Long> capacities;
     private long lastSequence;
     private @Nullable AgentHeartbeat lastBeat;
+    private long lastBeatAt;
 
     /** An operation that has its pages. */
     private record Started(OperationKind kind, String namespace, List<PagedBlock> pages) {
@@ -175,6 +176,7 @@ final class AgentFold {
 
     private void beat(AgentHeartbeat e) {
         lastBeat = e;
+        lastBeatAt = findings.offset();
         for (TierUsage usage : e.usage()) {
             long sum = usage.freeBlocks() + usage.reservedBlocks() + usage.fillingBlocks() + usage.servingBlocks() + usage.leavingBlocks()
                     + usage.quarantinedBlocks();
@@ -198,7 +200,7 @@ final class AgentFold {
         }
         for (TierUsage usage : beat.usage()) {
             if (usage.pinCount() != 0) {
-                findings.say(Invariant.I1, "at rest " + usage.pinCount() + " pins are left on " + usage.tier() + " of " + sender);
+                findings.sayOfEvent(Invariant.I1, lastBeatAt, "at rest " + usage.pinCount() + " pins are left on " + usage.tier() + " of " + sender);
             }
         }
     }

@@ -42,6 +42,7 @@ final class NodeFold {
     private long incarnation;
     private boolean alive;
     private boolean sweeping;
+    private long endedAt;
     private @Nullable AgentFold agent;
 
     /**
@@ -127,6 +128,7 @@ final class NodeFold {
         }
         alive = false;
         sweeping = true;
+        endedAt = findings.offset();
         agent = null;
         copies.clear();
     }
@@ -149,7 +151,7 @@ final class NodeFold {
 
     void atRest() {
         if (sweeping) {
-            findings.say(Invariant.I6, "at rest the sweep of " + aggregate + " is not done");
+            findings.sayOfDecision(Invariant.I6, endedAt, "at rest the sweep of " + aggregate + " is not done");
         }
         requests.atRest();
         operations.atRest();

@@ -25,6 +25,7 @@ final class Requests {
         final long admittedAt;
         RequestState state = RequestState.SUBMITTED;
         @Nullable String lease;
+        long endedAt;
 
         Live(RequestAdmitted f, long admittedAt) {
             this.request = f.request();
@@ -77,6 +78,7 @@ final class Requests {
         request.state = f.to();
         if (isEnd(f.to())) {
             live.remove(f.request());
+            request.endedAt = node.findings.offset();
             if (!node.isStale(request.incarnation)) {
                 endedNow.add(request);
             }
@@ -91,7 +93,7 @@ final class Requests {
         for (Live ended : endedNow) {
             String lease = ended.lease;
             if (lease != null && node.leases.isLive(lease)) {
-                node.findings.say(Invariant.I5, ended.request + " has ended before this decision, and its lease " + lease + " has not");
+                node.findings.sayOfDecision(Invariant.I5, ended.endedAt, ended.request + " ends, and its lease " + lease + " does not");
             }
         }
         endedNow.clear();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What must hold whatever happens, as code: over a log ({@link io.tierlog.controller.core.invariant.LogInvariants}).
+ * What must hold whatever happens, as code: over a log ({@link io.tierlog.controller.core.invariant.LogInvariants}) and over the tables of a
+ * controller ({@link io.tierlog.controller.core.invariant.TableInvariants}).
  *
  * <p>A second opinion: nothing here asks decide what it would have done. No Kafka, no clock.
  */

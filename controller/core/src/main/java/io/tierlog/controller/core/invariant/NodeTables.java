@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.controller.core.RowKey;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.Tables;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.LeaseState;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.TierRow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** All tables of one node. Slow and obvious. Lives for one check. */
+final class NodeTables {
+    private final Tables tables;
+    private final String aggregate;
+    private final NodeRow node;
+    private final TableInvariants.Say say;
+    private final Map<RowKey.Copy, PlacementRow> copies = new LinkedHashMap<>();
+    private final List<OperationRow> inProgress = new ArrayList<>();
+    private final Map<String, LeaseRow> leases = new LinkedHashMap<>();
+
+    NodeTables(Tables tables, String aggregate, NodeRow node, TableInvariants.Say say) {
+        this.tables = tables;
+        this.aggregate = aggregate;
+        this.node = node;
+        this.say = say;
+    }
+
+    void check() {
+        read();
+        if (!node.alive()) {
+            return;
+        }
+        node.tiers().forEach(this::counts);
+        children();
+        holds();
+        copies.forEach(new RowTables(tables, aggregate, node, say)::copy);
+        requests();
+    }
+
+    /** Reads the node's rows; the order of leaving holds those of ended lives too, until they are swept. */
+    private void read() {
+        Set<RowKey.Order> leaves = new LinkedHashSet<>();
+        try (var scan = tables.range(Rows.PLACEMENTS, TableInvariants.firstCopy(aggregate), null)) {
+            while (scan.next()) {
+                RowKey.Copy key = scan.key();
+                PlacementRow row = scan.value();
+                if (TableInvariants.isCurrent(node, key.tier(), row)) {
+                    copies.put(key, row);
+                }
+                if (TableInvariants.isOrdered(key.tier()) && isLeaf(row)) {
+                    leaves.add(TableInvariants.orderOf(key, row));
+                }
+            }
+        }
+        for (Tier tier : Tier.values()) {
+            try (var scan = tables.range(Rows.ORDER, new RowKey.Order(aggregate, tier, 0, 0, 0, 0, TableInvariants.firstCopy("").namespace(),
+                    Bytes.EMPTY), null)) {
+                while (scan.next() && scan.key().tier() == tier) {
+                    if (!leaves.remove(scan.key())) {
+                        say.that(Invariant.I13, "the order of leaving has " + scan.key() + ", which is no leaf");
+                    }
+                }
+            }
+        }
+        leaves.forEach(leaf -> say.that(Invariant.I13, "the order of leaving lacks " + leaf));
+        try (var scan = tables.range(Rows.OPERATIONS, new RowKey.Text(aggregate, ""), null)) {
+            while (scan.next()) {
+                OperationRow row = scan.value();
+                if (isUnfinished(row) && row.incarnation() == node.incarnation()) {
+                    inProgress.add(row);
+                }
+            }
+        }
+        try (var scan = tables.range(Rows.LEASES, new RowKey.Text(aggregate, ""), null)) {
+            while (scan.next()) {
+                if (scan.value().incarnation() == node.incarnation()) {
+                    leases.put(scan.key().id(), scan.value());
+                }
+            }
+        }
+    }
+
+    static boolean isLeaf(PlacementRow row) {
+        return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
+    }
+
+    static boolean isUnfinished(OperationRow row) {
+        return row.state() == OperationState.ISSUED || row.state() == OperationState.OVERDUE;
+    }
+
+    private void counts(TierRow tier) {
+        long used = 0;
+        long leaving = 0;
+        for (Map.Entry<RowKey.Copy, PlacementRow> copy : copies.entrySet()) {
+            CopyState state = copy.getValue().state();
+            if (copy.getKey().tier() == tier.tier() && state != CopyState.ABSENT) {
+                used++;
+                leaving += state == CopyState.LEAVING || state == CopyState.COPYING ? 1 : 0;
+            }
+        }
+        same(Invariant.I4, used, tier.usedBlocks(), "used blocks of " + tier);
+        same(Invariant.I4, leaving, tier.leavingBlocks(), "leaving blocks of " + tier);
+        same(Invariant.I12, count(OperationKind.DROP, tier.tier()), tier.drops(), "drops of " + tier);
+        same(Invariant.I12, count(OperationKind.COPY, tier.tier()), tier.copies(), "copies of " + tier);
+    }
+
+    private long count(OperationKind kind, Tier from) {
+        return inProgress.stream().filter(o -> o.kind() == kind && o.from() == from).count();
+    }
+
+    private void children() {
+        Map<RowKey.Copy, Integer> children = new LinkedHashMap<>();
+        copies.forEach((key, row) -> {
+            boolean child = row.state() == CopyState.WRITING || row.state() == CopyState.SERVING || row.state() == CopyState.COPYING;
+            if (child && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
+                children.merge(new RowKey.Copy(key.aggregate(), key.namespace(), key.tier(), row.parent()), 1, Integer::sum);
+            }
+        });
+        copies.forEach((key, row) -> {
+            Integer counted = children.remove(key);
+            same(Invariant.I13, counted == null ? 0 : counted, row.children(), "children of " + key);
+        });
+        children.forEach((key, counted) -> say.that(Invariant.I13, counted + " copies extend " + key + ", which has no row"));
+    }
+
+    private void holds() {
+        Map<Bytes, Integer> holds = new LinkedHashMap<>();
+        inProgress.stream().filter(o -> o.kind() == OperationKind.BACK_UP).forEach(o -> add(holds, o.blocks()));
+        leases.values().stream().filter(l -> l.state() == LeaseState.HELD).forEach(l -> add(holds, l.deepest()));
+        Map<Bytes, Integer> held = new LinkedHashMap<>();
+        copies.forEach((key, row) -> {
+            if (row.holds() != 0 && key.tier() != Tier.HOST) {
+                say.that(Invariant.I1, "a copy on " + key.tier() + " is held: " + key);
+            } else if (row.holds() != 0) {
+                held.merge(key.block(), row.holds(), Integer::sum);
+            }
+        });
+        held.forEach((block, count) -> {
+            Integer counted = holds.remove(block);
+            same(Invariant.I1, counted == null ? 0 : counted, count, "holds of block " + block);
+        });
+        holds.forEach((block, counted) -> say.that(Invariant.I1, "block " + block + " is to be held " + counted + " times and is not"));
+    }
+
+    private static void add(Map<Bytes, Integer> holds, List<Block> blocks) {
+        blocks.forEach(block -> holds.merge(block.key(), 1, Integer::sum));
+    }
+
+    /** A request that goes on may have a lease, which is its own; nobody else's lease goes on. */
+    private void requests() {
+        Map<String, LeaseRow> owned = new LinkedHashMap<>();
+        try (var scan = tables.range(Rows.REQUESTS, new RowKey.Text(aggregate, ""), null)) {
+            while (scan.next()) {
+                RequestRow row = scan.value();
+                String id = row.lease();
+                LeaseRow lease = id == null ? null : leases.get(id);
+                if (id != null && row.incarnation() == node.incarnation()) {
+                    if (lease == null || !lease.request().equals(scan.key().id()) || lease.attempt() != row.attempt()) {
+                        say.that(Invariant.I5, "request " + scan.key().id() + " has lease " + id + ", which is not its own");
+                    } else {
+                        owned.put(id, lease);
+                    }
+                }
+            }
+        }
+        leases.forEach((id, lease) -> {
+            if (!owned.containsKey(id)) {
+                say.that(Invariant.I5, "lease " + id + " goes on, and " + lease.request() + " does not have it");
+            }
+        });
+    }
+
+    private void same(Invariant invariant, long counted, long said, String what) {
+        if (counted != said) {
+            say.that(invariant, what + " are said to be " + said + " and are " + counted);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.RowKey;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.Tables;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.LeaseState;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.TierRow;
+
+/** Single rows of one node, each with what is right beside it. Lives for one sample. */
+final class RowTables {
+    private final Tables tables;
+    private final String aggregate;
+    private final NodeRow node;
+    private final TableInvariants.Say say;
+
+    RowTables(Tables tables, String aggregate, NodeRow node, TableInvariants.Say say) {
+        this.tables = tables;
+        this.aggregate = aggregate;
+        this.node = node;
+        this.say = say;
+    }
+
+    void node() {
+        for (TierRow tier : node.tiers()) {
+            if (tier.leavingBlocks() < 0 || tier.usedBlocks() < tier.leavingBlocks()) {
+                say.that(Invariant.I4, "more leaves than is there: " + tier);
+            }
+            if (tier.drops() < 0 || tier.copies() < 0) {
+                say.that(Invariant.I12, "fewer operations than none: " + tier);
+            }
+        }
+    }
+
+    void copy(RowKey.Copy key, PlacementRow row) {
+        boolean leaf = TableInvariants.isOrdered(key.tier()) && NodeTables.isLeaf(row);
+        if (leaf && tables.get(Rows.ORDER, TableInvariants.orderOf(key, row)) == null) {
+            say.that(Invariant.I13, "the order of leaving lacks " + key);
+        }
+        if (!TableInvariants.isCurrent(node, key.tier(), row)) {
+            return;
+        }
+        alone(say, key, row);
+        String id = row.operation();
+        OperationRow operation = id == null ? null : tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, id));
+        if (id != null && (operation == null || !NodeTables.isUnfinished(operation) || !fits(key.tier(), row.state(), operation))) {
+            say.that(Invariant.I12, key + " is " + row.state() + " by " + id + ", which does no such thing: " + operation);
+        }
+        boolean child = row.state() == CopyState.WRITING || row.state() == CopyState.SERVING || row.state() == CopyState.COPYING;
+        if (child && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
+            RowKey.Copy above = new RowKey.Copy(aggregate, key.namespace(), key.tier(), row.parent());
+            PlacementRow parent = tables.get(Rows.PLACEMENTS, above);
+            if (parent == null || !TableInvariants.isCurrent(node, key.tier(), parent) || parent.children() < 1) {
+                say.that(Invariant.I13, key + " extends " + row.parent() + ", which knows of no child");
+            }
+        }
+    }
+
+    private static boolean fits(Tier tier, CopyState state, OperationRow operation) {
+        return switch (state) {
+            case WRITING -> operation.kind() != OperationKind.DROP && operation.kind() != OperationKind.BACK_UP && operation.to() == tier;
+            case LEAVING -> operation.kind() == OperationKind.DROP && operation.from() == tier;
+            case COPYING -> operation.kind() == OperationKind.COPY && operation.from() == tier;
+            case ABSENT, SERVING, UNKNOWN -> false;
+        };
+    }
+
+    /** What a row says of itself. */
+    static void alone(TableInvariants.Say say, RowKey.Copy key, PlacementRow row) {
+        boolean moving = row.state() != CopyState.ABSENT && row.state() != CopyState.SERVING;
+        if (moving != (row.operation() != null)) {
+            say.that(Invariant.I12, key + " is " + row.state() + " by " + row.operation());
+        }
+        if (row.children() < 0 || row.holds() < 0) {
+            say.that(Invariant.I13, key + " has fewer children or holds than none: " + row);
+        }
+        if ((row.state() == CopyState.COPYING || row.refused()) && key.tier() != Tier.HOST) {
+            say.that(Invariant.I13, "only the host is copied from: " + key + " is " + row);
+        }
+        if (row.state() == CopyState.ABSENT && row.children() == 0 && row.holds() == 0) {
+            say.that(Invariant.I13, "nothing refers to " + key + ", which is not there");
+        }
+    }
+
+    void operation(RowKey.Text key, OperationRow row) {
+        if (!NodeTables.isUnfinished(row) && !row.blocks().isEmpty()) {
+            say.that(Invariant.I12, "operation " + key.id() + " has ended as " + row.state() + " and still has " + row.blocks().size() + " blocks");
+        }
+    }
+
+    void lease(RowKey.Text key, LeaseRow row) {
+        if (row.incarnation() != node.incarnation() || !node.alive()) {
+            return;
+        }
+        RequestRow owner = tables.get(Rows.REQUESTS, new RowKey.Text(aggregate, row.request()));
+        if (owner == null || owner.attempt() != row.attempt() || !key.id().equals(owner.lease())) {
+            say.that(Invariant.I5, "lease " + key.id() + " goes on, and " + row.request() + " does not have it");
+        }
+        if (row.state() == LeaseState.HELD) {
+            for (Block block : row.deepest()) {
+                PlacementRow copy = tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(row.namespace()), Tier.HOST,
+                        block.key()));
+                if (copy == null || copy.holds() < 1) {
+                    say.that(Invariant.I1, "lease " + key.id() + " holds block " + block.key() + ", whose row does not know of it");
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.invariant;
+
+import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.RowKey;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.Scan;
+import io.tierlog.controller.core.Table;
+import io.tierlog.controller.core.Tables;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the tables of a partition say twice, held one against the other: counts against rows (I4, I12), holds against leases and backups
+ * (I1), requests against their leases (I5), children against parents and the order of leaving against the leaves (I13).
+ *
+ * <p>{@link #check} looks at all of it; {@link #sample} at a bounded number of rows at a time, going round, each with what is next to it.
+ * Both read through ranges and gets, so they do on any {@link Tables}, and write nothing. Without state.
+ */
+public final class TableInvariants {
+    private static final Bytes LOWEST_DIGEST = Bytes.wrapUnshared(new byte[Namespaces.DIGEST_BYTES]);
+
+    private TableInvariants() {}
+
+    /** Everything that does not hold in the tables of {@code partition}. Memory: the copies of one node at a time. */
+    public static List<Violation> check(Tables tables, int partition) {
+        List<Violation> found = new ArrayList<>();
+        for (String aggregate : nodes(tables, partition)) {
+            NodeRow node = tables.get(Rows.NODES, new RowKey.Aggregate(aggregate));
+            if (node == null) {
+                found.add(new Violation(Invariant.I13, Violation.STATE, partition, -1, aggregate + " is a member and has no row"));
+            } else {
+                new NodeTables(tables, aggregate, node, say(found, partition, aggregate)).check();
+            }
+        }
+        return found;
+    }
+
+    /** Where a sample goes on. */
+    public sealed interface Cursor {
+        /** At the first row of the first node. */
+        Cursor START = new AtNode("");
+
+        /** At the first row of the first node after that one. */
+        record AtNode(String after) implements Cursor {}
+
+        /** At that copy of a node. */
+        record AtCopy(RowKey.Copy key) implements Cursor {}
+
+        /** At that operation of a node. */
+        record AtOperation(RowKey.Text key) implements Cursor {}
+
+        /** At that lease of a node. */
+        record AtLease(RowKey.Text key) implements Cursor {}
+    }
+
+    /**
+     * A sample.
+     *
+     * @param next where the next one goes on
+     * @param rows rows looked at, not counting those beside them
+     * @param violations what does not hold
+     */
+    public record Sample(Cursor next, int rows, List<Violation> violations) {}
+
+    /**
+     * Looks at up to {@code limit} rows from {@code cursor} on, of one node: its counts, its copies, its operations, its leases; then the next
+     * node. For each row at most four others are read.
+     *
+     * @param limit rows, 1 or more
+     */
+    public static Sample sample(Tables tables, int partition, Cursor cursor, int limit) {
+        String aggregate = switch (cursor) {
+            case Cursor.AtNode at -> nextNode(tables, partition, at.after());
+            case Cursor.AtCopy at -> at.key().aggregate();
+            case Cursor.AtOperation at -> at.key().aggregate();
+            case Cursor.AtLease at -> at.key().aggregate();
+        };
+        NodeRow node = aggregate == null ? null : tables.get(Rows.NODES, new RowKey.Aggregate(aggregate));
+        if (aggregate == null || node == null) {
+            return new Sample(Cursor.START, 0, List.of());
+        }
+        List<Violation> found = new ArrayList<>();
+        RowTables rows = new RowTables(tables, aggregate, node, say(found, partition, aggregate));
+        Walk walk = new Walk(tables, limit);
+        Cursor next = switch (cursor) {
+            case Cursor.AtNode _ -> {
+                rows.node();
+                yield copies(walk, rows, firstCopy(aggregate));
+            }
+            case Cursor.AtCopy at -> copies(walk, rows, at.key());
+            case Cursor.AtOperation at -> operations(walk, rows, at.key());
+            case Cursor.AtLease at -> leases(walk, rows, at.key());
+        };
+        return new Sample(next, walk.seen, found);
+    }
+
+    private static Cursor copies(Walk walk, RowTables rows, RowKey.Copy from) {
+        RowKey.Copy stop = walk.through(Rows.PLACEMENTS, from, rows::copy);
+        return stop == null ? operations(walk, rows, new RowKey.Text(from.aggregate(), "")) : new Cursor.AtCopy(stop);
+    }
+
+    private static Cursor operations(Walk walk, RowTables rows, RowKey.Text from) {
+        RowKey.Text stop = walk.through(Rows.OPERATIONS, from, rows::operation);
+        return stop == null ? leases(walk, rows, new RowKey.Text(from.aggregate(), "")) : new Cursor.AtOperation(stop);
+    }
+
+    private static Cursor leases(Walk walk, RowTables rows, RowKey.Text from) {
+        RowKey.Text stop = walk.through(Rows.LEASES, from, rows::lease);
+        return stop == null ? new Cursor.AtNode(from.aggregate()) : new Cursor.AtLease(stop);
+    }
+
+    /** A bounded walk. The rows of a piece are collected first, for what is beside them is read while no scan is open. */
+    private static final class Walk {
+        private final Tables tables;
+        private final int limit;
+        private int seen;
+
+        Walk(Tables tables, int limit) {
+            this.tables = tables;
+            this.limit = limit;
+        }
+
+        /** Visits rows from {@code from} on; answers with the key to go on with, or null when the table of that aggregate has no more. */
+        <K extends RowKey<K>, V extends WireRecord> @Nullable K through(Table<K, V> table, K from, BiConsumer<K, V> visit) {
+            List<K> keys = new ArrayList<>();
+            List<V> values = new ArrayList<>();
+            K stop = null;
+            try (Scan<K, V> scan = tables.range(table, from, null)) {
+                while (stop == null && scan.next()) {
+                    if (seen == limit) {
+                        stop = scan.key();
+                    } else {
+                        seen++;
+                        keys.add(scan.key());
+                        values.add(scan.value());
+                    }
+                }
+            }
+            for (int i = 0; i < keys.size(); i++) {
+                visit.accept(keys.get(i), values.get(i));
+            }
+            return stop;
+        }
+    }
+
+    /** Hears what does not hold about a node. */
+    interface Say {
+        void that(Invariant invariant, String detail);
+    }
+
+    private static Say say(List<Violation> found, int partition, String aggregate) {
+        return (invariant, detail) -> found.add(new Violation(invariant, Violation.STATE, partition, -1, aggregate + ": " + detail));
+    }
+
+    private static List<String> nodes(Tables tables, int partition) {
+        List<String> nodes = new ArrayList<>();
+        try (var scan = tables.range(Rows.MEMBERS, new RowKey.Text("clock/" + partition, ""), null)) {
+            while (scan.next()) {
+                nodes.add(scan.key().id());
+            }
+        }
+        return nodes;
+    }
+
+    private static @Nullable String nextNode(Tables tables, int partition, String after) {
+        try (var scan = tables.range(Rows.MEMBERS, new RowKey.Text("clock/" + partition, after), null)) {
+            while (scan.next()) {
+                if (!scan.key().id().equals(after)) {
+                    return scan.key().id();
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Whether a copy belongs to the node's present life and, on the device, to its present engines. */
+    static boolean isCurrent(NodeRow node, Tier tier, PlacementRow copy) {
+        return node.alive() && copy.incarnation() == node.incarnation() && (tier != Tier.DEVICE || copy.epoch() == node.engineEpoch());
+    }
+
+    /** Whether the controller decides what leaves the tier. */
+    static boolean isOrdered(Tier tier) {
+        return tier == Tier.HOST || tier == Tier.DISK;
+    }
+
+    static RowKey.Copy firstCopy(String aggregate) {
+        return new RowKey.Copy(aggregate, LOWEST_DIGEST, Tier.UNKNOWN, Bytes.EMPTY);
+    }
+
+    /** The place in the order of leaving: what the store has first, what the tier below refused last; then cold before hot, deep before high. */
+    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row) {
+        int kept = row.stored() ? 0 : row.refused() ? 2 : 1;
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), kept, row.touch(), Integer.MAX_VALUE - row.index(),
+                key.namespace(), key.block());
+    }
+}

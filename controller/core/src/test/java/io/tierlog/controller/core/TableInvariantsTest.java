@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.core.invariant.Invariant;
+import io.tierlog.controller.core.invariant.TableInvariants;
+import io.tierlog.controller.core.invariant.TableInvariants.Cursor;
+import io.tierlog.controller.core.invariant.TableInvariants.Sample;
+import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.LeaseState;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.TierRow;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** One row is spoiled, on the heap and in a store of bytes: the whole check finds it, and so does a sample that has gone round. */
+class TableInvariantsTest {
+    private static final RowKey.Aggregate NODE = new RowKey.Aggregate("node/a");
+
+    /** What spoils a row. */
+    private interface Spoil {
+        void in(Tables tables);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void aSpoiledRowIsFound(String what, Invariant invariant, boolean bySample, Spoil spoil) {
+        for (Tables tables : List.of(new HeapTables(), new BytesTables(new HeapBytes()))) {
+            World w = new World(tables, Limits.DEFAULTS);
+            Agent a = w.register("a", 100);
+            w.warm(a, "r", Agent.path("p", 5), 0);
+            w.input(a.submit("s", Agent.path("q", 4)).store(0, 4).event());
+            assertEquals(List.of(), TableInvariants.check(tables, 0), what);
+            assertEquals(Set.of(), round(tables), what);
+
+            spoil.in(tables);
+            tables.flush();
+
+            List<Violation> found = TableInvariants.check(tables, 0);
+            assertTrue(found.stream().anyMatch(v -> v.invariant() == invariant && v.topicKind().equals(Violation.STATE)), what + ": " + found);
+            if (bySample) {
+                assertTrue(round(tables).contains(invariant), what + ": " + round(tables));
+            }
+        }
+    }
+
+    /** Samples of two rows until they have come round, and on once more. */
+    private static Set<Invariant> round(Tables tables) {
+        Set<Invariant> found = new LinkedHashSet<>();
+        Cursor cursor = Cursor.START;
+        int starts = 0;
+        int rows = 0;
+        for (int i = 0; starts < 2 && i < 1_000; i++) {
+            Sample sample = TableInvariants.sample(tables, 0, cursor, 2);
+            assertTrue(sample.rows() <= 2, "at most two rows");
+            sample.violations().forEach(v -> found.add(v.invariant()));
+            rows += sample.rows();
+            cursor = sample.next();
+            starts += cursor.equals(Cursor.START) ? 1 : 0;
+        }
+        assertEquals(2, starts, "it comes round");
+        assertTrue(rows >= 2 * 9, "it has seen every copy, operation and lease twice: " + rows);
+        return found;
+    }
+
+    static Stream<Arguments> aSpoiledRowIsFound() {
+        return Stream.of(
+                of("one block more than there is", Invariant.I4, false, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
+                        r.usedBlocks() + 1, r.leavingBlocks(), r.inRelief(), r.drops(), r.copies()))),
+                of("more leaves than there is", Invariant.I4, true, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
+                        r.usedBlocks(), r.usedBlocks() + 1, r.inRelief(), r.drops(), r.copies()))),
+                of("a drop that nobody issued", Invariant.I12, false, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
+                        r.usedBlocks(), r.leavingBlocks(), r.inRelief(), 1, r.copies()))),
+                of("a leaf that is not in the order", Invariant.I13, true, t -> {
+                    RowKey.Copy leaf = key("p4");
+                    PlacementRow row = t.get(Rows.PLACEMENTS, leaf);
+                    if (row != null) {
+                        t.delete(Rows.ORDER, Copies.orderOf(leaf, row));
+                    }
+                }),
+                of("a parent that knows of no child", Invariant.I13, true, t -> copy(t, "p3", 0, 0, CopyState.SERVING, null)),
+                of("a hold that nobody has", Invariant.I1, false, t -> copy(t, "p2", 1, 3, CopyState.SERVING, null)),
+                of("a copy that leaves by nobody", Invariant.I12, true, t -> copy(t, "p2", 1, 0, CopyState.LEAVING, null)),
+                of("a copy that leaves by an operation that is not there", Invariant.I12, true,
+                        t -> copy(t, "p2", 1, 0, CopyState.LEAVING, "node/a@7.7")),
+                of("a lease of nobody", Invariant.I5, true, t -> t.put(Rows.LEASES, new RowKey.Text("node/a", "x"), new LeaseRow(1,
+                        LeaseState.REQUESTED, "o", "nobody", 1, 9, "", List.of()))),
+                of("a lease on blocks that nothing holds", Invariant.I1, true, t -> t.put(Rows.LEASES, new RowKey.Text("node/a", "x"),
+                        new LeaseRow(1, LeaseState.HELD, "o", "nobody", 1, 9, Agent.NAMESPACE, List.of(new Block(4, Agent.key("p4"),
+                                Agent.key("p3")))))));
+    }
+
+    private static Arguments of(String what, Invariant invariant, boolean bySample, Spoil spoil) {
+        // A sample does not count whole tables.
+        return Arguments.of(what, invariant, bySample, spoil);
+    }
+
+    private static RowKey.Copy key(String name) {
+        return new RowKey.Copy("node/a", Namespaces.digest(Agent.NAMESPACE), Tier.HOST, Agent.key(name));
+    }
+
+    private static void copy(Tables t, String name, int children, int holds, CopyState state, @Nullable String operation) {
+        PlacementRow r = t.get(Rows.PLACEMENTS, key(name));
+        if (r != null) {
+            t.put(Rows.PLACEMENTS, key(name), new PlacementRow(state, r.incarnation(), r.epoch(), r.page(), r.generation(), r.crc32c(), r.index(),
+                    r.parent(), r.touch(), children, holds, r.stored(), r.refused(), operation));
+        }
+    }
+
+    private static void tier(Tables t, UnaryOperator<TierRow> spoiled) {
+        NodeRow node = t.get(Rows.NODES, NODE);
+        if (node != null) {
+            List<TierRow> tiers = new ArrayList<>(node.tiers());
+            tiers.replaceAll(r -> r.tier() == Tier.HOST ? spoiled.apply(r) : r);
+            t.put(Rows.NODES, NODE, new NodeRow(node.processId(), node.incarnation(), node.alive(), node.heardTick(), node.lastSequence(),
+                    node.commandSequence(), node.layoutDigest(), node.engineEpoch(), node.engines(), tiers, node.sweep()));
+        }
+    }
+}
