@@ -82,7 +82,8 @@ final class Completions {
     private static void end(NodeDraft n, OperationRow row, Completion c) {
         Settlement s = Settlement.expected(n, row, c);
         int done = c.doneBlocks();
-        int failed = c.results().isEmpty() ? row.blockCount() : c.results().size() - done;
+        // The agent may have run the same operation with other blocks, as a transaction that was undone had it: what it does not name was not done.
+        int failed = Math.max(0, row.blockCount() - done);
         n.fact(new OperationEnded(n.envelope(), c.operation(), row.kind(), c.state(), c.reason(), done, failed, c.movedBytes()));
         switch (row.kind()) {
             case WRITE_BACK -> {

@@ -140,7 +140,6 @@ class WaterLevelTest {
         assertEquals("OperationEnded BlocksTouched WaterLevelCrossed", w.factNames());
         assertEquals(drop.blocks().size(), w.fact(BlocksTouched.class).deepest().size());
         w.tick();
-        assertEquals("TimeAdvanced OperationIssued WaterLevelRelieved", w.factNames());
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(w.command(DropBlocks.class)));
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }

@@ -4,6 +4,7 @@ package io.tierlog.ops.simulation.swarm;
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.controller.core.Decided;
 import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
@@ -27,18 +28,22 @@ final class Checks implements World.Watcher {
     /** What every record has and nobody wants to read. */
     private static final Pattern ENVELOPES = Pattern.compile("envelope=Envelope\\[[^\\[\\]]*(TakenInput\\[[^\\]]*\\])?[^\\[\\]]*\\],? ?");
 
-    private final LogInvariants log = new LogInvariants(violation -> {
-        throw new SimulationFailure(violation.toString());
-    });
+    private final LogInvariants log = new LogInvariants(this::violated);
     private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
     private final Deque<String> trace = new ArrayDeque<>();
     private final boolean tracing;
+    /** The record that is being looked at. */
+    private Object record = "";
     private long records;
     private long eventRecords;
 
 
     Checks(boolean tracing) {
         this.tracing = tracing;
+    }
+
+    private void violated(Violation violation) {
+        throw new SimulationFailure(violation + "; the record: " + record);
     }
 
     /** Operations by kind. */
@@ -89,6 +94,7 @@ final class Checks implements World.Watcher {
         if (event instanceof LoadBackDone) {
             operations.merge(OperationKind.LOAD_BACK, 1L, Long::sum);
         }
+        record = event;
         log.event(partition, offset, event);
     }
 
@@ -105,6 +111,7 @@ final class Checks implements World.Watcher {
         if (fact instanceof OperationIssued issued) {
             operations.merge(issued.kind(), 1L, Long::sum);
         }
+        record = fact;
         log.decision(partition, offset, fact);
     }
 
@@ -122,6 +129,7 @@ final class Checks implements World.Watcher {
 
     /** Nothing is in flight any more. */
     void atRest() {
+        record = "at rest";
         log.atEnd(true);
         LogInvariants.Counts counts = log.counts();
         if (counts.unfinished() != 0) {

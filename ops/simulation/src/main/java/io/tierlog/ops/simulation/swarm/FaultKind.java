@@ -28,7 +28,7 @@ public enum FaultKind {
     ENGINE_CLOSED(1, "an engine closes its session in good order and opens another"),
     CALLER_GONE(4, "the caller of a load does not wait for the answer"),
     COPY_FAILED(5, "blocks of a copy from or to the device fail"),
-    OUTCOME_UNKNOWN(3, "nobody knows what became of blocks of a transfer, until much later"),
+    OUTCOME_UNKNOWN(3, "nobody knows what became of blocks of a copy from or to the device, until much later"),
     RANK_FAILED(4, "one rank fails its part of a copy"),
     DEVICE_GATED(3, "copies of the device stand still for long"),
     COMPLETION_REPEATED(5, "a completion of a transfer is heard again"),

@@ -249,7 +249,7 @@ final class Faults {
         if (unit.kind() == Unit.Kind.PROBE || choices.next(1_000) < 1_000 - stage.plan.unitsPerMille()) {
             return Machine.WELL;
         }
-        FaultKind kind = choices.next(3) == 2 ? FaultKind.OUTCOME_UNKNOWN : own;
+        FaultKind kind = own == FaultKind.COPY_FAILED && choices.next(3) == 2 ? FaultKind.OUTCOME_UNKNOWN : own;
         if (!stage.plan.has(kind)) {
             return Machine.WELL;
         }
