@@ -46,6 +46,9 @@ public final class Engine {
     /** How a request is. */
     public record View(String state, int prefixTokens, int computedTokens, int attempt, String reason, int pages) {}
 
+    /** Stands for a call when a connection was refused. */
+    private static final long REFUSED = Long.MAX_VALUE;
+
     private final Config config;
     private final Oracle oracle;
     private final Tally tally;
@@ -194,17 +197,20 @@ public final class Engine {
         connecting = 0;
         if (answer instanceof Heard.Refused) {
             session = "";
+            connecting = REFUSED;
         }
     }
 
     private void registered(Heard answer) {
-        connecting = 0;
         registered = answer instanceof Heard.Done;
+        connecting = registered ? 0 : REFUSED;
     }
 
     /** Time has passed: a refused connection is tried again. */
     public void retry() {
-        connecting = 0;
+        if (connecting == REFUSED) {
+            connecting = 0;
+        }
     }
 
     private long call(long number, Consumer consumer) {

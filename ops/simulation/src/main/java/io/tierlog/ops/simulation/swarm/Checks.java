@@ -36,6 +36,7 @@ final class Checks implements World.Watcher {
     private Object record = "";
     private long records;
     private long eventRecords;
+    private long digest;
 
 
     Checks(boolean tracing) {
@@ -59,6 +60,11 @@ final class Checks implements World.Watcher {
     /** Events alone: what the controller takes. */
     long events() {
         return eventRecords;
+    }
+
+    /** A number that depends on every record and their order. */
+    long digest() {
+        return digest;
     }
 
     /** The last things that happened. */
@@ -95,6 +101,7 @@ final class Checks implements World.Watcher {
             operations.merge(OperationKind.LOAD_BACK, 1L, Long::sum);
         }
         record = event;
+        digest = 31 * digest + event.hashCode();
         log.event(partition, offset, event);
     }
 
@@ -112,6 +119,7 @@ final class Checks implements World.Watcher {
             operations.merge(issued.kind(), 1L, Long::sum);
         }
         record = fact;
+        digest = 31 * digest + fact.hashCode();
         log.decision(partition, offset, fact);
     }
 

@@ -21,8 +21,8 @@ final class Episode {
 
     private static final int MOST_STEPS = 20_000;
 
-    /** What came of an episode; {@code failure} is null when all was well. */
-    record Result(Counts counts, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, @Nullable Failure failure) {}
+    /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
+    record Result(Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, @Nullable Failure failure) {}
 
     /** How much there was. */
     record Counts(long steps, long inputs, long requests, long events, long records, long readsChecked, long wrong, int nodes, int ranks) {}
@@ -91,7 +91,7 @@ final class Episode {
                 world.tally().wrong(), world.nodes().size(), world.oracle().ranks());
         Failure failure = wrong == null ? null
                 : new Failure(kind(wrong), String.valueOf(wrong), stage.plan.toString(), choices.recorded(), traceOf(wrong));
-        return new Result(counts, stage.faults, checks.operations(), failure);
+        return new Result(counts, checks.digest(), stage.faults, checks.operations(), failure);
     }
 
     private List<String> traceOf(Throwable wrong) {
