@@ -382,6 +382,22 @@ class LifeTest {
         assertRefused(RefusalReason.REPEATED, w.input(new EngineDetached(a.envelope(), "e", false)));
     }
 
+    /** The sweep takes two blocks at a time; that the others count no more is true at once. */
+    @Test
+    void deviceCopiesOfAnEngineThatLeftCountNoMoreAtOnce() {
+        World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(2));
+        Agent a = small.register("a", 10);
+        small.input(new EngineAttached(a.envelope(), "e", 64, Agent.digest(), Map.of()));
+        small.input(a.submit("r", p).answered().event());
+        small.input(a.sealed("r", 1, Agent.paged(p, 0, 5, 0)));
+        assertEquals(CopyState.SERVING, small.state(a, Tier.DEVICE, p.get(4)));
+
+        small.input(new EngineDetached(a.envelope(), "e", false));
+
+        assertEquals(2, small.fact(BlocksRemoved.class).blocks().size());
+        p.forEach(key -> assertEquals(CopyState.ABSENT, small.state(a, Tier.DEVICE, key)));
+    }
+
     @Test
     void anEngineWithOtherLayoutsIsRefused() {
         Agent a = w.register("a", 10);

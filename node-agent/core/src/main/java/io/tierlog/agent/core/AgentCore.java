@@ -116,6 +116,13 @@ public final class AgentCore {
         return answers;
     }
 
+    /** Whether all of {@code keys} serve on that tier, HOST or DISK. */
+    public boolean serves(Tier tier, String namespace, List<Bytes> keys) {
+        return keys.stream().allMatch(key -> tier == Tier.HOST
+                ? desk.pages.serving(namespace, key).isPresent()
+                : desk.disk.serving(namespace, key).isPresent());
+    }
+
     /** When the caller should bring {@link TimePassed} at the latest; {@link Long#MAX_VALUE} when nothing is due. */
     public long nextDeadlineMs() {
         long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
@@ -299,11 +306,10 @@ public final class AgentCore {
             desk.ports.device().detach();
         }
         door.sessionGone(in.session());
-        loads.sessionGone(in.session());
+        Callers.sessionGone(operations, in.session());
         leases.sessionGone(in.session());
         looks.sessionGone(in.session());
         saves.sessionGone(in.session());
-        reads.sessionGone(in.session());
         writeBacks.engineGone(in.session());
         engines.close(in);
     }

@@ -5,6 +5,7 @@ import io.tierlog.ops.bench.BenchCommand;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
+import io.tierlog.ops.simulation.ScenarioCommand;
 import io.tierlog.ops.simulation.swarm.SimulateCommand;
 import java.io.IOException;
 import java.io.InputStream;
@@ -41,6 +42,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ControllerCommand.class,
             DemoCommand.class,
             EngineCommand.class,
+            ScenarioCommand.class,
             SimulateCommand.class,
             TopicsCommand.class
         },

@@ -191,6 +191,9 @@ final class DevicePool {
 
     /** The agent has let go of the page. */
     void unhold(int number, AgentLink.Attempt attempt) {
+        if (number >= pages.size()) {
+            return; // one of the spare pages, which are nobody's here
+        }
         Page page = pages.get(number);
         if (page.holders.remove(attempt)) {
             freeIfIdle(page);

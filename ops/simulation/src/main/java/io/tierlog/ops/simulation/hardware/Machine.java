@@ -65,6 +65,11 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         step++;
     }
 
+    /** Steps that the agent has taken. */
+    public long step() {
+        return step;
+    }
+
     /** Units that have not ended, oldest first. */
     public List<Unit> units() {
         return units;
@@ -84,9 +89,15 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         return true;
     }
 
-    /** One bit of the block in a host page flips. */
-    public byte[] hostPage(int page) {
-        return host[page];
+    /** One bit of the page that holds the content of a block flips; false when no page does. */
+    public boolean corrupt(String namespace, Bytes key) {
+        for (byte[] page : host) {
+            if (parts.oracle.isRight(namespace, key, page)) {
+                page[page.length / 3] ^= 0x10;
+                return true;
+            }
+        }
+        return false;
     }
 
     // --- ports
@@ -206,8 +217,13 @@ public final class Machine implements DeviceCopies, StoreTransfers {
 
     // --- ends of units
 
-    /** The device copies one more part of the oldest unit of a kind; true when that was its last. A part that fails fails its block. */
-    public boolean copyPart(Unit unit, @Nullable OperationReason failure) {
+    /** Whether the device has copied all parts of a unit. */
+    public boolean isCopied(Unit unit) {
+        return unit.copied == unit.copies.size() * parts.oracle.parts();
+    }
+
+    /** The device copies one more part of the oldest unit of a kind. A part that fails fails its block. */
+    public void copyPart(Unit unit, @Nullable OperationReason failure) {
         int perBlock = parts.oracle.parts();
         int position = unit.copied / perBlock;
         PageCopy copy = unit.copies.get(position);
@@ -225,7 +241,6 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             System.arraycopy(save ? device : page, at, save ? page : device, at, Oracle.PART_BYTES);
         }
         unit.copied++;
-        return unit.copied == unit.copies.size() * perBlock;
     }
 
     /** The unit ends: each block moves or fails as {@code fate} says; what the agent hears of it. */

@@ -61,6 +61,11 @@ public final class Medium {
             return generation;
         }
 
+        /** The bytes as they are now. */
+        public byte[] bytes() {
+            return bytes;
+        }
+
         /** Checksum in the header. */
         public int crc32c() {
             return crc32c;
@@ -68,6 +73,7 @@ public final class Medium {
     }
 
     /** What became of one block: the status, the reason, checksum and generation, and the bytes of a read that was verified. */
+    @SuppressWarnings("ArrayRecordComponent") // Handed on at once, never compared.
     record Answer(BlockStatus status, OperationReason reason, int crc32c, long generation, byte @Nullable [] bytes) {
         static Answer failed(OperationReason why) {
             return new Answer(BlockStatus.FAILED, why, 0, 0, null);
@@ -149,6 +155,11 @@ public final class Medium {
         }
         one.bytes[one.bytes.length / 3] ^= 0x10;
         return true;
+    }
+
+    /** The block is there no longer; false when it was not. */
+    public boolean lose(String namespace, Bytes key) {
+        return held.remove(new Name(namespace, key)) != null;
     }
 
     /** A byte of the block at a position flips, or it is lost altogether; false when nothing is held. */

@@ -91,7 +91,7 @@ final class Rest {
         for (SimNode node : world.nodes()) {
             List<String> live = node.engine().live();
             live.forEach(request -> node.engine().finish(request, "COMPLETED"));
-            while (node.engine().giveUp()) {
+            while (node.engine().outside().giveUp()) {
                 // the next one
             }
         }
@@ -141,7 +141,7 @@ final class Rest {
                 throw new SimulationFailure("I1, placement: held for nothing: " + key + " " + row);
             }
         });
-        world.requireFold();
+        world.checkFold();
         checks.atRest();
     }
 

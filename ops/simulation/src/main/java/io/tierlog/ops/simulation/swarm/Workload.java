@@ -119,15 +119,15 @@ final class Workload {
 
     private boolean outside(Engine engine, int what) {
         if (what < 86) {
-            return engine.read("q" + names++, prompt(), choices.next(4) == 3 ? -1 : 100L * choices.next(20));
+            return engine.outside().read("q" + names++, prompt(), choices.next(4) == 3 ? -1 : 100L * choices.next(20));
         }
         if (what < 90) {
-            return engine.exist("x" + names++, prompt());
+            return engine.outside().exist("x" + names++, prompt());
         }
         if (what < 96) {
             Prompt prompt = prompt();
-            return !prompt.keys().isEmpty() && engine.reserve(prompt, 1 + choices.next(prompt.keys().size()), 200L * choices.next(10));
+            return !prompt.keys().isEmpty() && engine.outside().reserve(prompt, 1 + choices.next(prompt.keys().size()), 200L * choices.next(10));
         }
-        return engine.giveUp();
+        return engine.outside().giveUp();
     }
 }

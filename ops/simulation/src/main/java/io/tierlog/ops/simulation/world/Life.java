@@ -6,6 +6,9 @@ import io.tierlog.agent.core.AgentInput;
 import io.tierlog.agent.core.AgentPhase;
 import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.ops.simulation.hardware.Machine;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +65,17 @@ public final class Life {
             known = is;
         }
         return is;
+    }
+
+    /** True when all these blocks serve on the host. */
+    public boolean serves(String namespace, List<Bytes> keys) {
+        return core.serves(Tier.HOST, namespace, keys);
+    }
+
+    /** Lets blocks of a tier go; what became of each. */
+    public List<OperationReason> evict(Tier tier, String namespace, List<Bytes> keys) {
+        known = null;
+        return core.evict(tier, namespace, keys);
     }
 
     /** True when the process has nothing more to do and ends. */

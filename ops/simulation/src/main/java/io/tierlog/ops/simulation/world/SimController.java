@@ -55,6 +55,45 @@ public final class SimController {
         return tables;
     }
 
+    /** An instance that has decided nothing yet. */
+    static SimController fromTheBeginning(SimLog log, Limits limits, Consumer<Command> outbox) {
+        return new SimController(log, limits, new long[log.partitions()], outbox, new HeapTables());
+    }
+
+    /**
+     * Decides again what another instance has decided, and takes its place.
+     *
+     * @return the first difference in facts or state; empty when there is none
+     */
+    String catchUpWith(SimController other) {
+        List<List<Decision>> ours = new ArrayList<>();
+        facts.forEach(any -> ours.add(new ArrayList<>()));
+        decideUpTo(other.committed, ours);
+        tables.commit();
+        decideUpTo(other.next, ours);
+        String difference = "";
+        for (int p = 0; p < next.length && difference.isEmpty(); p++) {
+            List<Decision> theirs = new ArrayList<>(log.decisions(p));
+            theirs.addAll(other.facts.get(p));
+            difference = ours.get(p).equals(theirs) ? "" : "decisions of partition " + p + ": " + ours.get(p) + " and " + theirs;
+            facts.get(p).addAll(other.facts.get(p));
+        }
+        messages.addAll(other.messages);
+        System.arraycopy(other.committed, 0, committed, 0, committed.length);
+        undecided = other.undecided;
+        return difference.isEmpty() ? UndoTables.difference(tables.heap(), other.state()) : difference;
+    }
+
+    private void decideUpTo(long[] offsets, List<List<Decision>> decided) {
+        for (int p = 0; p < next.length; p++) {
+            while (next[p] < offsets[p]) {
+                Input input = new Input.Recorded(p, next[p], log.events(p).get((int) next[p]));
+                decided.get(p).addAll(core.step(tables, input).facts());
+                next[p]++;
+            }
+        }
+    }
+
     /** This instance as it is now, in the middle of its transaction, with its commands going elsewhere. */
     SimController twin(Limits limits, Consumer<Command> to) {
         return new SimController(log, limits, next, to, UndoTables.copy(tables.heap()));
@@ -68,6 +107,11 @@ public final class SimController {
     /** Events of a partition that were not taken yet. */
     public int behind(int partition) {
         return (int) (log.events(partition).size() - next[partition]);
+    }
+
+    /** Offset of the event that is taken next. */
+    long position(int partition) {
+        return next[partition];
     }
 
     /** Events taken since the last commit. */

@@ -254,6 +254,18 @@ public final class SimNode implements AgentLink {
         return true;
     }
 
+    /** Events that the producer has not sent. */
+    public int unsent() {
+        return life == null ? 0 : life.sink.waiting();
+    }
+
+    /** Events after the first {@code kept} that were not sent are lost. */
+    public void loseEventsAfter(int kept) {
+        if (life != null) {
+            life.sink.lose(kept);
+        }
+    }
+
     /** Reads the next command; false when there is none. */
     public boolean readCommand() {
         Command command = skipCommand();

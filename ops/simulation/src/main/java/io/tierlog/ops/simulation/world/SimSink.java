@@ -47,6 +47,13 @@ final class SimSink implements EventSink {
         return waiting.size();
     }
 
+    /** What was appended after the first {@code kept} never reaches the log. */
+    void lose(int kept) {
+        while (waiting.size() > kept) {
+            waiting.removeLast();
+        }
+    }
+
     /** The next event reaches the log; null when there is none. */
     @Nullable Event next() {
         return waiting.poll();

@@ -75,6 +75,7 @@ public final class World {
     private Restarts restarts = Restarts.NEVER;
     private boolean commitEach;
     private boolean duplicates;
+    private boolean duplicatesLate;
     private long nowMs;
     private long nextTickMs = TICK_MS;
     private long wallSkewMs;
@@ -196,9 +197,10 @@ public final class World {
         restarts = how;
     }
 
-    /** From here on every event and every command also comes a second time, when nothing else can happen. */
-    public void duplicates(boolean on) {
+    /** From here on every event and every command also comes a second time: at once, or late, when nothing else can happen. */
+    public void duplicates(boolean on, boolean late) {
         duplicates = on;
+        duplicatesLate = late;
     }
 
     /** The clock of the machine that appends ticks is wrong by so much. */
@@ -221,8 +223,10 @@ public final class World {
     /** An event of a producer reaches the log. */
     void append(Event event) {
         appendOnce(event);
-        if (duplicates) {
+        if (duplicates && duplicatesLate) {
             lateEvents.add(event);
+        } else if (duplicates) {
+            appendOnce(event);
         }
     }
 
@@ -317,6 +321,24 @@ public final class World {
         }
     }
 
+    /**
+     * The controller is made anew: a new instance decides every event of the log again, up to where this one stands, and goes on from there.
+     *
+     * @throws IllegalStateException when it comes to anything else than the one that ran
+     */
+    public void replay() {
+        SimController running = controller;
+        if (running == null) {
+            return;
+        }
+        SimController again = SimController.fromTheBeginning(log, limits, this::issued);
+        String difference = again.catchUpWith(running);
+        if (!difference.isEmpty()) {
+            throw new IllegalStateException("I13: the log decided again comes to something else: " + difference);
+        }
+        controller = again;
+    }
+
     /** The transaction ends well. */
     public void commit() {
         SimController running = controller;
@@ -336,7 +358,7 @@ public final class World {
             running.take(partition);
             running.abort();
         }
-        long offset = log.events(partition).size() - running.behind(partition);
+        long offset = running.position(partition);
         Decided decided = running.take(partition);
         Event event = log.events(partition).get((int) offset);
         watchers.forEach(watcher -> watcher.decided(partition, offset, event, decided));
@@ -356,7 +378,7 @@ public final class World {
      *
      * @throws IllegalStateException when it is not
      */
-    public void requireFold() {
+    public void checkFold() {
         SimController running = controller;
         if (running != null && running.uncommitted() == 0) {
             requireEqual(running.state(), SimController.fold(log));
@@ -374,8 +396,10 @@ public final class World {
 
     void deliver(SimNode node, Command command) {
         node.on(new AgentInput.CommandReceived(command));
-        if (duplicates) {
+        if (duplicates && duplicatesLate) {
             lateCommands.add(new LateCommand(node, command));
+        } else if (duplicates) {
+            node.on(new AgentInput.CommandReceived(command));
         }
     }
 
@@ -398,7 +422,10 @@ public final class World {
         while (life != null && life.nextCommand < commands.size() && !commandGate.test(node, commands.get(life.nextCommand))) {
             did |= node.readCommand();
         }
-        return did | node.lookUp() | endUnits(node) | node.endIfOver();
+        did |= node.lookUp();
+        did |= endUnits(node);
+        did |= node.endIfOver();
+        return did;
     }
 
     private boolean endUnits(SimNode node) {
@@ -444,8 +471,12 @@ public final class World {
     private boolean step() {
         boolean did = false;
         for (SimNode node : nodes) {
+            int steps = 0;
             while (node.engine().step()) {
                 did = true;
+                if (++steps > MOST_STEPS) {
+                    throw new IllegalStateException("the engine of node " + node.name() + " does not come to rest");
+                }
             }
             did |= agentWork(node);
         }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A log in memory, which may be told to break when it is read. */
+final class MemoryLog implements LogSource {
+    private final Map<String, List<LogEntry>> topics = new LinkedHashMap<>();
+    private boolean broken;
+
+    /** The entries of the one partition of a topic. */
+    MemoryLog with(String topic, List<LogEntry> entries) {
+        topics.put(topic, new ArrayList<>(entries));
+        return this;
+    }
+
+    /** From here on nothing can be read. */
+    MemoryLog broken() {
+        broken = true;
+        return this;
+    }
+
+    @Override
+    public int partitions(String topic) {
+        if (!topics.containsKey(topic)) {
+            throw new AuditException("there is no topic " + topic, "make it");
+        }
+        return 1;
+    }
+
+    @Override
+    public Stream open(String topic, int partition) {
+        List<LogEntry> entries = topics.getOrDefault(topic, List.of());
+        return new Stream() {
+            private int next;
+
+            @Override
+            public List<LogEntry> next() {
+                if (broken) {
+                    throw new AuditException("the memory of " + topic + " is broken", "mend it");
+                }
+                List<LogEntry> batch = entries.subList(next, Math.min(entries.size(), next + 2));
+                next += batch.size();
+                return batch;
+            }
+
+            @Override
+            public long begin() {
+                return entries.isEmpty() ? 0 : entries.getFirst().offset();
+            }
+
+            @Override
+            public long end() {
+                return entries.isEmpty() ? 0 : entries.getLast().lastOffset() + 1;
+            }
+
+            @Override
+            public boolean showsAll() {
+                return true;
+            }
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    @Override
+    public boolean isLive() {
+        return false;
+    }
+
+    @Override
+    public void close() {}
+}
