@@ -6,6 +6,7 @@ import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
 import io.tierlog.ops.simulation.ScenarioCommand;
+import io.tierlog.ops.simulation.swarm.SimulateCommand;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -42,6 +43,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             DemoCommand.class,
             EngineCommand.class,
             ScenarioCommand.class,
+            SimulateCommand.class,
             TopicsCommand.class
         },
         footer = {

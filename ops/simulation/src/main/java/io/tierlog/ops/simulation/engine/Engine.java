@@ -207,7 +207,9 @@ public final class Engine {
 
     /** Time has passed: a refused connection is tried again. */
     public void retry() {
-        connecting = 0;
+        if (connecting == LATER) {
+            connecting = 0;
+        }
     }
 
     long call(long number, Consumer consumer) {
@@ -377,6 +379,9 @@ public final class Engine {
     private void loadAnswered(Run run, Heard answer) {
         if (run.state == Run.State.LOADING) {
             loadEnded(run, answer instanceof Heard.Loaded loaded ? loaded.blocks() : 0);
+        } else {
+            // It had ended before it heard: a load that is answered is idle, and nobody releases its pages once more.
+            run.unanswered.forEach(page -> pool.unhold(page, run.attempt));
         }
     }
 
@@ -527,6 +532,7 @@ public final class Engine {
             touched.addAll(run.sealed);
             touched.addAll(run.pages.subList(run.matched, run.matched + run.loading));
             touched.forEach(page -> pool.hold(page, run.attempt));
+            run.unanswered = List.copyOf(run.pages.subList(run.matched, run.matched + run.loading));
         }
         run.state = state;
         run.reason = reason;
