@@ -10,7 +10,7 @@ import java.util.List;
  * The water level that policy sets for one tier. What is on its way out counts as gone.
  *
  * @param tier the tier
- * @param highMark share of the capacity at which relief begins, inclusive
+ * @param highMark share of the capacity at which relief begins, inclusive; 0 for never
  * @param lowMark share of the capacity below which it ends
  * @param below tier that takes a copy of what leaves; UNKNOWN when none does
  */
@@ -24,17 +24,17 @@ record Level(Tier tier, double highMark, double lowMark, Tier below) {
 
     /** Whether so much stands that relief begins. */
     boolean isHigh(TierRow row) {
-        return Policies.reaches(standing(row), highMark, row.capacityBlocks());
+        return highMark > 0 && Policies.reaches(standing(row), highMark, row.capacityBlocks());
     }
 
     /** Whether so little stands that relief may end. */
     boolean isLow(TierRow row) {
-        return !Policies.reaches(standing(row), lowMark, row.capacityBlocks());
+        return highMark == 0 || !Policies.reaches(standing(row), lowMark, row.capacityBlocks());
     }
 
     /** Blocks that must go until it is low, count. */
     long excess(TierRow row) {
-        return Policies.excess(standing(row), lowMark, row.capacityBlocks());
+        return highMark == 0 ? 0 : Policies.excess(standing(row), lowMark, row.capacityBlocks());
     }
 
     private static long standing(TierRow row) {

@@ -38,7 +38,11 @@ public final class Policies {
     }
 
     private static void marks(List<String> findings, String tier, double high, double low) {
-        check(findings, high >= LEAST_MARK && high <= 1, tier + "HighMark must be from " + LEAST_MARK + " to 1");
+        if (high == 0 && low == 0) {
+            return; // no water level
+        }
+        check(findings, high >= LEAST_MARK && high <= 1,
+                tier + "HighMark must be from " + LEAST_MARK + " to 1, or both marks 0 for no water level");
         check(findings, low >= LEAST_MARK && low <= high, tier + "LowMark must be from " + LEAST_MARK + " to " + tier + "HighMark");
     }
 

@@ -81,7 +81,8 @@ final class Registration {
         if (finding == null) {
             finding = tiers(e);
         }
-        if (finding == null && row != null && row.alive() && !row.processId().equals(e.processId())) {
+        if (finding == null && row != null && row.alive() && !row.processId().equals(e.processId())
+                && !row.processId().equals(e.replaces())) {
             long silent = d.clock().ticks() - row.heardTick();
             if (silent <= d.policy().nodeSilentTicks()) {
                 finding = new Finding(RefusalReason.DUPLICATE_NODE, "Process " + row.processId() + " speaks for node " + e.node()

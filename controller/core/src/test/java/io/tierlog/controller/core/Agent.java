@@ -30,6 +30,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** An agent process that says whatever a test wants it to say, numbered as an agent numbers its events. */
 final class Agent {
@@ -41,6 +42,7 @@ final class Agent {
     final long disk;
     long incarnation;
     long sequence;
+    @Nullable String replaces;
 
     Agent(String node, String processId, long host) {
         this(node, processId, host, 0);
@@ -76,7 +78,7 @@ final class Agent {
             tiers.add(new TierCapacity(Tier.DISK, disk, 4_096));
         }
         return new AgentRegistering(envelope, node, processId, "1", tiers, List.of(layout), digest(), nodesPerInstance, 1, Map.of(),
-                digest());
+                digest(), replaces);
     }
 
     static Bytes digest() {

@@ -64,6 +64,13 @@ final class HeapBytes implements OrderedBytes {
         };
     }
 
+    /** Another store with the same entries. */
+    HeapBytes copy() {
+        HeapBytes copy = new HeapBytes();
+        copy.entries.putAll(entries);
+        return copy;
+    }
+
     /** The rows of {@code tables} as a store would hold them. */
     static Map<Bytes, Bytes> dump(HeapTables tables) {
         Map<Bytes, Bytes> dump = new TreeMap<>();

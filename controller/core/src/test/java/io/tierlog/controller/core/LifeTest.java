@@ -98,6 +98,22 @@ class LifeTest {
         assertRefused(RefusalReason.STALE_INCARNATION, w.input(a.heartbeat()));
     }
 
+    /** Who holds the lock of the last process of the node need not wait until that one has been silent for long enough. */
+    @Test
+    void aProcessThatKnowsTheLastToHaveEndedTakesItsPlaceAtOnce() {
+        Agent a = w.register("a", 10);
+        Agent wrong = new Agent("a", "a-2", 10);
+        wrong.replaces = "a-0";
+        assertRefused(RefusalReason.DUPLICATE_NODE, w.input(wrong.registering()));
+
+        Agent next = new Agent("a", "a-3", 10);
+        next.replaces = "a-1";
+        w.register(next);
+        assertEquals("NodeEnded AgentAccepted SweepAdvanced", w.factNames());
+        assertEquals(2, next.incarnation);
+        assertRefused(RefusalReason.STALE_INCARNATION, w.input(a.heartbeat()));
+    }
+
     @Test
     void aSignOfLifeKeepsANodeAlive() {
         Agent a = w.register("a", 10);
@@ -364,6 +380,22 @@ class LifeTest {
         assertEquals(CopyState.ABSENT, w.state(a, Tier.DEVICE, p.get(0)));
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
         assertRefused(RefusalReason.REPEATED, w.input(new EngineDetached(a.envelope(), "e", false)));
+    }
+
+    /** The sweep takes two blocks at a time; that the others count no more is true at once. */
+    @Test
+    void deviceCopiesOfAnEngineThatLeftCountNoMoreAtOnce() {
+        World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(2));
+        Agent a = small.register("a", 10);
+        small.input(new EngineAttached(a.envelope(), "e", 64, Agent.digest(), Map.of()));
+        small.input(a.submit("r", p).answered().event());
+        small.input(a.sealed("r", 1, Agent.paged(p, 0, 5, 0)));
+        assertEquals(CopyState.SERVING, small.state(a, Tier.DEVICE, p.get(4)));
+
+        small.input(new EngineDetached(a.envelope(), "e", false));
+
+        assertEquals(2, small.fact(BlocksRemoved.class).blocks().size());
+        p.forEach(key -> assertEquals(CopyState.ABSENT, small.state(a, Tier.DEVICE, key)));
     }
 
     @Test

@@ -85,7 +85,8 @@ class PolicyTest {
     @Test
     void theMarksOfTheDiskAreCheckedToo() {
         w.input(change(0, new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 1.1, 1.2, true, 1, 1, 1, 0, false)));
-        assertEquals(List.of("diskHighMark must be from 1.0E-6 to 1", "diskLowMark must be from 1.0E-6 to diskHighMark"),
+        assertEquals(List.of("diskHighMark must be from 1.0E-6 to 1, or both marks 0 for no water level",
+                        "diskLowMark must be from 1.0E-6 to diskHighMark"),
                 w.fact(PolicyRefused.class).findings());
     }
 

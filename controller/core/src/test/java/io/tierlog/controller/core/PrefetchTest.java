@@ -227,6 +227,19 @@ class PrefetchTest {
         assertEquals(RequestState.PREFILLING, state());
     }
 
+    /** B13: by the time it is told again a block has gone; it does not come back by being told. */
+    @Test
+    void aLateRepeatBringsNothingBack() {
+        w.input(done(5, command.lease()));
+        w.input(a.evicted(Tier.HOST, RemovalReason.CHECKSUM, Agent.paged(p, 4, 5, 4)));
+        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(4)));
+
+        assertRefused(RefusalReason.OPERATION_ENDED, w.input(done(5, command.lease())));
+
+        assertEquals("InputRefused", w.factNames());
+        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(4)));
+    }
+
     /** C1: the failure of attempt 1's fetch does not end attempt 2's. */
     @Test
     void aCompletionEndsItsOwnAttemptOnly() {

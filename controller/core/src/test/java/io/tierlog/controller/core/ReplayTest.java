@@ -66,6 +66,26 @@ class ReplayTest {
         assertEquals(HeapBytes.dump(history.tables()), store.dump());
     }
 
+    /** The instance may end after any fact: the next one goes on from the store alone. */
+    @Test
+    void aCutAfterAnyFactGivesTheSameTables() {
+        RandomHistory history = new RandomHistory(12, (w, e) -> {}, () -> {}).run(120);
+        List<Decision> facts = history.world().facts;
+        HeapBytes upToHere = new HeapBytes();
+        for (int cut = 0; cut <= facts.size(); cut++) {
+            HeapBytes store = upToHere.copy();
+            BytesTables tables = new BytesTables(store);
+            facts.subList(cut, facts.size()).forEach(fact -> Evolve.apply(tables, fact));
+            tables.flush();
+            assertEquals(HeapBytes.dump(history.tables()), store.dump(), "cut after " + cut);
+            if (cut < facts.size()) {
+                BytesTables next = new BytesTables(upToHere);
+                Evolve.apply(next, facts.get(cut));
+                next.flush();
+            }
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {6, 7, 8})
     void aStoreOfBytesComesToTheSameDecisions(long seed) {

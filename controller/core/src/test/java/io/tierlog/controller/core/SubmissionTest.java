@@ -20,6 +20,7 @@ import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -119,8 +120,10 @@ class SubmissionTest {
     @Test
     void whatTheDeviceHoldsIsNotFetched() {
         w.input(a.submit("r", p).device(2).store(2, 4).event());
-
         assertEquals(Agent.blocks(p, 2, 6), w.command(PrefetchBlocks.class).blocks());
+
+        w.input(a.submit("r2", p).device(2).store(0, 6).event());
+        assertEquals(Agent.blocks(p, 2, 6), w.command(PrefetchBlocks.class).blocks(), "that the store has the first two changes nothing");
     }
 
     /** Block 3 is nowhere: 4 and 5 are of no use. */
@@ -171,6 +174,30 @@ class SubmissionTest {
 
         assertEquals("RequestTransitioned LeaseEnded RequestAdmitted RequestTransitioned", w.factNames());
         assertEquals(RequestReason.NEW_ATTEMPT, w.facts(RequestTransitioned.class).getFirst().reason());
+    }
+
+    /** The engine goes on with attempt 2; what is still said of attempt 1 moves nothing. */
+    @Test
+    void anAttemptThatWasOvertakenIsHeardOfNoMore() {
+        w.input(a.submit("r", p).store(0, 6).event());
+        w.input(a.submit("r", p).attempt(2).store(0, 6).event());
+        assertRefused(RefusalReason.STALE_ATTEMPT, w.input(a.prefilled("r", 1)));
+        assertRefused(RefusalReason.STALE_ATTEMPT, w.input(a.finished("r", 1)));
+        assertRefused(RefusalReason.STALE_ATTEMPT, w.input(a.cancelled("r", 1)));
+        assertRefused(RefusalReason.STALE_ATTEMPT, w.input(a.waitExpired("r", 1)));
+        assertEquals(RequestState.PREFETCHING, Objects.requireNonNull(w.request(a, "r")).state());
+    }
+
+    /** C14: an event that names more blocks than one input may is refused whole. */
+    @Test
+    void anEventWithTooManyBlocksIsRefused() {
+        World small = new World(new HeapTables(), new Limits(1, 100, 100, 8, 100, 64, 4));
+        Agent b = small.register("a", 1_000);
+        List<Bytes> path = Agent.path("q", 101);
+        small.input(b.submit("r", path.subList(0, 100)).answered().event());
+        assertRefused(RefusalReason.OVER_LIMIT, small.input(b.sealed("r", 1, Agent.paged(path, 0, 101, 0))));
+        assertRefused(RefusalReason.OVER_LIMIT, small.input(b.evicted(Tier.DEVICE, RemovalReason.ENGINE_EVICTED, Agent.paged(path, 0, 101, 0))));
+        assertEquals(Outcome.APPLIED, small.input(b.sealed("r", 1, Agent.paged(path, 0, 100, 0))).outcome());
     }
 
     @Test

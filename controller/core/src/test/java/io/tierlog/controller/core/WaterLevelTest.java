@@ -87,6 +87,25 @@ class WaterLevelTest {
         assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 
+    /** Without marks all 10 of 10 stay, also when the marks go while relief is on: with one drop of one block in flight it is after one. */
+    @Test
+    void withoutMarksNothingLeaves() {
+        Policy none = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 1, 1_000, 5_000, 3, true);
+        World narrow = new World(new HeapTables(), new Limits(1, 1_000, 65_536, 1, 1_000, 1_024, 64)).policy(none);
+        Agent b = narrow.register("b", 10);
+        narrow.warm(b, "x", Agent.path("x", 6), 0);
+        narrow.warm(b, "y", Agent.path("y", 4), 10);
+        narrow.tick();
+        assertEquals(0, narrow.facts.stream().filter(WaterLevelCrossed.class::isInstance).count());
+
+        narrow.policy(policy(1)).tick();
+        assertEquals(1, narrow.facts(WaterLevelCrossed.class).size());
+        assertEquals(1, narrow.commands(DropBlocks.class).size());
+        narrow.policy(none).tick();
+        assertEquals(1, narrow.facts(WaterLevelRelieved.class).size());
+        assertEquals(0, narrow.commands(DropBlocks.class).size());
+    }
+
     @Test
     void oneCrossingDropsOnce() {
         cross();

@@ -13,6 +13,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
@@ -68,6 +69,8 @@ class TopologyParityTest {
         }
         assertEquals(scenario.facts, unstamped(facts));
         assertEquals(scenario.commands, unstampedCommands(commands));
+        assertEquals(encoded(scenario.facts), encoded(unstamped(facts)));
+        assertEquals(encoded(scenario.commands), encoded(unstampedCommands(commands)));
         assertChained(facts.stream().map(fact -> new Link(fact.envelope(), fact)).toList());
         assertChained(commands.stream().map(command -> new Link(command.envelope(), command)).toList());
     }
@@ -127,6 +130,10 @@ class TopologyParityTest {
             case Reading.Decoded<F> good -> good.value();
             case Reading.Unreadable<F> bad -> throw new AssertionError("unreadable: " + bad);
         };
+    }
+
+    private static List<Bytes> encoded(List<? extends WireRecord> records) {
+        return records.stream().map(record -> Bytes.wrapUnshared(Codec.avro(record))).toList();
     }
 
     private static List<Decision> unstamped(List<Decision> facts) {

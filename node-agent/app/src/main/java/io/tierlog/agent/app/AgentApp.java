@@ -11,7 +11,6 @@ import io.tierlog.agent.app.log.KafkaEventSink;
 import io.tierlog.agent.app.log.Registrar;
 import io.tierlog.agent.app.log.RegistrationRefusedException;
 import io.tierlog.agent.app.memory.DeviceStreams;
-import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
@@ -22,11 +21,9 @@ import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.AgentPhase;
 import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.agent.core.Ports;
-import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceMemory;
 import io.tierlog.agent.core.port.DiskTransfers;
-import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.DiskStatus;
 import io.tierlog.agent.disk.DiskWorkers;
@@ -134,7 +131,8 @@ public final class AgentApp implements AutoCloseable {
             door = new DoorServer(
                     config.door(),
                     new DoorServer.Wiring(
-                            config.node(), new Agreed(config.memory().layouts(), config.ranks()), loop::offer, loop::post, new Pools(), this::health),
+                            config.node(), new Agreed(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
+                            new DevicePools(device, streams), this::health),
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
             Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink);
@@ -163,19 +161,6 @@ public final class AgentApp implements AutoCloseable {
             return DeviceStreams.start(name, device, host, config.tuning().streams(), loop::post);
         } catch (DeviceFault e) {
             throw new DeviceUnavailableException("the host pool cannot be registered with the device: " + e.getMessage(), e);
-        }
-    }
-
-    /** The door's view of the device. */
-    private final class Pools implements DoorServer.Pools {
-        @Override
-        public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
-            return EnginePool.open(device, layouts, handles);
-        }
-
-        @Override
-        public void attach(EnginePool pool) {
-            streams.attach(pool);
         }
     }
 
@@ -330,7 +315,8 @@ public final class AgentApp implements AutoCloseable {
                 config.nodesPerInstance(),
                 config.ranks(),
                 effective,
-                Layouts.sha256(lines.toString()));
+                Layouts.sha256(lines.toString()),
+                null);
     }
 
     private void register() {

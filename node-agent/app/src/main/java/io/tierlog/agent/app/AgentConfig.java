@@ -176,7 +176,7 @@ public record AgentConfig(
      * Bounds.
      *
      * @param limits of the core
-     * @param door of the engine door
+     * @param door of the engine door; takes as many blocks in a call as the core does in a request
      * @param host how the memory of the host pool is had
      * @param device the device of the engines
      * @param streams of the copies between device and host
@@ -196,6 +196,10 @@ public record AgentConfig(
         public Tuning {
             if (inboxCalls < 1 || inboxRecords < 1) {
                 throw new IllegalArgumentException("an inbox has room for 1 or more: calls " + inboxCalls + ", records " + inboxRecords);
+            }
+            if (door.blocksPerCall() != limits.bounds().keysPerRequest()) {
+                throw new IllegalArgumentException("the door takes " + door.blocksPerCall() + " blocks in a call and the core behind it "
+                        + limits.bounds().keysPerRequest() + ": blocksPerCall and keysPerRequest are one limit, give both the same");
             }
         }
 

@@ -36,46 +36,22 @@ import io.tierlog.door.v1.Released;
 import io.tierlog.door.v1.ReserveRequest;
 import io.tierlog.door.v1.SubmitRequest;
 import io.tierlog.schemas.event.EngineDetached;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Bad input at the door, over real gRPC, to a real core with an emulated device: each is a status with a reason, and afterwards as many pages are
  * free and pinned as before. Four blocks of the prompt serve on the host.
  */
-class DoorBadInputTest {
+class DoorBadInputTest extends WarmDoor {
     private static final Metadata.Key<String> REFUSAL = Metadata.Key.of("tierlog-refusal", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> POSITION = Metadata.Key.of("tierlog-position", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> TIMEOUT = Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER);
     private static final Held BEFORE = new Held(DoorWorld.HOST_PAGES - 4, 0, 0, 0);
-
-    @TempDir
-    Path directory;
-
-    private DoorWorld world;
-    private TestEngine engine;
-    private String session;
-
-    @BeforeEach
-    void start() throws Exception {
-        world = DoorWorld.registered(directory);
-        engine = world.engine();
-        session = world.attach(engine);
-        world.warm(engine, session, 4);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        world.close();
-    }
 
     private SubmitRequest request() {
         return submit(session, "r1", 4);
@@ -231,11 +207,7 @@ class DoorBadInputTest {
 
     @Test
     void theDoorsOwnDeadlineEndsACallThatBringsNone() throws Exception {
-        world.close();
-        world = DoorWorld.registered(directory, new DoorLimits(16, 4, 100, 100, 100, 400));
-        engine = world.engine();
-        session = world.attach(engine);
-        world.warm(engine, session, 4);
+        restart(new DoorLimits(16, 4, 100, 100, 100, 400));
         Offer offer = world.offered(engine, request());
         world.gate(Direction.LOAD).pauseAfter(0);
         String why = refused(Status.Code.DEADLINE_EXCEEDED, "EXPIRED", () -> engine.calls().withDeadline(null).load(loadOf(offer, 4, 4).build()));

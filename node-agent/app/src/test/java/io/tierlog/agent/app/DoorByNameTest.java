@@ -35,33 +35,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What engines ask for by the names of blocks, over gRPC: 4 of 16 host pages hold blocks 0 to 3 of the prompt, which the store has too. */
-class DoorByNameTest {
-    @TempDir
-    Path directory;
-
-    private DoorWorld world;
-    private TestEngine engine;
-    private String session;
-
-    @BeforeEach
-    void start() throws Exception {
-        world = DoorWorld.registered(directory);
-        engine = world.engine();
-        session = world.attach(engine);
-        world.warm(engine, session, 4);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        world.close();
-    }
-
+class DoorByNameTest extends WarmDoor {
     private ExistRequest exist(int blocks) {
         return ExistRequest.newBuilder().setSession(session).setNamespace(AgentAppTest.NAMESPACE)
                 .addAllKeys(submit(session, "any", blocks).getKeysList()).build();

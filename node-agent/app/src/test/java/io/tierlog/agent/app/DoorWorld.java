@@ -14,7 +14,6 @@ import io.tierlog.agent.app.memory.Checksums;
 import io.tierlog.agent.app.memory.CopyGate;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
-import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.store.MemoryStore;
 import io.tierlog.agent.app.store.ObjectName;
@@ -26,11 +25,9 @@ import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.agent.core.Ports;
 import io.tierlog.agent.core.copy.Direction;
-import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceMemory;
 import io.tierlog.agent.core.port.EventSink;
-import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.Offer;
 import io.tierlog.door.v1.RegisterBuffersRequest;
@@ -90,7 +87,7 @@ final class DoorWorld implements AutoCloseable {
         streams = DeviceStreams.start("door-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
         workers = new StoreWorkers("door-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
         DoorServer.Wiring wiring =
-                new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new Pools(), this::health);
+                new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new DevicePools(device, streams), this::health);
         door = new DoorServer(DoorAddress.tcp(0), wiring, limits);
         core = new AgentCore(
                 AgentLimits.defaults().withPrefetchWaitMs(20_000), // the test is the controller, and may be slow
@@ -115,18 +112,6 @@ final class DoorWorld implements AutoCloseable {
         world.loop.put(new AgentInput.Registered(1, 0, ScriptedController.POLICY));
         Eventually.await("registration", () -> world.status.onTheLog());
         return world;
-    }
-
-    private final class Pools implements DoorServer.Pools {
-        @Override
-        public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
-            return EnginePool.open(device, layouts, handles);
-        }
-
-        @Override
-        public void attach(EnginePool pool) {
-            streams.attach(pool);
-        }
     }
 
     private final class Sink implements EventSink {

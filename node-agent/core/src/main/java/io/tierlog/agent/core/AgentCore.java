@@ -31,11 +31,14 @@ import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.AgentInput.TimePassed;
 import io.tierlog.agent.core.device.DevicePins;
 import io.tierlog.agent.core.disk.DiskIndex;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentStopping;
+import java.util.List;
 
 /**
  * The agent of one node as a state machine: it owns the host pages, answers engines, runs commands, and tells the log what happened.
@@ -97,6 +100,27 @@ public final class AgentCore {
         operations.pump();
         desk.disk.work();
         stopWhenIdle();
+    }
+
+    /**
+     * Lets go of blocks of a tier, as for want of room, because an operator says so: deepest first, and none that is pinned, or extended by one that
+     * stays.
+     *
+     * @param tier HOST or DISK
+     * @return what became of each key in order: COMPLETED, NOT_SERVING, or PINNED
+     */
+    public List<OperationReason> evict(Tier tier, String namespace, List<Bytes> keys) {
+        List<OperationReason> answers = new Evictions(desk, tier, namespace).run(keys);
+        writeBacks.retry();
+        desk.disk.work();
+        return answers;
+    }
+
+    /** Whether all of {@code keys} serve on that tier, HOST or DISK. */
+    public boolean serves(Tier tier, String namespace, List<Bytes> keys) {
+        return keys.stream().allMatch(key -> tier == Tier.HOST
+                ? desk.pages.serving(namespace, key).isPresent()
+                : desk.disk.serving(namespace, key).isPresent());
     }
 
     /** When the caller should bring {@link TimePassed} at the latest; {@link Long#MAX_VALUE} when nothing is due. */
@@ -282,11 +306,10 @@ public final class AgentCore {
             desk.ports.device().detach();
         }
         door.sessionGone(in.session());
-        loads.sessionGone(in.session());
+        Callers.sessionGone(operations, in.session());
         leases.sessionGone(in.session());
         looks.sessionGone(in.session());
         saves.sessionGone(in.session());
-        reads.sessionGone(in.session());
         writeBacks.engineGone(in.session());
         engines.close(in);
     }

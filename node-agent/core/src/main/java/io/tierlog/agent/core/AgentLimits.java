@@ -98,7 +98,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
      * @param requests attempts that live or whose device pages are still pinned
      * @param waiting attempts that wait for the store's answer or for a fetch; one more is answered at once
      * @param operations operations in progress, those that wait for room included
-     * @param keysPerRequest keys of one request, blocks of one call or command
+     * @param keysPerRequest keys of one request, blocks of one call or command; the door must have the same
      * @param journal commands, ended operations, and (times 64) blocks of ended operations that are remembered
      */
     public record Bounds(int requests, int waiting, int operations, int keysPerRequest, int journal) {
@@ -116,6 +116,9 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
         }
     }
 
+    /** Keys of one request and blocks of one call or command, when nothing else is said: a record of the log stays under 1 MiB. */
+    public static final int KEYS_PER_REQUEST = 4_096;
+
     /** Most blocks in one WriteBackBlocks; a command of that size may be followed by another for the same request. */
     static final int FULL_BATCH = 1_000;
 
@@ -132,7 +135,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
     /** The limits of an agent that is told nothing else. */
     public static AgentLimits defaults() {
         return new AgentLimits(
-                new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, 4_096, 4_096),
+                new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, KEYS_PER_REQUEST, 4_096),
                 new Disk(4, 2, 1_000), new Door(256, 50, 5_000, 60_000, 256, 200, 10_000), 8);
     }
 

@@ -23,11 +23,11 @@ final class Callers {
         }
     }
 
-    /** The session, and its device pages with it, have gone. */
-    static void sessionGone(Operations operations, Class<? extends ToDevice> kind, String session) {
+    /** The session, and its device pages with it, have gone. Loads of requests have ended with their attempts by now. */
+    static void sessionGone(Operations operations, String session) {
         for (Session one : operations.all()) {
-            if (kind.isInstance(one) && kind.cast(one).owner().session().equals(session)) {
-                giveUp(operations, one, OperationReason.ENGINE_GONE);
+            if (one instanceof ToDevice move && move.owner().session().equals(session)) {
+                giveUp(operations, move, OperationReason.ENGINE_GONE);
             }
         }
     }

@@ -176,9 +176,4 @@ final class Loads {
             case Leases.Reserved reserved -> leases.release(name);
         }
     }
-
-    /** Loads outside of requests into the pages of an engine that has gone; those of requests end with their attempts. */
-    void sessionGone(String session) {
-        Callers.sessionGone(operations, LoadBack.class, session);
-    }
 }

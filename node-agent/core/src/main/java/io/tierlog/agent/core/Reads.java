@@ -96,8 +96,4 @@ final class Reads {
             waits.clear(read);
         }
     }
-
-    void sessionGone(String session) {
-        Callers.sessionGone(operations, ReadBack.class, session);
-    }
 }

@@ -322,6 +322,8 @@ class DiskCasesTest {
         world.end(Kind.DISK_DROP, 0, OperationReason.IO);
         assertEquals(BlockStatus.GONE, world.heard.event(DropDone.class).blocks().getFirst().status());
         assertEquals(1, world.disk().leavingBlocks());
+        world.command(world.dropCommand(prompt, List.of(world.heard.last(WriteBackDone.class).blocks().getLast()), Tier.DISK));
+        assertEquals(OperationReason.LAST_COPY, world.heard.event(DropFailed.class).reason(), "what leaves is nothing to rely on");
         world.end(Kind.DISK_DROP, 0, OperationReason.IO); // once more at once, then each second
         assertEquals(List.of(), world.ports.of(Kind.DISK_DROP));
         world.advance(1_000);

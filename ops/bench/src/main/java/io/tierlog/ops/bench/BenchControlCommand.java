@@ -2,21 +2,18 @@
 package io.tierlog.ops.bench;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.ops.bench.control.ControlBench;
 import io.tierlog.ops.bench.control.ControlBenchConfig;
 import io.tierlog.ops.bench.control.ControlBenchReport;
 import io.tierlog.ops.bench.control.ReportText;
-import java.io.PrintWriter;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code tierlog bench control}: prints the table, and returns 1 when something in it is not accounted for. */
 @Command(
@@ -31,9 +28,6 @@ import picocli.CommandLine.Spec;
 public final class BenchControlCommand implements Callable<Integer> {
     private static final int NOT_ACCOUNTED = 1;
     private static final ControlBenchConfig DEFAULTS = ControlBenchConfig.DEFAULTS;
-
-    @Spec
-    CommandSpec spec;
 
     @Option(names = "--bootstrap-servers", paramLabel = "HOST:PORT", description = "Cluster to run on (default: a broker of its own).")
     @Nullable String bootstrapServers;
@@ -68,8 +62,8 @@ public final class BenchControlCommand implements Callable<Integer> {
     @Option(names = "--commands", paramLabel = "WAY", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Commands commands = Commands.both;
 
-    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    Format format = Format.text;
+    @Mixin
+    BenchOutput output;
 
     /** How commands leave the controller; the names are what a user types. */
     enum Commands {
@@ -81,27 +75,10 @@ public final class BenchControlCommand implements Callable<Integer> {
         both
     }
 
-    /** What {@code --format} takes; the names are what a user types. */
-    enum Format {
-        /** For people. */
-        text,
-        /** For programs: one JSON object on stdout, nothing else. */
-        json
-    }
-
     @Override
     public Integer call() throws JsonProcessingException {
-        PrintWriter err = spec.commandLine().getErr();
-        ControlBenchReport report = ControlBench.run(config(), step -> {
-            err.println(step);
-            err.flush();
-        });
-        PrintWriter out = spec.commandLine().getOut();
-        switch (format) {
-            case text -> out.print(ReportText.of(report));
-            case json -> out.println(new ObjectMapper().writeValueAsString(report));
-        }
-        out.flush();
+        ControlBenchReport report = ControlBench.run(config(), output::step);
+        output.print(report, ReportText::of);
         return report.accounted() ? 0 : NOT_ACCOUNTED;
     }
 

@@ -2,12 +2,10 @@
 package io.tierlog.ops.bench;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.ops.bench.transfer.TransferBench;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig;
 import io.tierlog.ops.bench.transfer.TransferReport;
 import io.tierlog.ops.bench.transfer.TransferText;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -15,9 +13,8 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code tierlog bench transfer}: prints the tables. */
 @Command(
@@ -33,9 +30,6 @@ import picocli.CommandLine.Spec;
         })
 public final class BenchTransferCommand implements Callable<Integer> {
     private static final TransferBenchConfig DEFAULTS = TransferBenchConfig.DEFAULTS;
-
-    @Spec
-    CommandSpec spec;
 
     @Option(
             names = "--only",
@@ -68,30 +62,13 @@ public final class BenchTransferCommand implements Callable<Integer> {
     @Option(names = "--fio-engine", paramLabel = "ENGINE", description = "${COMPLETION-CANDIDATES}, for the disk (default: ${DEFAULT-VALUE}).")
     TransferBenchConfig.FioEngine fioEngine = DEFAULTS.fio();
 
-    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    Format format = Format.text;
-
-    /** What {@code --format} takes; the names are what a user types. */
-    enum Format {
-        /** For people. */
-        text,
-        /** For programs: one JSON object on stdout, nothing else. */
-        json
-    }
+    @Mixin
+    BenchOutput output;
 
     @Override
     public Integer call() throws JsonProcessingException {
-        PrintWriter err = spec.commandLine().getErr();
-        TransferReport report = TransferBench.run(config(), step -> {
-            err.println(step);
-            err.flush();
-        });
-        PrintWriter out = spec.commandLine().getOut();
-        switch (format) {
-            case text -> out.print(TransferText.of(report));
-            case json -> out.println(new ObjectMapper().writeValueAsString(report));
-        }
-        out.flush();
+        TransferReport report = TransferBench.run(config(), output::step);
+        output.print(report, TransferText::of);
         return 0;
     }
 

@@ -2,23 +2,14 @@
 package io.tierlog.ops.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import picocli.CommandLine;
 
 /** A tiny run of the whole benchmark: that it is complete and that it counts right, not how fast anything was. */
 final class BenchControlCommandTest {
@@ -32,20 +23,16 @@ final class BenchControlCommandTest {
             "tierlog_transactional",
             "tierlog_after_commit");
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-    private final AtomicReference<Exception> failure = new AtomicReference<>();
+    private final BenchRun bench = new BenchRun();
 
     @Test
     void aTinyRunIsCompleteAndEveryCommandAccountedFor() throws IOException {
-        Set<Path> before = leftovers();
+        Set<Path> before = BenchRun.leftovers();
 
-        int exitCode = run(
+        JsonNode report = bench.json(bench.run(
                 "control", "--format", "json", "--rate", "100", "--seconds", "1", "--rounds", "1", "--records", "300", "--nodes", "2",
-                "--partitions", "2", "--blocks", "4", "--commit-interval-ms", "500");
+                "--partitions", "2", "--blocks", "4", "--commit-interval-ms", "500"));
 
-        assertEquals(0, exitCode, () -> failure.get() + "\n" + err + "\n" + out);
-        JsonNode report = new ObjectMapper().readTree(out.toString());
         // The warm-up covers three commits: 1.5 s, 150 requests; then 100 for 1 s.
         for (String part : LATENCIES) {
             JsonNode latency = report.path(part);
@@ -62,7 +49,7 @@ final class BenchControlCommandTest {
             assertTrue(report.path("aims").path(ratio).asDouble() > 0, ratio);
         }
         assertTrue(report.path("record_bytes").asInt() > 4 * 32);
-        assertEquals(before, leftovers());
+        assertEquals(before, BenchRun.leftovers());
     }
 
     /** 300 records are 100 requests: each submitted, prefilled, finished. */
@@ -81,37 +68,17 @@ final class BenchControlCommandTest {
 
     @Test
     void badInputIsRefusedWithWhatToDo() {
-        run("control", "--rate", "0");
-        BenchException refused = assertInstanceOf(BenchException.class, failure.get());
-        assertTrue(refused.isBadInput());
-        assertEquals("--rate 0 is not between 1 and 20000", refused.getMessage());
+        bench.run("control", "--rate", "0");
+        assertEquals("--rate 0 is not between 1 and 20000", bench.refusal().getMessage());
 
-        run("control", "--bootstrap-servers", "127.0.0.1:1");
-        BenchException absent = assertInstanceOf(BenchException.class, failure.get());
-        assertTrue(absent.isBadInput());
-        assertTrue(absent.getMessage().contains("127.0.0.1:1"), absent.getMessage());
+        bench.run("control", "--bootstrap-servers", "127.0.0.1:1");
+        String absent = String.valueOf(bench.refusal().getMessage());
+        assertTrue(absent.contains("127.0.0.1:1"), absent);
     }
 
     @Test
     void theGroupWithoutABenchmarkSaysWhatThereIs() {
-        assertEquals(2, run());
-        assertTrue(err.toString().contains("control"), err.toString());
-    }
-
-    private int run(String... arguments) {
-        CommandLine line = new CommandLine(new BenchCommand());
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(err));
-        line.setExecutionExceptionHandler((failed, _, _) -> {
-            failure.set(failed);
-            return 1;
-        });
-        return line.execute(arguments);
-    }
-
-    private static Set<Path> leftovers() throws IOException {
-        try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-            return files.filter(file -> file.getFileName().toString().startsWith("tierlog-bench-")).collect(Collectors.toSet());
-        }
+        assertEquals(2, bench.run());
+        assertTrue(bench.err().contains("control"), bench.err());
     }
 }

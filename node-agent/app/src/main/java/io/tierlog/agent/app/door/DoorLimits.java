@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.door;
 
+import io.tierlog.agent.core.AgentLimits;
+
 /**
  * The bounds of the door, checked once.
  *
  * @param pendingCalls calls that wait for the core's answer
  * @param sessions sessions open at once
  * @param queuedNotices notices that wait for an engine that reads slowly; one more ends its session
- * @param blocksPerCall keys or blocks in one call
+ * @param blocksPerCall keys or blocks in one call; the core behind the door has the same bound, {@code keysPerRequest}
  * @param namespaceBytes length of a namespace in UTF-8
  * @param callMs how long the door waits for the answer to a call that brings no deadline of its own, in milliseconds
  */
 public record DoorLimits(int pendingCalls, int sessions, int queuedNotices, int blocksPerCall, int namespaceBytes, long callMs) {
-    /** 1,024 calls, 16 sessions, 8,192 notices, 8,192 blocks (a record of the log stays under 1 MiB), 1,024 bytes, 30 s. */
-    public static final DoorLimits DEFAULTS = new DoorLimits(1_024, 16, 8_192, 8_192, 1_024, 30_000);
+    /** 1,024 calls, 16 sessions, 8,192 notices, as many blocks as the core takes (4,096), 1,024 bytes, 30 s. */
+    public static final DoorLimits DEFAULTS = new DoorLimits(1_024, 16, 8_192, AgentLimits.KEYS_PER_REQUEST, 1_024, 30_000);
 
     private static final int BYTES_PER_BLOCK = 128;
     private static final int BYTES_PER_CALL = 64 << 10;

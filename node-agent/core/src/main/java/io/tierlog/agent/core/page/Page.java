@@ -69,7 +69,7 @@ public final class Page {
         return heldOnDisk;
     }
 
-    boolean heldElsewhere() {
+    public boolean heldElsewhere() {
         return heldInStore || heldOnDisk;
     }
 

@@ -99,7 +99,8 @@ final class Agent {
                 1,
                 1,
                 configuration,
-                sha256("benchmark=control\n")));
+                sha256("benchmark=control\n"),
+                null));
     }
 
     synchronized void heartbeat() {

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.disk.DiskCopy;
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.page.PageTable.Evicted;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.event.BlocksEvicted;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/** Blocks that somebody wants gone, though room is not short. One call, on the core's one thread. */
+final class Evictions {
+    private final Desk desk;
+    private final Tier tier;
+    private final String namespace;
+
+    Evictions(Desk desk, Tier tier, String namespace) {
+        if (tier != Tier.HOST && tier != Tier.DISK) {
+            throw new IllegalArgumentException("an agent lets go of blocks of HOST and DISK, not of " + tier);
+        }
+        this.desk = desk;
+        this.tier = tier;
+        this.namespace = namespace;
+    }
+
+    /** From the end of a prefix to its beginning; the answers in the order of the keys. */
+    List<OperationReason> run(List<Bytes> keys) {
+        OperationReason[] answers = new OperationReason[keys.size()];
+        Arrays.fill(answers, OperationReason.NOT_SERVING);
+        IntStream.range(0, keys.size())
+                .boxed()
+                .sorted(Comparator.comparingInt((Integer i) -> indexOf(keys.get(i))).reversed())
+                .forEach(i -> answers[i] = tier == Tier.HOST ? fromHost(keys.get(i)) : fromDisk(keys.get(i)));
+        return List.of(answers);
+    }
+
+    private int indexOf(Bytes key) {
+        Optional<Integer> index = tier == Tier.HOST
+                ? desk.pages.serving(namespace, key).map(page -> page.block().index())
+                : desk.disk.serving(namespace, key).map(copy -> copy.block().index());
+        return index.orElse(-1);
+    }
+
+    private OperationReason fromHost(Bytes key) {
+        Optional<Page> page = desk.pages.serving(namespace, key);
+        if (page.isEmpty()) {
+            return OperationReason.NOT_SERVING;
+        }
+        if (!page.get().pins().isEmpty() || !desk.pages.isLeaf(page.get())) {
+            return OperationReason.PINNED;
+        }
+        Evicted gone = new Evicted(namespace, page.get().paged(), !page.get().heldElsewhere());
+        desk.pages.leave(page.get());
+        desk.evicted("", List.of(gone));
+        return OperationReason.COMPLETED;
+    }
+
+    private OperationReason fromDisk(Bytes key) {
+        Optional<DiskCopy> copy = desk.disk.serving(namespace, key);
+        if (copy.isEmpty()) {
+            return OperationReason.NOT_SERVING;
+        }
+        if (!copy.get().pins().isEmpty() || desk.disk.index.children(copy.get()) > 0) {
+            return OperationReason.PINNED;
+        }
+        List<PagedBlock> gone = new ArrayList<>(List.of(copy.get().paged()));
+        desk.disk.leave(copy.get());
+        desk.disk.index.told(copy.get());
+        desk.disk.dropLater(copy.get(), copy.get().generation());
+        desk.tell("", e -> new BlocksEvicted(e, Tier.DISK, namespace, RemovalReason.PRESSURE, gone));
+        return OperationReason.COMPLETED;
+    }
+}

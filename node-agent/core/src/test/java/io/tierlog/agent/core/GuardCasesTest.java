@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.WriteBackBlocks;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.WaitExpired;
+import io.tierlog.schemas.event.WriteBackDone;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Guards that no other case shows: without one of them, its test here fails and no other does. Blocks of 2 tokens. */
+class GuardCasesTest {
+    private final Prompt prompt = Prompt.range(2, 1, 11);
+
+    private static List<BlockResult> onHost(World world, Prompt prompt, int... pages) {
+        world.compute("warm" + pages[0], prompt, 0, pages);
+        world.releasePins(writtenBack(world, "warm" + pages[0], prompt, pages));
+        return world.heard.last(WriteBackDone.class).blocks();
+    }
+
+    private static String writtenBack(World world, String request, Prompt prompt, int... pages) {
+        String operation = world.writeBack(request, prompt, 0, pages);
+        world.endAll(Kind.SAVE);
+        return operation;
+    }
+
+    /** A2: nothing is written back for a request that was rejected, so what it has sealed need not wait for a command. */
+    @Test
+    void a2WhatARejectedRequestHasSealedIsReleasedAtOnce() {
+        World world = World.running(31, 31);
+        world.submitted("r", prompt);
+        world.prefilled("r");
+        world.seal("r", prompt, 0, 3, 4);
+        world.on(new AgentInput.Finished(world.call(), World.attempt("r"), RequestReason.KV_BUDGET, 0));
+
+        assertEquals(List.of(3, 4), world.heard.releasedPages("r"));
+        world.assertAtRest();
+    }
+
+    /** A4c: two units of 2 blocks are under way; block 1 fails, blocks 2 and 3 land afterwards: without block 1 they are of no use. */
+    @Test
+    void a4WhatLandsBehindAFaultDoesNotCount() {
+        World world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(2, 4, 4, 4, 4)));
+        Prompt four = Prompt.range(2, 1, 9);
+        onHost(world, four, 0, 1, 2, 3);
+        world.submit("r", four, 0);
+        long load = world.load("r", four, 0, 10, 11, 12, 13);
+        assertEquals(2, world.ports.of(Kind.LOAD).size());
+        world.end(Kind.LOAD, 1, OperationReason.DEVICE_FAULT);
+        world.endAll(Kind.LOAD);
+
+        assertEquals(new Heard.Loaded(1, "DEVICE_FAULT"), world.heard.reply(load, Heard.Loaded.class));
+        LoadBackDone done = world.heard.event(LoadBackDone.class);
+        assertEquals(List.of(0), done.blocks().stream().filter(b -> b.status() == BlockStatus.ARRIVED).map(b -> b.block().index()).toList());
+    }
+
+    /** A7: as many bytes a block, otherwise laid out. */
+    @Test
+    void a7AnEngineWithAnotherLayoutIsRefused() {
+        World world = new World(31, 31, AgentLimits.defaults());
+        world.on(new AgentInput.SessionOpened(world.call(), "s", "e"));
+        long wrong = world.call();
+        world.on(new AgentInput.BuffersRegistered(wrong, "s", 31, FakePorts.BLOCK_BYTES, Bytes.copyOf(new byte[32]), Map.of()));
+
+        assertEquals(Refusal.LAYOUT_MISMATCH, world.refused(wrong).refusal());
+    }
+
+    /** B1: the right place, under the right block, but not the block of the prompt. */
+    @Test
+    void b1ABlockWithAnotherKeyIsNotFetched() {
+        World world = World.running(31, 31);
+        world.ports.put(prompt, 0, 5);
+        world.submitted("r", prompt);
+        PrefetchBlocks good = world.prefetchCommand("r", prompt, 0, 2);
+        Block foreign = new Block(1, Prompt.range(2, 51, 61).keys().getFirst(), prompt.keys().getFirst());
+        world.command(new PrefetchBlocks(good.envelope(), good.header(), good.operation(), good.lease(), good.leaseMs(), "r", 1, "m",
+                prompt.root(), List.of(prompt.block(0), foreign), good.sources(), List.of()));
+
+        assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
+    }
+
+    /** B1: the host has the key as block 1 of another prompt; that is not block 0 of this one. */
+    @Test
+    void b1APageOfAnotherIndexIsNotOffered() {
+        World world = World.running(31, 31);
+        Bytes key = prompt.keys().getFirst();
+        Prompt second = new Prompt("m", 2, 5, List.of(Prompt.range(2, 51, 52).root(), key));
+        onHost(world, second, 0, 1);
+
+        assertEquals(List.of(), world.offered(world.submitted("r", new Prompt("m", 2, 3, List.of(key)))).sources());
+    }
+
+    /** B2: two pages, one of which comes free. It is not enough for the first in line, and the second may not have it before. */
+    @Test
+    void b2NobodyOvertakesTheLine() {
+        World world = World.running(31, 2);
+        Prompt one = Prompt.of(2, 1, 2);
+        Prompt two = Prompt.of(2, 11, 12);
+        Prompt wide = Prompt.of(2, 21, 22, 23, 24);
+        Prompt late = Prompt.of(2, 31, 32);
+        world.compute("r1", one, 0, 0);
+        String first = writtenBack(world, "r1", one, 0);
+        world.compute("r2", two, 0, 1);
+        writtenBack(world, "r2", two, 1);
+        world.compute("r3", wide, 0, 2, 3);
+        world.writeBack("r3", wide, 0, 2, 3);
+        world.releasePins(first);
+        world.compute("r4", late, 0, 4);
+        world.writeBack("r4", late, 0, 4);
+
+        assertEquals(List.of(), world.ports.of(Kind.SAVE), "r3 waits for two pages, r4 for r3");
+        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+    }
+
+    /** B5: block 0 has come meanwhile and nobody pins it; the other page is pinned. Block 1 may not push out what it builds on. */
+    @Test
+    void b5WhatServesByThenIsNotEvictedForTheRest() {
+        World world = World.running(31, 2);
+        world.compute("warm", prompt, 0, 0);
+        world.ports.put(prompt, 0, 2);
+        world.submitted("r", prompt);
+        world.releasePins(writtenBack(world, "warm", prompt, 0));
+        Prompt other = Prompt.of(2, 51, 52);
+        world.compute("other", other, 0, 1);
+        writtenBack(world, "other", other, 1);
+        world.prefetch("r", prompt, 0, 2);
+
+        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
+        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(2, world.serving());
+    }
+
+    /** C6: the same operation under a higher number is no second one. */
+    @Test
+    void c6AnOperationBeginsOnceUnderWhateverNumber() {
+        World world = World.running(31, 31);
+        world.compute("r", prompt, 0, 0, 1);
+        WriteBackBlocks command = world.writeBackCommand("r", prompt, List.of(world.paged(prompt, 0, 0), world.paged(prompt, 1, 1)));
+        world.command(command);
+        world.command(new WriteBackBlocks(command.envelope(), world.header(), command.operation(), command.request(), command.attempt(),
+                command.namespace(), command.root(), command.blocks(), command.pinMs()));
+        world.endAll(Kind.SAVE);
+
+        assertEquals(1, world.heard.events(OperationStarted.class).size());
+        assertEquals(1, world.heard.events(WriteBackDone.class).size());
+    }
+
+    /** C10: the host's copy has gone, so the disk's is the last that this agent can answer for. */
+    @Test
+    void c10TheDiskDoesNotRelyOnAHostThatHasNone() {
+        World world = World.withDisk(31, 20);
+        List<BlockResult> host = onHost(world, prompt, 0, 1, 2, 3, 4);
+        world.copy(prompt, host.reversed());
+        world.endAll(Kind.DISK_WRITE);
+        BlockResult copy = world.heard.last(CopyDone.class).blocks().getFirst();
+        assertEquals(4, copy.block().index());
+        world.command(world.dropCommand(prompt, List.of(host.getLast()), Tier.DISK));
+        assertEquals(1, world.heard.events(DropDone.class).size());
+        world.command(world.diskDropCommand(prompt, List.of(new PagedBlock(copy.block(), -1, copy.generation(), 0)), Tier.HOST));
+
+        assertEquals(OperationReason.LAST_COPY, world.heard.last(DropFailed.class).reason());
+        assertEquals(5, world.disk().servingBlocks());
+    }
+
+    /** C12: a clock that went back and forth has not waited: 200 ms are 200 ms. */
+    @Test
+    void c12AClockThatGoesBackShortensNoWait() {
+        World world = World.running(31, 31);
+        world.ports.put(prompt, 0, 5);
+        world.nowMs += 50_000;
+        world.on(new AgentInput.TimePassed());
+        world.nowMs -= 50_000;
+        world.submitted("r", prompt);
+        world.nowMs += 50_100;
+        world.on(new AgentInput.TimePassed());
+        assertEquals(List.of(), world.heard.events(WaitExpired.class));
+        world.advance(100);
+        assertTrue(world.heard.event(WaitExpired.class).waitedMs() >= 200);
+    }
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.mutants;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.ops.mutants.Laboratory.Outcome;
+import io.tierlog.ops.mutants.Laboratory.Setup;
+import io.tierlog.ops.mutants.Laboratory.Verdict;
+import io.tierlog.ops.mutants.Mutant.Killer;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The whole way with a guard of two lines: edited, compiled, put in front, and its tests run in a JVM of their own. */
+class LaboratoryTest {
+    private static final String GUARDED = """
+            package t;
+            public class Guarded {
+                public static int half(int a) {
+                    if (a % 2 != 0) { throw new IllegalArgumentException("odd"); }
+                    int steps = 0;
+                    while (steps < a / 2) { steps++; }
+                    return steps;
+                }
+            }
+            """;
+    private static final String TESTS = """
+            package t;
+            import org.junit.jupiter.api.*;
+            import org.junit.jupiter.params.ParameterizedTest;
+            import org.junit.jupiter.params.provider.ValueSource;
+            public class GuardedTest {
+                @Test public void four() { Assertions.assertEquals(2, Guarded.half(4)); }
+                @ParameterizedTest @ValueSource(ints = {1, 3}) public void odd(int a) {
+                    Assertions.assertThrows(IllegalArgumentException.class, () -> Guarded.half(a));
+                }
+                @Test public void wrong() { Assertions.assertEquals(3, Guarded.half(4)); }
+            }
+            """;
+    private static final String GUARD = "if (a % 2 != 0) { throw new IllegalArgumentException(\"odd\"); }";
+
+    @TempDir
+    static Path root;
+
+    private static List<Path> classPath = List.of();
+
+    @BeforeAll
+    static void compile() throws IOException {
+        Path source = Files.writeString(root.resolve("Guarded.java"), GUARDED);
+        Path test = Files.writeString(root.resolve("GuardedTest.java"), TESTS);
+        Path classes = Files.createDirectories(root.resolve("classes"));
+        List<Path> path = new ArrayList<>(List.of(classes));
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).forEach(path::add);
+        classPath = path;
+        String libraries = System.getProperty("java.class.path");
+        assertEquals(0, ToolProvider.getSystemJavaCompiler()
+                .run(null, null, null, "-d", classes.toString(), "-cp", libraries, source.toString(), test.toString()));
+    }
+
+    private static Laboratory laboratory(int seconds) {
+        return new Laboratory(new Setup(root, classPath, List.of(), Duration.ofSeconds(seconds)));
+    }
+
+    private static Outcome examine(String text, String replacement, String... tests) throws IOException, InterruptedException {
+        Outcome outcome = laboratory(60).examine(new Mutant("m", "A1", "Guarded.java", text, replacement, new Killer.Tests(List.of(tests))));
+        assertEquals(GUARDED, Files.readString(root.resolve("Guarded.java")), "the source stays as it is");
+        return outcome;
+    }
+
+    @Test
+    void aGuardThatATestMissesIsKilledAndTheFailureIsTold() throws Exception {
+        Outcome outcome = examine(GUARD, "", "t.GuardedTest#four", "t.GuardedTest#odd");
+        assertEquals(Verdict.KILLED, outcome.verdict());
+        assertTrue(outcome.detail().contains("odd(int)[1]") && outcome.detail().contains("IllegalArgumentException"), outcome.detail());
+    }
+
+    @Test
+    void aGuardThatNoTestMissesSurvives() throws Exception {
+        assertEquals(Verdict.SURVIVED, examine(GUARD, "", "t.GuardedTest#four").verdict());
+    }
+
+    @Test
+    void anEntryThatMustBeMendedIsStale() throws Exception {
+        assertEquals(Verdict.STALE, examine("no such text", "", "t.GuardedTest#four").verdict());
+        assertEquals(Verdict.STALE, examine("steps", "stops", "t.GuardedTest#four").verdict(), "twice");
+        Outcome uncompiled = examine(GUARD, "if (", "t.GuardedTest#four");
+        assertEquals(Verdict.STALE, uncompiled.verdict());
+        assertTrue(uncompiled.detail().startsWith("does not compile"), uncompiled.detail());
+        Outcome unknown = examine(GUARD, "", "t.GuardedTest#five");
+        assertEquals(Verdict.STALE, unknown.verdict());
+        assertEquals("no such test: t.GuardedTest#five", unknown.detail());
+        assertEquals(Verdict.STALE, examine(GUARD, "", "t.NobodyTest#four").verdict());
+    }
+
+    @Test
+    void aMutantThatNeverEndsIsKilledByTheLimit() throws Exception {
+        Mutant endless = new Mutant("m", "A1", "Guarded.java", "steps++;", "", new Killer.Tests(List.of("t.GuardedTest#four")));
+        Outcome outcome = laboratory(3).examine(endless);
+        assertEquals(Verdict.KILLED, outcome.verdict());
+        assertEquals("not at its end after 3 s", outcome.detail());
+    }
+
+    @Test
+    void testsThatFailWithoutAMutantSayNothing() throws Exception {
+        Mutant good = new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Tests(List.of("t.GuardedTest#four")));
+        Mutant bad = new Mutant("n", "A1", "Guarded.java", GUARD, "", new Killer.Tests(List.of("t.GuardedTest#wrong")));
+        assertEquals(Optional.empty(), laboratory(60).control(List.of(good)));
+        String said = laboratory(60).control(List.of(good, bad)).orElseThrow();
+        assertTrue(said.startsWith("wrong()"), said);
+    }
+
+    @Test
+    void withoutASimulatorItsMutantsCannotBeRun() {
+        Mutant mutant = new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Simulate(List.of()));
+        assertTrue(String.valueOf(assertThrows(MutantsException.class, () -> laboratory(60).examine(mutant)).getMessage()).contains("simulator"));
+    }
+}

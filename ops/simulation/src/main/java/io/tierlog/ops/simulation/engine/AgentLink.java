@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.engine;
+
+import io.tierlog.schemas.Bytes;
+import java.util.List;
+
+/**
+ * How the engine speaks to the agent of its node. Every method is a call: it returns the number under which {@link Heard} answers, sooner or later or
+ * never.
+ */
+public interface AgentLink {
+    /** Names one attempt of one request of one session. */
+    record Attempt(String session, String request, int number) {}
+
+    /** A block in a device page. */
+    record PageBlock(int index, Bytes key, Bytes parent, int page, long generation) {}
+
+    /** Whether there is an agent that takes calls. */
+    boolean isUp();
+
+    /** Opens a session of the one instance of this engine. */
+    long open(String session);
+
+    /** Hands over the device pool of so many pages. */
+    long register(String session, int pages);
+
+    /** A request, of which the first {@code deviceBlocks} blocks are on the device. */
+    long submit(Attempt attempt, Prompt prompt, int deviceBlocks, boolean reuseEligible);
+
+    /** Host to device; the lease names what is loaded, the request is empty outside of requests. */
+    long load(Attempt attempt, String namespace, String lease, List<PageBlock> blocks);
+
+    /** Host to device by name. */
+    long read(String session, String namespace, List<PageBlock> blocks, long waitMs);
+
+    /** Where blocks are. */
+    long exist(String session, Prompt prompt);
+
+    /** All of these shall stay on the host for a while. */
+    long reserve(String session, String namespace, List<Bytes> keys, long leaseMs);
+
+    /** What the lease names is not wanted. */
+    long giveUp(String session, String lease);
+
+    /** Nobody waits for call {@code call} any more; the pages that it may touch are kept until they are released. */
+    void gone(long call, Attempt attempt, List<Integer> pages);
+
+    /** The prompt is prefilled. */
+    long prefilled(Attempt attempt, int deviceBlocks, int loadedBlocks, int computedBlocks);
+
+    /** A run of whole blocks is on the device. */
+    long sealed(Attempt attempt, String namespace, Bytes root, List<PageBlock> blocks);
+
+    /** Sealed blocks shall be on the host now. */
+    long save(Attempt attempt, String namespace, List<PageBlock> blocks);
+
+    /** The attempt has ended: COMPLETED, PREEMPTED, or a reason of rejection. */
+    long finished(Attempt attempt, String reason, int generatedTokens);
+
+    /** The attempt is given up. */
+    long cancelled(Attempt attempt);
+
+    /** Blocks have left the device. */
+    long evicted(String session, String namespace, List<PageBlock> blocks);
+}

@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.engine;
+
+import io.tierlog.ops.simulation.engine.AgentLink.Attempt;
+import io.tierlog.ops.simulation.engine.AgentLink.PageBlock;
+import io.tierlog.schemas.Bytes;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine of one node: it takes requests, asks the agent what it may load, loads, waits for device pages, computes what is left, seals, and gives
+ * pages back when the agent has let go of them. It never waits: what it hears stands in an inbox until {@link #step}.
+ *
+ * <p>It writes to a page as soon as it may, so that a copy that is still under way shows. For one thread.
+ */
+public final class Engine {
+    /**
+     * What an engine is.
+     *
+     * @param devicePages pages that requests may use, 1 or more
+     * @param sparePages further pages of the pool that requests never use
+     * @param retention whether ended requests leave their blocks for later ones
+     * @param maxContext most tokens of prompt and answer together
+     * @param kvBudgetBlocks most device pages of one request
+     * @param blockTokens tokens of a block
+     * @param adapters names of adapters that may be asked for
+     */
+    public record Config(
+            int devicePages, int sparePages, boolean retention, int maxContext, int kvBudgetBlocks, int blockTokens, List<String> adapters) {
+        public Config {
+            adapters = List.copyOf(adapters);
+        }
+    }
+
+    /** What a caller asks for. */
+    public record Request(String id, String namespace, String adapter, int[] tokens, int maxNew, boolean reuseEligible) {}
+
+    /** How a request is. */
+    public record View(String state, int prefixTokens, int computedTokens, int attempt, String reason, int pages) {}
+
+    /** Not before time has passed. */
+    private static final long LATER = Long.MAX_VALUE;
+
+    private final Config config;
+    private final Oracle oracle;
+    private final Tally tally;
+    private final AgentLink link;
+    private final SequencedMap<String, Run> runs = new LinkedHashMap<>();
+    private final Deque<Run> queue = new ArrayDeque<>();
+    private final Deque<Heard> inbox = new ArrayDeque<>();
+    private final Map<Long, Consumer> calls = new LinkedHashMap<>();
+    private final Map<String, String> outcomes = new LinkedHashMap<>();
+    private final Set<String> reserved = new LinkedHashSet<>();
+    private DevicePages memory;
+    private DevicePool pool;
+    private String session = "";
+    private boolean registered;
+    private long connecting;
+    private int sessions;
+    private int refusals;
+
+    /** What to do with an answer. */
+    private interface Consumer {
+        void take(Heard answer);
+    }
+
+    public Engine(Config config, Oracle oracle, Tally tally, AgentLink link) {
+        this.config = config;
+        this.oracle = oracle;
+        this.tally = tally;
+        this.link = link;
+        this.memory = new DevicePages(config.devicePages + config.sparePages, oracle.blockBytes());
+        this.pool = new DevicePool(memory, config.devicePages, config.retention);
+    }
+
+    // --- looking
+
+    /** The device memory of the present life. */
+    public DevicePages memory() {
+        return memory;
+    }
+
+    /** Name of the open session; empty when there is none. */
+    public String session() {
+        return session;
+    }
+
+    /** True when the agent has taken the device pool. */
+    public boolean connected() {
+        return registered;
+    }
+
+    /** Device pages that contain nothing and are nobody's. */
+    public int freePages() {
+        return pool.free();
+    }
+
+    /** Device pages that the agent may still touch for attempts that have ended. */
+    public int heldPages() {
+        return pool.held();
+    }
+
+    /** Reservations that are open. */
+    public int reservations() {
+        return reserved.size();
+    }
+
+    /** Requests that have not ended, in the order in which they came. */
+    public List<String> live() {
+        return runs.values().stream().filter(run -> !run.state.isEnd()).map(run -> run.request).toList();
+    }
+
+    /** How a request is; null when nobody knows it. */
+    public @Nullable View view(String request) {
+        Run run = runs.get(request);
+        if (run == null) {
+            return null;
+        }
+        boolean decided = run.state == Run.State.PREFILLING || run.state == Run.State.DECODING || run.state == Run.State.FINISHED;
+        int prefix = run.prefix() * config.blockTokens;
+        return new View(run.state.name(), prefix, decided ? run.promptTokens - prefix : 0, run.attempt.number(), run.reason,
+                run.pages.size());
+    }
+
+    /** What became of calls that were given a name. */
+    public Map<String, String> outcomes() {
+        return outcomes;
+    }
+
+    /** Calls that the agent refused though the engine kept to the rules, as far as it could know. */
+    public int refusals() {
+        return refusals;
+    }
+
+    // --- life
+
+    /** Forgets everything, as a process that is killed; the caller tells the agent. */
+    public void vanish() {
+        memory.abandon();
+        for (Run run : runs.values()) {
+            if (!run.state.isEnd()) {
+                run.state = Run.State.CANCELLED;
+                run.reason = "ENGINE_GONE";
+            }
+        }
+        queue.clear();
+        inbox.clear();
+        calls.clear();
+        reserved.clear();
+        memory = new DevicePages(config.devicePages + config.sparePages, oracle.blockBytes());
+        pool = new DevicePool(memory, config.devicePages, config.retention);
+        session = "";
+        registered = false;
+        connecting = 0;
+    }
+
+    /** Something was said by the agent. */
+    public void hear(Heard heard) {
+        inbox.add(heard);
+    }
+
+    /** Takes one step: one thing heard, a connection, or one request that gets its pages. False when there is nothing to do. */
+    public boolean step() {
+        Heard heard = inbox.poll();
+        if (heard != null) {
+            take(heard);
+        } else if (!connect() && !admit()) {
+            return false;
+        }
+        tellEvicted();
+        pool.check();
+        return true;
+    }
+
+    private boolean connect() {
+        if (registered || connecting > 0 || !link.isUp()) {
+            return false;
+        }
+        if (session.isEmpty()) {
+            session = "s" + ++sessions;
+            connecting = call(link.open(session), this::opened);
+        } else {
+            connecting = call(link.register(session, memory.size()), this::registered);
+        }
+        return true;
+    }
+
+    private void opened(Heard answer) {
+        boolean refused = answer instanceof Heard.Refused;
+        connecting = refused ? LATER : 0;
+        session = refused ? "" : session;
+    }
+
+    private void registered(Heard answer) {
+        registered = answer instanceof Heard.Done;
+        connecting = registered ? 0 : LATER;
+    }
+
+    /** Time has passed: a refused connection is tried again. */
+    public void retry() {
+        connecting = 0;
+    }
+
+    private long call(long number, Consumer consumer) {
+        calls.put(number, consumer);
+        return number;
+    }
+
+    private void take(Heard heard) {
+        switch (heard) {
+            case Heard.Offered h -> answer(h.call(), h);
+            case Heard.Waiting h -> answer(h.call(), h);
+            case Heard.Loaded h -> answer(h.call(), h);
+            case Heard.Read h -> answer(h.call(), h);
+            case Heard.Reserved h -> answer(h.call(), h);
+            case Heard.Saved h -> answer(h.call(), h);
+            case Heard.Found h -> answer(h.call(), h);
+            case Heard.Done h -> answer(h.call(), h);
+            case Heard.Refused h -> {
+                refusals += h.refusal().equals("BAD_ARGUMENT") ? 1 : 0;
+                answer(h.call(), h);
+            }
+            case Heard.Ready h -> {
+                Run run = runs.get(h.attempt().request());
+                if (run != null && run.attempt.equals(h.attempt()) && run.state == Run.State.ASKING) {
+                    offered(run, h.offer());
+                }
+            }
+            case Heard.Released h -> h.pages().forEach(page -> pool.unhold(page, h.attempt()));
+            case Heard.SessionLost h -> lost(h.session());
+        }
+    }
+
+    private void answer(long call, Heard heard) {
+        Consumer consumer = heard instanceof Heard.Waiting ? null : calls.remove(call);
+        if (consumer != null) {
+            consumer.take(heard);
+        }
+    }
+
+    private void lost(String which) {
+        if (!which.equals(session)) {
+            return;
+        }
+        session = "";
+        registered = false;
+        connecting = 0;
+        List<Consumer> open = List.copyOf(calls.values());
+        calls.clear();
+        open.forEach(call -> call.take(new Heard.Refused(0, "SESSION_LOST", "")));
+        reserved.clear();
+        pool.forgetAgent();
+        for (Run run : runs.values()) {
+            run.known = false;
+            if (run.state == Run.State.ASKING) {
+                enqueue(run);
+            }
+        }
+    }
+
+    private void tellEvicted() {
+        Map<String, List<PageBlock>> evicted = pool.takeEvicted();
+        if (registered) {
+            evicted.forEach((namespace, blocks) -> call(link.evicted(session, namespace, blocks), answer -> {}));
+        }
+    }
+
+    // --- the life of a request
+
+    /** Takes a request: its state says what became of it. A further attempt of a request that has ended has the next number. */
+    public void submit(Request request) {
+        Run before = runs.remove(request.id);
+        int number = before == null ? 1 : before.attempt.number() + 1;
+        Attempt attempt = new Attempt(session, request.id, number);
+        String namespace = request.adapter.isEmpty() ? request.namespace : request.namespace + "+" + request.adapter;
+        Prompt prompt = Prompt.of(namespace, config.blockTokens, request.tokens);
+        Run run = new Run(attempt, prompt, request.tokens, new Run.Options(request.maxNew, request.reuseEligible));
+        runs.put(request.id, run);
+        String rejection = rejection(request, run);
+        if (!rejection.isEmpty()) {
+            reject(run, rejection);
+            return;
+        }
+        matchDevice(run);
+        if (registered) {
+            run.submitCall = call(link.submit(attempt, prompt, run.matched, run.reuseEligible), answer -> submitted(run, answer));
+        } else {
+            run.known = false;
+            enqueue(run);
+        }
+    }
+
+    /** What can be known before anything is loaded. */
+    private String rejection(Request request, Run run) {
+        if (request.tokens.length + request.maxNew > config.maxContext) {
+            return "CONTEXT_LENGTH";
+        }
+        if (!request.adapter.isEmpty() && !config.adapters.contains(request.adapter)) {
+            return "UNKNOWN_ADAPTER";
+        }
+        return run.footprint() > Math.min(config.kvBudgetBlocks, config.devicePages) ? "KV_BUDGET" : "";
+    }
+
+    private void reject(Run run, String reason) {
+        run.state = Run.State.REJECTED;
+        run.reason = reason;
+        if (registered) {
+            call(link.submit(run.attempt, run.prompt, 0, false), answer -> {});
+            call(link.finished(run.attempt, reason, 0), answer -> {});
+        }
+    }
+
+    private void matchDevice(Run run) {
+        for (int i = 0; i < run.reusable(); i++) {
+            int page = pool.match(run.prompt.namespace(), run.prompt.keys().get(i), run.user());
+            if (page < 0) {
+                break;
+            }
+            run.pages.add(page);
+            run.matched++;
+        }
+    }
+
+    private void submitted(Run run, Heard answer) {
+        if (run.state != Run.State.ASKING) {
+            return;
+        }
+        if (answer instanceof Heard.Offered offered) {
+            offered(run, offered.offer());
+        } else {
+            run.known = false;
+            enqueue(run);
+        }
+    }
+
+    private void offered(Run run, Heard.Offer offer) {
+        calls.remove(run.submitCall);
+        int blocks = Math.min(offer.sources().size(), run.reusable() - run.matched);
+        run.reason = offer.reason();
+        run.sources = offer.sources();
+        if (blocks <= 0 || offer.firstIndex() != run.matched) {
+            enqueue(run);
+        } else if (pool.available() < blocks) {
+            run.reason = "RESERVE_FAILED";
+            call(link.giveUp(session, offer.lease()), answer -> {});
+            enqueue(run);
+        } else {
+            load(run, offer, blocks);
+        }
+    }
+
+    private void load(Run run, Heard.Offer offer, int blocks) {
+        List<PageBlock> asked = new ArrayList<>();
+        for (int i = 0; i < blocks; i++) {
+            run.pages.add(pool.take(run.user()));
+            asked.add(block(run, run.matched + i));
+        }
+        run.loading = blocks;
+        run.state = Run.State.LOADING;
+        run.lease = offer.lease();
+        run.loadCall = call(link.load(run.attempt, run.prompt.namespace(), offer.lease(), asked), answer -> loadAnswered(run, answer));
+    }
+
+    private PageBlock block(Run run, int index) {
+        return run.block(index, pool.generation(run.pages.get(index)));
+    }
+
+    private void loadAnswered(Run run, Heard answer) {
+        if (run.state == Run.State.LOADING) {
+            loadEnded(run, answer instanceof Heard.Loaded loaded ? loaded.blocks() : 0);
+        }
+    }
+
+    /** The first blocks have arrived and are compared; the pages of the others are the engine's again. */
+    private void loadEnded(Run run, int arrived) {
+        String namespace = run.prompt.namespace();
+        for (int i = 0; i < arrived; i++) {
+            int index = run.matched + i;
+            int page = run.pages.get(index);
+            Bytes key = run.prompt.keys().get(index);
+            compare(namespace, key, page, "loaded for " + run.user());
+            pool.contains(page, new DevicePool.Content(namespace, key, run.prompt.parent(index), index), true);
+        }
+        run.loaded = arrived;
+        run.loading = 0;
+        enqueue(run);
+    }
+
+    private void compare(String namespace, Bytes key, int page, String what) {
+        boolean right = oracle.isRight(namespace, key, memory.bytes(page));
+        tally.checked(right, right ? "" : "block " + key + " of " + namespace + " in device page " + page + ", " + what);
+    }
+
+    private void enqueue(Run run) {
+        run.state = Run.State.QUEUED;
+        queue.add(run);
+    }
+
+    /** The first in the queue that finds its pages gets them; nobody overtakes. */
+    private boolean admit() {
+        Run run = queue.peek();
+        if (run == null || pool.available() < run.footprint() - run.pages.size()) {
+            return false;
+        }
+        queue.remove();
+        int have = run.prefix();
+        for (int i = 0; i < have; i++) {
+            if (i < run.matched) {
+                compare(run.prompt.namespace(), run.prompt.keys().get(i), run.pages.get(i), "matched by " + run.user());
+            }
+        }
+        while (run.pages.size() < run.footprint()) {
+            run.pages.add(pool.take(run.user()));
+        }
+        fill(run, have, run.promptTokens / config.blockTokens);
+        run.state = Run.State.PREFILLING;
+        return true;
+    }
+
+    private void fill(Run run, int from, int to) {
+        String namespace = run.prompt.namespace();
+        for (int i = from; i < to; i++) {
+            int page = run.pages.get(i);
+            oracle.fill(namespace, run.prompt.keys().get(i), memory.toWrite(page));
+            pool.contains(page, new DevicePool.Content(namespace, run.prompt.keys().get(i), run.prompt.parent(i), i), false);
+        }
+    }
+
+    private void prefill(Run run) {
+        int whole = run.promptTokens / config.blockTokens;
+        run.state = Run.State.DECODING;
+        if (isKnown(run)) {
+            call(link.prefilled(run.attempt, run.matched, run.loaded, whole - run.prefix()), answer -> {});
+        }
+        run.sealedTo = run.prefix();
+        seal(run, 0, whole);
+    }
+
+    private boolean isKnown(Run run) {
+        return run.known && registered && run.attempt.session().equals(session);
+    }
+
+    /** Blocks up to {@code to} are whole: they are found by later requests, and the agent hears of those it does not know. */
+    private void seal(Run run, int publishFrom, int to) {
+        List<PageBlock> fresh = new ArrayList<>();
+        for (int i = publishFrom; i < to; i++) {
+            int page = pool.publish(run.pages.get(i), run.user());
+            run.pages.set(i, page);
+            if (i >= run.sealedTo) {
+                fresh.add(block(run, i));
+            }
+        }
+        if (fresh.isEmpty()) {
+            return;
+        }
+        run.sealedTo = to;
+        if (isKnown(run)) {
+            for (PageBlock block : fresh) {
+                run.sealed.add(block.page());
+                pool.contains(block.page(), new DevicePool.Content(run.prompt.namespace(), block.key(), block.parent(), block.index()), true);
+            }
+            call(link.sealed(run.attempt, run.prompt.namespace(), run.prompt.keys().getFirst(), fresh), answer -> {});
+        }
+    }
+
+    /** Tokens are decoded; false when the request cannot, for its state or for want of pages. */
+    public boolean generate(String request, int[] more) {
+        Run run = runs.get(request);
+        if (run == null || (run.state != Run.State.PREFILLING && run.state != Run.State.DECODING)) {
+            return false;
+        }
+        int pages = Math.ceilDiv(run.tokens.length + more.length - 1, config.blockTokens);
+        if (pages - run.pages.size() > pool.available()) {
+            return false;
+        }
+        while (run.pages.size() < pages) {
+            run.pages.add(pool.take(run.user()));
+        }
+        if (run.state == Run.State.PREFILLING) {
+            prefill(run);
+        }
+        int before = Math.max(run.sealedTo, run.prefix());
+        run.append(more);
+        fill(run, before, run.wholeBlocks());
+        seal(run, before, run.wholeBlocks());
+        tellEvicted();
+        return true;
+    }
+
+    /** The request ends in good order, whatever it is doing; false when it is over or unknown. */
+    public boolean finish(String request, String reason) {
+        Run run = runs.get(request);
+        if (run == null || run.state.isEnd()) {
+            return false;
+        }
+        if (run.state == Run.State.PREFILLING) {
+            prefill(run);
+        }
+        end(run, Run.State.FINISHED, reason);
+        return true;
+    }
+
+    /** The request is given up; false when it is over or unknown. */
+    public boolean cancel(String request) {
+        Run run = runs.get(request);
+        if (run == null || run.state.isEnd()) {
+            return false;
+        }
+        end(run, Run.State.CANCELLED, "CLIENT_CANCELLED");
+        return true;
+    }
+
+    private void end(Run run, Run.State state, String reason) {
+        boolean known = isKnown(run);
+        queue.remove(run);
+        Set<Integer> touched = new LinkedHashSet<>();
+        if (known) {
+            touched.addAll(run.sealed);
+            touched.addAll(run.pages.subList(run.matched, run.matched + run.loading));
+            touched.forEach(page -> pool.hold(page, run.attempt));
+        }
+        run.state = state;
+        run.reason = reason;
+        if (known) {
+            long call = state == Run.State.CANCELLED
+                    ? link.cancelled(run.attempt)
+                    : link.finished(run.attempt, reason, Math.max(1, run.generated));
+            call(call, answer -> {
+                if (answer instanceof Heard.Refused) {
+                    touched.forEach(page -> pool.unhold(page, run.attempt));
+                }
+            });
+        }
+        run.loading = 0;
+        for (int i = run.pages.size() - 1; i >= 0; i--) {
+            pool.disuse(run.pages.get(i), run.user());
+        }
+        run.pages.clear();
+        tellEvicted();
+    }
+
+    /** Nobody waits for the load of this request any more: its pages come back by a notice, and it goes on without. False when none runs. */
+    public boolean abandonLoad(String request) {
+        Run run = runs.get(request);
+        if (run == null || run.state != Run.State.LOADING || !isKnown(run)) {
+            return false;
+        }
+        List<Integer> touched = List.copyOf(run.pages.subList(run.matched, run.matched + run.loading));
+        touched.forEach(page -> pool.hold(page, run.attempt));
+        touched.forEach(page -> pool.disuse(page, run.user()));
+        run.pages.subList(run.matched, run.pages.size()).clear();
+        run.loading = 0;
+        calls.remove(run.loadCall);
+        enqueue(run);
+        link.gone(run.loadCall, run.attempt, touched);
+        return true;
+    }
+
+    /** Wants what the request has sealed on the host now; false when there is nothing. */
+    public boolean save(String request, String name) {
+        Run run = runs.get(request);
+        if (run == null || run.state != Run.State.DECODING || !isKnown(run) || run.sealed.isEmpty()) {
+            return false;
+        }
+        List<PageBlock> blocks = new ArrayList<>();
+        for (int i = run.sealedTo - run.sealed.size(); i < run.sealedTo; i++) {
+            blocks.add(block(run, i));
+        }
+        call(link.save(run.attempt, run.prompt.namespace(), blocks), answer -> outcomes.put(name, describe(answer)));
+        return true;
+    }
+
+    // --- outside of requests
+
+    /** Reads blocks by name into pages of its own, and compares what came. False when it cannot be asked. */
+    public boolean read(String name, Prompt prompt, long waitMs) {
+        int blocks = Math.min(prompt.keys().size(), pool.available());
+        if (!registered || blocks == 0) {
+            return false;
+        }
+        String user = "read " + name;
+        List<PageBlock> asked = new ArrayList<>();
+        for (int i = 0; i < blocks; i++) {
+            int page = pool.take(user);
+            asked.add(new PageBlock(i, prompt.keys().get(i), prompt.parent(i), page, pool.generation(page)));
+        }
+        tellEvicted();
+        call(link.read(session, prompt.namespace(), asked, waitMs), answer -> {
+            if (answer instanceof Heard.Read read) {
+                for (int i = 0; i < asked.size(); i++) {
+                    if (read.reasons().get(i).equals("COMPLETED")) {
+                        compare(prompt.namespace(), asked.get(i).key(), asked.get(i).page(), "read by name");
+                    }
+                }
+            }
+            outcomes.put(name, describe(answer));
+            asked.forEach(block -> pool.disuse(block.page(), user));
+        });
+        return true;
+    }
+
+    /** Asks where blocks are. */
+    public boolean exist(String name, Prompt prompt) {
+        if (!registered || prompt.keys().isEmpty()) {
+            return false;
+        }
+        call(link.exist(session, prompt), answer -> outcomes.put(name, describe(answer)));
+        return true;
+    }
+
+    /** Reserves blocks on the host for a while. */
+    public boolean reserve(Prompt prompt, int blocks, long leaseMs) {
+        if (!registered || blocks == 0) {
+            return false;
+        }
+        call(link.reserve(session, prompt.namespace(), prompt.keys().subList(0, blocks), leaseMs), answer -> {
+            if (answer instanceof Heard.Reserved(long ignored, String lease)) {
+                reserved.add(lease);
+            }
+        });
+        return true;
+    }
+
+    /** Gives up the oldest reservation; false when there is none. */
+    public boolean giveUp() {
+        if (reserved.isEmpty() || !registered) {
+            return false;
+        }
+        String lease = reserved.iterator().next();
+        reserved.remove(lease);
+        call(link.giveUp(session, lease), answer -> {});
+        return true;
+    }
+
+    private static String describe(Heard answer) {
+        return switch (answer) {
+            case Heard.Read h -> String.join(",", h.reasons());
+            case Heard.Saved h -> String.join(",", h.reasons());
+            case Heard.Found h -> String.join(",", h.where());
+            case Heard.Refused h -> h.refusal();
+            default -> answer.getClass().getSimpleName();
+        };
+    }
+}

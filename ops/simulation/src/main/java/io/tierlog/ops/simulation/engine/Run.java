@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.engine;
+
+import io.tierlog.schemas.Bytes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * One attempt of a request as the engine sees it.
+ *
+ * <pre>
+ *   ASKING --> LOADING --> QUEUED --> PREFILLING --> DECODING --> FINISHED
+ *      \-----------------------^                        and from each of them CANCELLED or REJECTED
+ * </pre>
+ */
+final class Run {
+    enum State {
+        /** The agent has not said yet what may be loaded. */
+        ASKING,
+        /** Blocks are on their way to the device. */
+        LOADING,
+        /** It waits for device pages. */
+        QUEUED,
+        /** It has its pages; what was not reused is computed. */
+        PREFILLING,
+        DECODING,
+        FINISHED,
+        CANCELLED,
+        REJECTED;
+
+        boolean isEnd() {
+            return this == FINISHED || this == CANCELLED || this == REJECTED;
+        }
+    }
+
+    final String request;
+    final boolean reuseEligible;
+    final int maxNew;
+    AgentLink.Attempt attempt;
+    Prompt prompt;
+    int[] tokens;
+    final int promptTokens;
+    State state = State.ASKING;
+    String reason = "";
+    /** Pages by index of the block, the partial one last. */
+    final List<Integer> pages = new ArrayList<>();
+    /** Blocks from the first on that were on the device. */
+    int matched;
+    /** Blocks behind those that were loaded. */
+    int loaded;
+    /** Blocks that were asked to be loaded. */
+    int loading;
+    int generated;
+    /** Index behind the last block that the agent was told to be sealed. */
+    int sealedTo;
+    /** Blocks that this attempt itself has sealed. */
+    final List<Integer> sealed = new ArrayList<>();
+    long submitCall;
+    long loadCall;
+    String lease = "";
+    List<String> sources = List.of();
+    /** False when the session in which it was submitted has gone. */
+    boolean known = true;
+
+    Run(AgentLink.Attempt attempt, Prompt prompt, int[] tokens, Options options) {
+        this.request = attempt.request();
+        this.attempt = attempt;
+        this.prompt = prompt;
+        this.tokens = tokens;
+        this.promptTokens = tokens.length;
+        this.maxNew = options.maxNew();
+        this.reuseEligible = options.reuseEligible();
+    }
+
+    /** What a caller may say of a request. */
+    record Options(int maxNew, boolean reuseEligible) {}
+
+    String user() {
+        return request + "/" + attempt.number();
+    }
+
+    /** Blocks that may be reused. */
+    int reusable() {
+        return reuseEligible ? (promptTokens - 1) / prompt.blockTokens() : 0;
+    }
+
+    int prefix() {
+        return matched + loaded;
+    }
+
+    /** Pages for the prompt and all that may be generated; the KV of the last token is never made. */
+    int footprint() {
+        return Math.ceilDiv(promptTokens + maxNew - 1, prompt.blockTokens());
+    }
+
+    /** Whole blocks of which the KV is made. */
+    int wholeBlocks() {
+        return (promptTokens + Math.max(1, generated) - 1) / prompt.blockTokens();
+    }
+
+    /** The block at an index, in its page. */
+    AgentLink.PageBlock block(int index, long generation) {
+        Bytes key = prompt.keys().get(index);
+        return new AgentLink.PageBlock(index, key, prompt.parent(index), pages.get(index), generation);
+    }
+
+    /** More tokens were generated. */
+    void append(int[] more) {
+        int before = tokens.length;
+        tokens = Arrays.copyOf(tokens, before + more.length);
+        System.arraycopy(more, 0, tokens, before, more.length);
+        prompt = Prompt.of(prompt.namespace(), prompt.blockTokens(), tokens);
+        generated += more.length;
+    }
+}

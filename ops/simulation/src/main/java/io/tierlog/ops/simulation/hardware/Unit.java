@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.hardware;
+
+import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
+import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.port.DiskTransfers.PageRead;
+import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
+import io.tierlog.agent.core.port.StoreTransfers.PageObject;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A unit of work that an agent has queued at one of its ports. For one thread. */
+public final class Unit {
+    /** What a unit does. */
+    public enum Kind {
+        LOAD(OperationKind.LOAD_BACK),
+        SAVE(OperationKind.WRITE_BACK),
+        STORE_READ(OperationKind.PREFETCH),
+        STORE_WRITE(OperationKind.BACK_UP),
+        PROBE(OperationKind.UNKNOWN),
+        DISK_READ(OperationKind.PREFETCH),
+        DISK_WRITE(OperationKind.COPY),
+        DISK_DROP(OperationKind.DROP);
+
+        private final OperationKind operation;
+
+        Kind(OperationKind operation) {
+            this.operation = operation;
+        }
+
+        /** The operation that such a unit is a part of. */
+        public OperationKind operation() {
+            return operation;
+        }
+
+        /** True for the two queues of the device, whose units end in order. */
+        public boolean ofDevice() {
+            return this == LOAD || this == SAVE;
+        }
+    }
+
+    final long id;
+    final Kind kind;
+    final String namespace;
+    final List<PageCopy> copies;
+    final List<PageObject> objects;
+    final List<Bytes> keys;
+    final List<PageWrite> writes;
+    final List<PageRead> reads;
+    final List<HeldCopy> drops;
+    /** The step of the agent in which it was queued: units of one operation begin together. */
+    final long step;
+    /** Parts that the device has copied. */
+    int copied;
+    /** Why a block of a device unit has failed, by position. */
+    final @Nullable OperationReason[] failures;
+
+    private Unit(long id, Kind kind, String namespace, Work work, long step) {
+        this.id = id;
+        this.kind = kind;
+        this.namespace = namespace;
+        this.copies = work.copies;
+        this.objects = work.objects;
+        this.keys = work.keys;
+        this.writes = work.writes;
+        this.reads = work.reads;
+        this.drops = work.drops;
+        this.step = step;
+        this.failures = new @Nullable OperationReason[copies.size()];
+    }
+
+    /** What is to be done; one of the lists. */
+    private record Work(
+            List<PageCopy> copies, List<PageObject> objects, List<Bytes> keys, List<PageWrite> writes, List<PageRead> reads,
+            List<HeldCopy> drops) {}
+
+    static Unit copies(long id, Kind kind, List<PageCopy> copies, long step) {
+        return new Unit(id, kind, "", new Work(List.copyOf(copies), List.of(), List.of(), List.of(), List.of(), List.of()), step);
+    }
+
+    static Unit objects(long id, Kind kind, String namespace, List<PageObject> objects, long step) {
+        return new Unit(id, kind, namespace, new Work(List.of(), List.copyOf(objects), List.of(), List.of(), List.of(), List.of()), step);
+    }
+
+    static Unit probe(long id, String namespace, List<Bytes> keys, long step) {
+        return new Unit(id, Kind.PROBE, namespace, new Work(List.of(), List.of(), List.copyOf(keys), List.of(), List.of(), List.of()), step);
+    }
+
+    static Unit writes(long id, String namespace, List<PageWrite> writes, long step) {
+        Work work = new Work(List.of(), List.of(), List.of(), List.copyOf(writes), List.of(), List.of());
+        return new Unit(id, Kind.DISK_WRITE, namespace, work, step);
+    }
+
+    static Unit reads(long id, String namespace, List<PageRead> reads, long step) {
+        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.copyOf(reads), List.of());
+        return new Unit(id, Kind.DISK_READ, namespace, work, step);
+    }
+
+    static Unit drops(long id, String namespace, List<HeldCopy> drops, long step) {
+        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.of(), List.copyOf(drops));
+        return new Unit(id, Kind.DISK_DROP, namespace, work, step);
+    }
+
+    /** What it does. */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** The step of the agent in which it was queued. */
+    public long step() {
+        return step;
+    }
+
+    /** Blocks in it. */
+    public int size() {
+        return copies.size() + objects.size() + writes.size() + reads.size() + drops.size();
+    }
+}

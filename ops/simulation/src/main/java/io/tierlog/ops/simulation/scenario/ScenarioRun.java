@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.scenario;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.engine.Prompt;
+import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.SimNode;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Runs one scenario in one mode, from its first step to its last line. For one thread. */
+final class ScenarioRun {
+    private static final int MOST_START_MS = 60_000;
+
+    private final ScenarioFile file;
+    private final Mode mode;
+    private final Consumer<ObjectNode> out;
+    private final World world;
+    private final Gates gates = new Gates();
+    private final OperationBook operations = new OperationBook();
+    private final Checks checks = new Checks();
+    private final View view;
+    private final List<Step.Touch> touches = new ArrayList<>();
+    private @Nullable Put putting;
+    private boolean started;
+    private long policies;
+    private int puts;
+    private int failed;
+
+    ScenarioRun(ScenarioFile file, Mode mode, Consumer<ObjectNode> out) {
+        this.file = file;
+        this.mode = mode;
+        this.out = out;
+        this.world = new World(file.world().settings(), file.world().nodes());
+        this.view = new View(world, file.world(), operations);
+        world.watch(operations);
+        world.watch(checks);
+        world.gate((node, unit) -> putting == null ? gates.standsStill(node, unit) : putting.standsStill(unit));
+        world.commandGate((node, command) -> putting == null && gates.standsStill(node, command));
+        world.commitEach(file.world().commitEach());
+    }
+
+    /** Runs it; true when every expectation and every invariant held. */
+    boolean run() {
+        String violation = "";
+        try {
+            for (Step step : file.steps()) {
+                take(step);
+            }
+            start();
+            world.commit();
+            checks.rest(world);
+        } catch (IllegalStateException e) {
+            violation = String.valueOf(e.getMessage());
+        }
+        long wrong = world.tally().wrong();
+        boolean passed = failed == 0 && violation.isEmpty() && wrong == 0;
+        ObjectNode last = JsonNodeFactory.instance.objectNode();
+        last.put("result", passed ? "passed" : "failed");
+        last.put("steps", file.steps().size());
+        last.put("invariants", violation.isEmpty() ? "ok" : violation);
+        last.put("wrong_content", wrong);
+        if (failed > 0) {
+            last.put("expectations_failed", failed);
+        }
+        if (wrong > 0) {
+            ArrayNode findings = last.putArray("wrong");
+            world.tally().findings().forEach(findings::add);
+        }
+        out.accept(last);
+        return passed;
+    }
+
+    private SimNode node(String name) {
+        SimNode node = world.node(name);
+        if (node == null) {
+            throw new IllegalStateException("there is no node " + name);
+        }
+        return node;
+    }
+
+    private void take(Step step) {
+        boolean before = step instanceof Step.Put put && put.tier() != Tier.HOST;
+        if (!before) {
+            start();
+        }
+        if (!(step instanceof Step.Touch)) {
+            touchAll();
+        }
+        switch (step) {
+            case Step.Submit s -> submit(s);
+            case Step.Generate s -> told(s.line(), view.home(s.request()).engine().generate(s.request(), s.tokens()));
+            case Step.Finish s -> told(s.line(), view.home(s.request()).engine().finish(s.request(), s.reason()));
+            case Step.Cancel s -> told(s.line(), view.home(s.request()).engine().cancel(s.request()));
+            case Step.Settle s -> world.settle();
+            case Step.Commit s -> world.commit();
+            case Step.Advance s -> {
+                world.advance(s.ms());
+                world.commit();
+            }
+            case Step.Gate s -> gates.set(s.node(), s.kind(), s.closed());
+            case Step.Complete s -> complete(s);
+            case Step.Put s -> put(s);
+            case Step.Drop s -> drop(s);
+            case Step.Corrupt s -> corrupt(s);
+            case Step.Kill s -> kill(s);
+            case Step.Start s -> begin(s);
+            case Step.Abort s -> world.abort();
+            case Step.Copies s -> copies(s);
+            case Step.Read s -> told(s.line(), node(s.node()).engine().read(s.id(), prompt(s.blocks()), s.waitMs()));
+            case Step.Exist s -> told(s.line(), node(s.node()).engine().exist(s.id(), prompt(s.blocks())));
+            case Step.Touch s -> touches.add(s);
+            case Step.Deliver s -> world.duplicates(s.duplicates(), s.late());
+            case Step.SetPolicy s -> world.requestPolicy(s.policy(), policies++);
+            case Step.Show s -> show(s);
+            case Step.Expect s -> expect(s);
+        }
+    }
+
+    /** A step that could not be done is an outcome, no error. */
+    private void told(int line, boolean done) {
+        if (!done) {
+            view.outcome("line " + line).put("accepted", 0).put("rejected", 1);
+        }
+    }
+
+    // --- the beginning
+
+    private void start() {
+        if (started) {
+            return;
+        }
+        started = true;
+        world.startController();
+        world.requestPolicy(file.world().policy(), policies++);
+        untilQuiet(() -> world.log().decisions(0).stream().anyMatch(fact -> fact instanceof io.tierlog.schemas.decision.PolicyAdopted));
+        world.nodes().forEach(SimNode::start);
+        untilQuiet(this::allConnected);
+        operations.forget();
+        world.restarts(mode == Mode.RESTART_EVERYWHERE ? World.Restarts.EVERYWHERE : World.Restarts.NEVER);
+        world.duplicates(mode == Mode.DUPLICATES, true);
+    }
+
+    private boolean allConnected() {
+        return world.nodes().stream().allMatch(node -> {
+            Life life = node.life();
+            return life != null && life.status().onTheLog() && node.engine().connected()
+                    && (node.spec().diskBlocks() == 0 || life.status().diskOpen());
+        });
+    }
+
+    private void untilQuiet(java.util.function.BooleanSupplier done) {
+        for (int i = 0; i < 10 && !done.getAsBoolean(); i++) {
+            world.settle();
+            world.commit();
+            world.settle();
+        }
+        if (!done.getAsBoolean()) {
+            throw new IllegalStateException("the world does not begin: " + world.nodes().stream().map(node -> node.life()).toList());
+        }
+    }
+
+    // --- requests
+
+    private void submit(Step.Submit s) {
+        SimNode node = node(s.node());
+        view.submitted(s.request(), node);
+        node.engine().submit(new Engine.Request(s.request(), s.namespace(), s.adapter(), s.tokens(), s.maxNew(), s.reuseEligible()));
+    }
+
+    private Prompt prompt(Step.Blocks blocks) {
+        int[] tokens = blocks.tokens();
+        String name = blocks.name();
+        int blockTokens = file.world().blockTokens();
+        if (tokens != null) {
+            return Prompt.of(blocks.namespace(), blockTokens, tokens);
+        }
+        return Prompt.named(blocks.namespace(), blockTokens, name == null ? "" : name);
+    }
+
+    private static List<Integer> indexes(Step.Blocks blocks, Prompt prompt) {
+        int[] indexes = blocks.indexes();
+        return (indexes == null ? IntStream.range(0, prompt.keys().size()) : IntStream.of(indexes).sorted().distinct()).boxed().toList();
+    }
+
+    private static Block block(Prompt prompt, int index) {
+        return new Block(index, prompt.keys().get(index), prompt.parent(index));
+    }
+
+    // --- blocks
+
+    private void put(Step.Put s) {
+        Prompt prompt = prompt(s.blocks());
+        List<Integer> indexes = indexes(s.blocks(), prompt);
+        if (s.tier() == Tier.STORE) {
+            indexes.forEach(index -> world.store().put(prompt.namespace(), block(prompt, index), world.oracle()));
+        } else if (s.tier() == Tier.DISK) {
+            SimNode node = node(s.node());
+            if (node.spec().diskBlocks() == 0) {
+                throw new ScenarioError(s.line(), "node " + s.node() + " has no disk: give it \"disk_blocks\" in the first line");
+            }
+            if (started && node.life() != null) {
+                throw new ScenarioError(s.line(), "blocks are put on a disk before the first other step, or while the agent is not running:"
+                        + " what a disk holds is found when its agent starts");
+            }
+            indexes.forEach(index -> node.disk().put(prompt.namespace(), block(prompt, index), world.oracle()));
+        } else {
+            putOnHost(s, prompt, indexes);
+        }
+    }
+
+    private void putOnHost(Step.Put s, Prompt prompt, List<Integer> indexes) {
+        world.settle();
+        Put put = new Put(world, node(s.node()), prompt, "put-" + ++puts);
+        putting = put;
+        operations.hide(true);
+        String wrong = put.run(indexes);
+        operations.hide(false);
+        putting = null;
+        if (!wrong.isEmpty()) {
+            throw new ScenarioError(s.line(), wrong);
+        }
+    }
+
+    private void drop(Step.Drop s) {
+        Prompt prompt = prompt(s.blocks());
+        List<Bytes> keys = indexes(s.blocks(), prompt).stream().map(prompt.keys()::get).toList();
+        ObjectNode outcome = view.outcome("drop line " + s.line());
+        List<String> answers = new ArrayList<>();
+        if (s.tier() == Tier.STORE) {
+            keys.forEach(key -> answers.add(world.store().lose(prompt.namespace(), key) ? "COMPLETED" : "NOT_FOUND"));
+        } else {
+            Life life = node(s.node()).life();
+            if (life != null) {
+                life.evict(s.tier(), prompt.namespace(), keys).forEach(reason -> answers.add(reason.name()));
+            }
+        }
+        long done = answers.stream().filter("COMPLETED"::equals).count();
+        outcome.put("accepted", done).put("rejected", keys.size() - done);
+        ArrayNode reasons = outcome.putArray("blocks");
+        answers.forEach(reasons::add);
+    }
+
+    private void corrupt(Step.Corrupt s) {
+        Prompt prompt = prompt(s.blocks());
+        Bytes key = prompt.keys().get(indexes(s.blocks(), prompt).getFirst());
+        boolean there = switch (s.tier()) {
+            case STORE -> world.store().corrupt(prompt.namespace(), key);
+            case DISK -> node(s.node()).disk().corrupt(prompt.namespace(), key);
+            default -> {
+                Life life = node(s.node()).life();
+                yield life != null && life.machine().corrupt(prompt.namespace(), key);
+            }
+        };
+        if (!there) {
+            view.outcome("line " + s.line()).put("accepted", 0).put("rejected", 1);
+        }
+    }
+
+    /** Uses in the order of their times: each is a hit of the whole prompt by a request that nobody sees. */
+    private void touchAll() {
+        List<Step.Touch> due = touches.stream().sorted(java.util.Comparator.comparingLong(Step.Touch::atMs)).toList();
+        touches.clear();
+        for (Step.Touch touch : due) {
+            SimNode node = node(touch.node());
+            Prompt prompt = prompt(touch.blocks());
+            var attempt = new io.tierlog.ops.simulation.engine.AgentLink.Attempt(node.engine().session(), "touch-" + ++puts, 1);
+            node.submit(attempt, new Prompt(prompt.namespace(), prompt.blockTokens(), prompt.tokens() + 1, prompt.keys()), 0, true);
+            world.settle();
+            node.cancelled(attempt);
+            world.settle();
+        }
+    }
+
+    // --- operations
+
+    private void complete(Step.Complete s) {
+        SimNode node = node(s.node());
+        List<Unit> units = Gates.oldest(node, s.kind());
+        if (units.isEmpty()) {
+            failed++;
+            out.accept(JsonNodeFactory.instance.objectNode().put("line", s.line()).put("failed", "no " + s.kind() + " stands still on node "
+                    + s.node() + ": close its gate before it begins"));
+            return;
+        }
+        int arrive = s.fail() != null && s.blocks() == Integer.MAX_VALUE ? 0 : s.blocks();
+        int[] ranks = s.ranks();
+        if (ranks != null) {
+            arrive = IntStream.of(ranks).min().orElse(0);
+        }
+        OperationReason why = s.fail() == null ? OperationReason.IO : s.fail();
+        int sent = node.unsent();
+        for (Unit unit : units) {
+            int here = Math.min(arrive, unit.size());
+            arrive -= here;
+            node.end(unit, position -> position < here ? null : why);
+        }
+        if (s.lose()) {
+            node.loseEventsAfter(sent);
+        }
+    }
+
+    private void copies(Step.Copies s) {
+        if (s.resume()) {
+            gates.resume(s.node());
+        }
+        if (s.pauseAfter() >= 0) {
+            gates.pause(s.node(), s.pauseAfter());
+        }
+        if (s.failAt() > 0) {
+            gates.failAt(s.node(), s.failAt());
+        }
+    }
+
+    // --- life and death
+
+    private void kill(Step.Kill s) {
+        switch (s.what()) {
+            case "controller" -> world.killController();
+            case "agent" -> node(s.node()).kill(position -> OperationReason.IO);
+            default -> node(s.node()).vanishEngine(false);
+        }
+    }
+
+    private void begin(Step.Start s) {
+        if (s.what().equals("controller")) {
+            if (world.controller() == null) {
+                world.startController();
+            }
+        } else if (s.what().equals("agent") && node(s.node()).life() == null) {
+            node(s.node()).start(true);
+            if (world.controller() != null) {
+                registered(node(s.node()));
+            }
+        }
+    }
+
+    /** The agent is back when the controller has said so; its question and the answer are committed. */
+    private void registered(SimNode node) {
+        for (long until = world.nowMs() + MOST_START_MS; world.nowMs() < until; world.advance(1_000)) {
+            for (int i = 0; i < 3; i++) {
+                world.settle();
+                world.commit();
+            }
+            Life life = node.life();
+            if (life != null && life.status().onTheLog()) {
+                world.settle();
+                return;
+            }
+        }
+    }
+
+    // --- looking
+
+    private void show(Step.Show s) {
+        ObjectNode line = JsonNodeFactory.instance.objectNode().put("line", s.line());
+        line.setAll(view.of(s.what().stream().sorted().toList()));
+        out.accept(line);
+    }
+
+    private void expect(Step.Expect s) {
+        if (mode == Mode.REPLAY) {
+            world.replay();
+        }
+        checks.now(world);
+        ArrayNode differences = Expectation.compare(view.normal(s.expected()), view.all());
+        if (!differences.isEmpty()) {
+            failed++;
+            ObjectNode line = JsonNodeFactory.instance.objectNode().put("line", s.line());
+            line.set("differences", differences);
+            out.accept(line);
+        }
+        if (s.expected().has("operations")) {
+            operations.forget();
+        }
+    }
+}

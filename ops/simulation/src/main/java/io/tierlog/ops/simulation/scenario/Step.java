@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.scenario;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Tier;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One line of a scenario after the first, as it was read. */
+sealed interface Step {
+    /** Its line, from 1. */
+    int line();
+
+    /** Blocks of a prompt, or a root block that is known by a name. */
+    record Blocks(String namespace, int @Nullable [] tokens, @Nullable String name, int @Nullable [] indexes) {}
+
+    /** A request comes. */
+    record Submit(int line, String node, String request, String namespace, String adapter, int[] tokens, int maxNew, boolean reuseEligible)
+            implements Step {}
+
+    /** Tokens are decoded. */
+    record Generate(int line, String request, int[] tokens) implements Step {}
+
+    /** A request ends in good order. */
+    record Finish(int line, String request, String reason) implements Step {}
+
+    /** A request is given up. */
+    record Cancel(int line, String request) implements Step {}
+
+    /** What can happen without time passing happens. */
+    record Settle(int line) implements Step {}
+
+    /** The controller's transaction ends well. */
+    record Commit(int line) implements Step {}
+
+    /** Time passes. */
+    record Advance(int line, long ms) implements Step {}
+
+    /** Operations of a kind stand still, or go on. */
+    record Gate(int line, String node, OperationKind kind, boolean closed) implements Step {}
+
+    /** The oldest operation that stands still ends. */
+    record Complete(int line, String node, OperationKind kind, int blocks, @Nullable OperationReason fail, int @Nullable [] ranks, boolean lose)
+            implements Step {}
+
+    /** Blocks are there. */
+    record Put(int line, String node, Tier tier, Blocks blocks) implements Step {}
+
+    /** The agent lets blocks go, or the store loses them. */
+    record Drop(int line, String node, Tier tier, Blocks blocks) implements Step {}
+
+    /** One byte flips. */
+    record Corrupt(int line, String node, Tier tier, Blocks blocks) implements Step {}
+
+    /** A part of the world dies. */
+    record Kill(int line, String what, String node) implements Step {}
+
+    /** A part of the world begins. */
+    record Start(int line, String what, String node) implements Step {}
+
+    /** What was not committed is undone. */
+    record Abort(int line) implements Step {}
+
+    /** The copy queue of the device: numbers below 0 when not said. */
+    record Copies(int line, String node, int pauseAfter, boolean resume, int failAt) implements Step {}
+
+    /** The waiting read. */
+    record Read(int line, String id, String node, Blocks blocks, long waitMs) implements Step {}
+
+    /** Where blocks are. */
+    record Exist(int line, String id, String node, Blocks blocks) implements Step {}
+
+    /** A recency. */
+    record Touch(int line, String node, Tier tier, Blocks blocks, long atMs) implements Step {}
+
+    /** Everything comes a second time. */
+    record Deliver(int line, boolean duplicates, boolean late) implements Step {}
+
+    /** An operator sets another policy. */
+    record SetPolicy(int line, Policy policy) implements Step {}
+
+    /** What is to be printed. */
+    record Show(int line, List<String> what) implements Step {}
+
+    /** What must hold. */
+    record Expect(int line, JsonNode expected) implements Step {}
+}

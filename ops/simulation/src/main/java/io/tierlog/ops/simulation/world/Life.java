@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.agent.core.AgentCore;
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentPhase;
+import io.tierlog.agent.core.AgentStatus;
+import io.tierlog.ops.simulation.hardware.Machine;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierUsage;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** One agent process from its start to its death: the shipped core, its machine, its producer, and where it stands in the log. For one thread. */
+public final class Life {
+    final String processId;
+    final AgentCore core;
+    final Machine machine;
+    final SimSink sink;
+    /** The process that this one knows to have ended. */
+    final @Nullable String replaces;
+    /** Commands of the node's partition that it has read. */
+    int nextCommand;
+    /** Decisions that it has looked through for the answer to its registration. */
+    int nextDecision;
+    /** When it asks again to be registered; Long.MAX_VALUE while it waits for an answer, or has one. */
+    long asksAtMs;
+    /** Set when the controller has said no for good. */
+    boolean refused;
+    /** Completions of units, to come late or once more. */
+    final List<AgentInput> completions = new ArrayList<>();
+    boolean lookedUp;
+
+    Life(String processId, AgentCore core, Machine machine, SimSink sink, @Nullable String replaces) {
+        this.replaces = replaces;
+        this.processId = processId;
+        this.core = core;
+        this.machine = machine;
+        this.sink = sink;
+    }
+
+    /** The machine under it. */
+    public Machine machine() {
+        return machine;
+    }
+
+    /** How the agent is. */
+    public AgentStatus status() {
+        return core.status();
+    }
+
+    /** True when all these blocks serve on the host. */
+    public boolean serves(String namespace, List<Bytes> keys) {
+        return core.serves(Tier.HOST, namespace, keys);
+    }
+
+    /** Lets blocks of a tier go; what became of each. */
+    public List<OperationReason> evict(Tier tier, String namespace, List<Bytes> keys) {
+        return core.evict(tier, namespace, keys);
+    }
+
+    /** True when the process has nothing more to do and ends. */
+    boolean isOver() {
+        return core.status().phase() == AgentPhase.STOPPED || refused;
+    }
+
+    void on(AgentInput input, long nowMs) {
+        machine.nextStep();
+        core.on(input, nowMs);
+    }
+
+    /** I4: all pages of every tier are in exactly one state. */
+    public void check() {
+        core.check();
+        for (TierUsage use : core.status().usage()) {
+            long sum = use.freeBlocks() + use.reservedBlocks() + use.fillingBlocks() + use.servingBlocks() + use.leavingBlocks()
+                    + use.quarantinedBlocks();
+            if (sum != use.capacityBlocks()) {
+                throw new IllegalStateException("I4: " + sum + " pages of " + use.capacityBlocks() + " are accounted for: " + use);
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Input;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.Outgoing;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * One instance of the controller: the shipped core over tables with a transaction. Facts and messages are on the log when the transaction commits,
+ * commands leave at once. For one thread.
+ */
+public final class SimController {
+    private final SimLog log;
+    private final Consumer<Command> outbox;
+    private final UndoTables tables;
+    private final Core core;
+    private final long[] next;
+    private final long[] committed;
+    private final List<List<Decision>> facts = new ArrayList<>();
+    private final List<Outgoing> messages = new ArrayList<>();
+    private int undecided;
+
+    /** An instance whose state is the fold of the committed decisions, standing at {@code offsets}. */
+    SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox) {
+        this(log, limits, offsets, outbox, fold(log));
+    }
+
+    private SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox, HeapTables state) {
+        this.log = log;
+        this.outbox = outbox;
+        this.tables = new UndoTables(state);
+        this.core = new Core(limits);
+        this.next = offsets.clone();
+        this.committed = offsets.clone();
+        for (int p = 0; p < log.partitions(); p++) {
+            facts.add(new ArrayList<>());
+        }
+    }
+
+    /** What restoring comes to: all committed decisions, folded. */
+    static HeapTables fold(SimLog log) {
+        HeapTables tables = new HeapTables();
+        for (int p = 0; p < log.partitions(); p++) {
+            log.decisions(p).forEach(fact -> Core.evolve(tables, fact));
+        }
+        return tables;
+    }
+
+    /** An instance that has decided nothing yet. */
+    static SimController fromTheBeginning(SimLog log, Limits limits, Consumer<Command> outbox) {
+        return new SimController(log, limits, new long[log.partitions()], outbox, new HeapTables());
+    }
+
+    /**
+     * Decides again what another instance has decided, and takes its place.
+     *
+     * @return the first difference in facts or state; empty when there is none
+     */
+    String catchUpWith(SimController other) {
+        List<List<Decision>> ours = new ArrayList<>();
+        facts.forEach(any -> ours.add(new ArrayList<>()));
+        decideUpTo(other.committed, ours);
+        tables.commit();
+        decideUpTo(other.next, ours);
+        String difference = "";
+        for (int p = 0; p < next.length && difference.isEmpty(); p++) {
+            List<Decision> theirs = new ArrayList<>(log.decisions(p));
+            theirs.addAll(other.facts.get(p));
+            difference = ours.get(p).equals(theirs) ? "" : "decisions of partition " + p + ": " + ours.get(p) + " and " + theirs;
+            facts.get(p).addAll(other.facts.get(p));
+        }
+        messages.addAll(other.messages);
+        System.arraycopy(other.committed, 0, committed, 0, committed.length);
+        undecided = other.undecided;
+        return difference.isEmpty() ? UndoTables.difference(tables.heap(), other.state()) : difference;
+    }
+
+    private void decideUpTo(long[] offsets, List<List<Decision>> decided) {
+        for (int p = 0; p < next.length; p++) {
+            while (next[p] < offsets[p]) {
+                Input input = new Input.Recorded(p, next[p], log.events(p).get((int) next[p]));
+                decided.get(p).addAll(core.step(tables, input).facts());
+                next[p]++;
+            }
+        }
+    }
+
+    /** This instance as it is now, in the middle of its transaction, with its commands going elsewhere. */
+    SimController twin(Limits limits, Consumer<Command> to) {
+        return new SimController(log, limits, next, to, UndoTables.copy(tables.heap()));
+    }
+
+    /** The state, uncommitted changes included. */
+    public HeapTables state() {
+        return tables.heap();
+    }
+
+    /** Events of a partition that were not taken yet. */
+    public int behind(int partition) {
+        return (int) (log.events(partition).size() - next[partition]);
+    }
+
+    /** Events taken since the last commit. */
+    public int uncommitted() {
+        return undecided;
+    }
+
+    /** Where the last commit stands. */
+    long[] offsets() {
+        return committed.clone();
+    }
+
+    /** Takes the next event of a partition, and answers with what was decided. */
+    Decided take(int partition) {
+        long offset = next[partition];
+        Event event = log.events(partition).get((int) offset);
+        Decided decided = core.step(tables, new Input.Recorded(partition, offset, event));
+        next[partition]++;
+        undecided++;
+        decided.commands().forEach(outbox);
+        facts.get(partition).addAll(decided.facts());
+        messages.addAll(decided.messages());
+        return decided;
+    }
+
+    /** The transaction ends well; {@code onFact} sees each decision as it comes onto the log. */
+    void commit(FactListener onFact) {
+        tables.commit();
+        for (int p = 0; p < facts.size(); p++) {
+            for (Decision fact : facts.get(p)) {
+                log.decisions(p).add(fact);
+                onFact.committed(p, log.decisions(p).size() - 1, fact);
+            }
+            facts.get(p).clear();
+        }
+        log.messages().addAll(messages);
+        messages.clear();
+        System.arraycopy(next, 0, committed, 0, next.length);
+        undecided = 0;
+    }
+
+    /** The transaction is undone; its events will be taken again. */
+    void abort() {
+        tables.abort();
+        facts.forEach(List::clear);
+        messages.clear();
+        System.arraycopy(committed, 0, next, 0, next.length);
+        undecided = 0;
+    }
+
+    /** Hears of decisions. */
+    @FunctionalInterface
+    interface FactListener {
+        void committed(int partition, long offset, Decision fact);
+    }
+}

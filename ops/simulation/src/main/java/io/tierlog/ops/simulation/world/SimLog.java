@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.controller.core.Outgoing;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The log: what was appended, in the order of each partition. Decisions are committed ones. Nothing is ever taken back. For one thread. */
+public final class SimLog {
+    private final List<List<Event>> events = new ArrayList<>();
+    private final List<List<Decision>> decisions = new ArrayList<>();
+    private final Map<String, List<Command>> commands = new LinkedHashMap<>();
+    private final List<Outgoing> messages = new ArrayList<>();
+
+    SimLog(int partitions) {
+        for (int p = 0; p < partitions; p++) {
+            events.add(new ArrayList<>());
+            decisions.add(new ArrayList<>());
+        }
+    }
+
+    /** Number of partitions. */
+    public int partitions() {
+        return events.size();
+    }
+
+    /** The partition of an aggregate. */
+    public int partitionOf(String aggregate) {
+        if (aggregate.startsWith("clock/")) {
+            return Integer.parseInt(aggregate.substring("clock/".length()));
+        }
+        return aggregate.equals("policy") ? 0 : Math.floorMod(aggregate.hashCode(), events.size());
+    }
+
+    /** Events of a partition; the offset is the position. */
+    public List<Event> events(int partition) {
+        return events.get(partition);
+    }
+
+    /** Committed decisions of a partition; the offset is the position. */
+    public List<Decision> decisions(int partition) {
+        return decisions.get(partition);
+    }
+
+    /** Commands to a node. */
+    public List<Command> commands(String aggregate) {
+        return commands.computeIfAbsent(aggregate, any -> new ArrayList<>());
+    }
+
+    /** Committed messages between aggregates. */
+    public List<Outgoing> messages() {
+        return messages;
+    }
+
+    void append(Event event) {
+        events.get(partitionOf(event.envelope().aggregate())).add(event);
+    }
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.agent.core.AgentCore;
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.AgentInput.FoundOnDisk;
+import io.tierlog.agent.core.Ports;
+import io.tierlog.ops.simulation.engine.AgentLink;
+import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.engine.Heard;
+import io.tierlog.ops.simulation.engine.Oracle;
+import io.tierlog.ops.simulation.engine.Prompt;
+import io.tierlog.ops.simulation.hardware.Machine;
+import io.tierlog.ops.simulation.hardware.Medium;
+import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Layout;
+import io.tierlog.schemas.LayoutKind;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierCapacity;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.RefusalReason;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A node: an engine, a disk, and one agent process after the other. For one thread. */
+public final class SimNode implements AgentLink {
+    private static final long ASK_AGAIN_MS = 1_000;
+
+    /** What a node is made of. */
+    public record Spec(String name, int hostBlocks, int diskBlocks, Engine.Config engine) {}
+
+    private final World world;
+    private final Spec spec;
+    private final Medium disk;
+    private final Engine engine;
+    private @Nullable Life life;
+    private int lives;
+    private long calls;
+
+    SimNode(World world, Spec spec) {
+        this.world = world;
+        this.spec = spec;
+        // What was lied about, and what the agent has given up and not dropped yet, needs room beside what the agent counts.
+        this.disk = new Medium(Integer.MAX_VALUE);
+        this.engine = new Engine(spec.engine(), world.oracle(), world.tally(), this);
+    }
+
+    /** Its name. */
+    public String name() {
+        return spec.name();
+    }
+
+    /** What it is made of. */
+    public Spec spec() {
+        return spec;
+    }
+
+    /** Its aggregate in the log. */
+    public String aggregate() {
+        return "node/" + spec.name();
+    }
+
+    /** Its disk, which outlives agents. */
+    public Medium disk() {
+        return disk;
+    }
+
+    /** Its engine. */
+    public Engine engine() {
+        return engine;
+    }
+
+    /** The agent that runs; null while none does. */
+    public @Nullable Life life() {
+        return life;
+    }
+
+    // --- the life of the agent
+
+    /** Starts an agent process. */
+    public void start() {
+        start(false);
+    }
+
+    /** Starts an agent process; one that knows that the last has ended, as the holder of its lock file does, says so. */
+    public void start(boolean knowsTheLast) {
+        if (life != null) {
+            throw new IllegalStateException("an agent of node " + name() + " runs");
+        }
+        String processId = name() + "-" + ++lives;
+        SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox());
+        Machine machine = new Machine(
+                new Machine.Parts(world.oracle(), world.tally(), engine::memory, disk, world.store(), name()), spec.hostBlocks());
+        AgentInput.Registration registration = new AgentInput.Registration(
+                name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
+        AgentCore core = new AgentCore(
+                world.settings().agent(), registration, new Ports(machine, machine, machine.disk(), new SimReplies(engine::hear), sink));
+        life = new Life(processId, core, machine, sink, knowsTheLast && lives > 1 ? name() + "-" + (lives - 1) : null);
+        life.nextCommand = world.log().commands(aggregate()).size();
+        life.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
+        ask(life);
+        if (spec.diskBlocks() > 0) {
+            on(new AgentInput.DiskFound(found(), true));
+        }
+    }
+
+    private List<FoundOnDisk> found() {
+        List<FoundOnDisk> found = new ArrayList<>();
+        disk.all().forEach(one -> found.add(
+                new FoundOnDisk(one.namespace(), one.block(), one.generation(), one.crc32c(), world.oracle().blockBytes())));
+        return found;
+    }
+
+    private void ask(Life asking) {
+        asking.asksAtMs = Long.MAX_VALUE;
+        List<TierCapacity> tiers = new ArrayList<>();
+        tiers.add(new TierCapacity(Tier.HOST, spec.hostBlocks(), world.oracle().blockBytes()));
+        if (spec.diskBlocks() > 0) {
+            tiers.add(new TierCapacity(Tier.DISK, spec.diskBlocks(), world.oracle().blockBytes()));
+        }
+        asking.sink.append(aggregate(), "", e -> new AgentRegistering(
+                e, name(), asking.processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(),
+                asking.replaces));
+    }
+
+    private Layout layout() {
+        boolean replicated = world.settings().replicated();
+        LayoutKind kind = replicated ? LayoutKind.MLA : LayoutKind.ATTENTION;
+        return new Layout(
+                "all", kind, Oracle.LAYERS, world.settings().blockTokens(), Oracle.PART_BYTES, 1, "bf16", replicated);
+    }
+
+    private static Bytes digest() {
+        return Bytes.ofHex("5a".repeat(32));
+    }
+
+    /** The process dies: host and units are gone, what its producer has not sent is lost, the disk stays as it was left. */
+    public void kill(Machine.Fate fateOfDiskWrites) {
+        Life dying = life;
+        if (dying != null) {
+            dying.machine.die(fateOfDiskWrites);
+            life = null;
+            engine.hear(new Heard.SessionLost(engine.session()));
+        }
+    }
+
+    /** Events that the producer has not sent are lost with the process, or delivered after its death. */
+    @Nullable SimSink outbox() {
+        return life == null ? null : life.sink;
+    }
+
+    /** The engine process dies; its agent sees the session end. */
+    public void vanishEngine(boolean orderly) {
+        String session = engine.session();
+        engine.vanish();
+        if (!session.isEmpty()) {
+            on(new AgentInput.SessionClosed(session, orderly));
+        }
+    }
+
+    /** Gives the agent an input, if there is one that runs. */
+    public void on(AgentInput input) {
+        Life running = life;
+        if (running != null) {
+            running.on(input, world.agentNowMs(this));
+            world.agentStepped(running);
+        }
+    }
+
+    /** Ends the process when it has nothing more to do; true when it did. */
+    boolean endIfOver() {
+        Life running = life;
+        if (running == null || !running.isOver() || running.sink.waiting() > 0) {
+            return false;
+        }
+        kill(Machine.WELL);
+        return true;
+    }
+
+    // --- the log
+
+    /** The next event of the producer reaches the log; false when there is none. */
+    boolean sendEvent() {
+        Life running = life;
+        var event = running == null ? null : running.sink.next();
+        if (event == null) {
+            return false;
+        }
+        world.append(event);
+        return true;
+    }
+
+    /** Events that the producer has not sent. */
+    public int unsent() {
+        return life == null ? 0 : life.sink.waiting();
+    }
+
+    /** Events after the first {@code kept} that were not sent are lost. */
+    public void loseEventsAfter(int kept) {
+        if (life != null) {
+            life.sink.lose(kept);
+        }
+    }
+
+    /** Reads the next command; false when there is none. */
+    boolean readCommand() {
+        Life running = life;
+        List<Command> commands = world.log().commands(aggregate());
+        if (running == null || running.nextCommand >= commands.size()) {
+            return false;
+        }
+        Command command = commands.get(running.nextCommand++);
+        world.deliver(this, command);
+        return true;
+    }
+
+    /** Looks for the answer to the registration; false when there is none. */
+    boolean readAnswer() {
+        Life running = life;
+        if (running == null) {
+            return false;
+        }
+        if (world.nowMs() >= running.asksAtMs) {
+            ask(running);
+            return true;
+        }
+        List<Decision> decisions = world.log().decisions(world.log().partitionOf(aggregate()));
+        boolean found = false;
+        while (!found && running.nextDecision < decisions.size()) {
+            found = answer(running, decisions.get(running.nextDecision++));
+        }
+        return found;
+    }
+
+    private boolean answer(Life running, Decision decision) {
+        if (decision instanceof AgentAccepted accepted && accepted.processId().equals(running.processId)) {
+            if (running.status().incarnation() == 0) {
+                running.sink.incarnation(accepted.newIncarnation());
+                on(new AgentInput.Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy()));
+            }
+            return true;
+        }
+        if (decision instanceof AgentRefused no && no.processId().equals(running.processId) && running.status().incarnation() == 0) {
+            running.refused = no.reason() != RefusalReason.DUPLICATE_NODE;
+            running.asksAtMs = world.nowMs() + ASK_AGAIN_MS;
+            return true;
+        }
+        return false;
+    }
+
+    /** Once the log knows what the disk held, the agent is told what of it the store has; true when it was. */
+    boolean lookUp() {
+        Life running = life;
+        if (running == null || running.lookedUp || spec.diskBlocks() == 0 || !running.status().diskOpen()) {
+            return false;
+        }
+        running.lookedUp = true;
+        Map<String, List<Block>> seen = new LinkedHashMap<>();
+        for (Medium.Held one : disk.all()) {
+            if (world.store().holds(one.namespace(), one.block().key())) {
+                seen.computeIfAbsent(one.namespace(), any -> new ArrayList<>()).add(one.block());
+            }
+        }
+        seen.forEach((namespace, blocks) -> on(new AgentInput.SeenInStore(namespace, blocks)));
+        return true;
+    }
+
+    /** When the agent or its registration wants to be looked at. */
+    long nextDeadlineMs() {
+        Life running = life;
+        return running == null ? Long.MAX_VALUE : Math.min(running.core.nextDeadlineMs() - world.agentSkewMs(this), running.asksAtMs);
+    }
+
+    /** Ends a unit and tells the agent. */
+    public void end(Unit unit, Machine.Fate fate) {
+        Life running = life;
+        if (running != null) {
+            AgentInput ended = running.machine.end(unit, fate);
+            running.completions.add(ended);
+            if (running.completions.size() > 32) {
+                running.completions.removeFirst();
+            }
+            on(ended);
+        }
+    }
+
+    // --- the link of the engine
+
+    private long call(java.util.function.LongFunction<AgentInput> input) {
+        long call = ++calls;
+        on(input.apply(call));
+        return call;
+    }
+
+    private static AgentInput.Attempt of(Attempt attempt) {
+        return new AgentInput.Attempt(attempt.session(), attempt.request(), attempt.number());
+    }
+
+    private static List<DeviceBlock> of(List<PageBlock> blocks) {
+        return blocks.stream().map(block -> new DeviceBlock(block.index(), block.key(), block.page(), block.generation())).toList();
+    }
+
+    @Override
+    public boolean isUp() {
+        return life != null && !life.isOver();
+    }
+
+    @Override
+    public long open(String session) {
+        return call(c -> new AgentInput.SessionOpened(c, session, "engine-" + name()));
+    }
+
+    @Override
+    public long register(String session, int pages) {
+        return call(c -> new AgentInput.BuffersRegistered(c, session, pages, world.oracle().blockBytes(), digest(), Map.of()));
+    }
+
+    @Override
+    public long submit(Attempt attempt, Prompt prompt, int deviceBlocks, boolean reuseEligible) {
+        return call(c -> new AgentInput.Submitted(
+                c, of(attempt), prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, reuseEligible));
+    }
+
+    @Override
+    public long load(Attempt attempt, String namespace, String lease, List<PageBlock> blocks) {
+        return call(c -> new AgentInput.LoadAsked(c, of(attempt), namespace, lease, of(blocks)));
+    }
+
+    @Override
+    public long read(String session, String namespace, List<PageBlock> blocks, long waitMs) {
+        return call(c -> new AgentInput.ReadAsked(c, session, namespace, of(blocks), waitMs));
+    }
+
+    @Override
+    public long exist(String session, Prompt prompt) {
+        return call(c -> new AgentInput.ExistAsked(c, session, prompt.namespace(), prompt.keys()));
+    }
+
+    @Override
+    public long reserve(String session, String namespace, List<Bytes> keys, long leaseMs) {
+        return call(c -> new AgentInput.ReserveAsked(c, session, namespace, keys, leaseMs));
+    }
+
+    @Override
+    public long giveUp(String session, String lease) {
+        return call(c -> new AgentInput.LeaseGivenUp(c, session, lease));
+    }
+
+    @Override
+    public void gone(long call, Attempt attempt, List<Integer> pages) {
+        on(new AgentInput.CallGone(call, of(attempt), pages));
+    }
+
+    @Override
+    public long prefilled(Attempt attempt, int deviceBlocks, int loadedBlocks, int computedBlocks) {
+        return call(c -> new AgentInput.Prefilled(c, of(attempt), deviceBlocks, loadedBlocks, computedBlocks));
+    }
+
+    @Override
+    public long sealed(Attempt attempt, String namespace, Bytes root, List<PageBlock> blocks) {
+        return call(c -> new AgentInput.Sealed(c, of(attempt), namespace, root, blocks.getFirst().parent(), of(blocks)));
+    }
+
+    @Override
+    public long save(Attempt attempt, String namespace, List<PageBlock> blocks) {
+        return call(c -> new AgentInput.SaveAsked(c, of(attempt), namespace, of(blocks)));
+    }
+
+    @Override
+    public long finished(Attempt attempt, String reason, int generatedTokens) {
+        return call(c -> new AgentInput.Finished(c, of(attempt), RequestReason.valueOf(reason), generatedTokens));
+    }
+
+    @Override
+    public long cancelled(Attempt attempt) {
+        return call(c -> new AgentInput.Cancelled(c, of(attempt)));
+    }
+
+    @Override
+    public long evicted(String session, String namespace, List<PageBlock> blocks) {
+        return call(c -> new AgentInput.DeviceEvicted(c, session, namespace, blocks.stream()
+                .map(block -> new AgentInput.EvictedBlock(block.index(), block.key(), block.parent(), block.page(), block.generation()))
+                .toList()));
+    }
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.agent.core.port.EventSink;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The producer of one agent process: numbers its events, keeps them in order, and sends them when it is told to. For one thread. */
+final class SimSink implements EventSink {
+    private final String sender;
+    private final LongSupplier wallMs;
+    private final int bound;
+    private final Map<String, Long> sequences = new LinkedHashMap<>();
+    private final Deque<Event> waiting = new ArrayDeque<>();
+    private long incarnation;
+
+    SimSink(String sender, LongSupplier wallMs, int bound) {
+        this.sender = sender;
+        this.wallMs = wallMs;
+        this.bound = bound;
+    }
+
+    void incarnation(long accepted) {
+        incarnation = accepted;
+    }
+
+    @Override
+    public void append(String aggregate, String cause, Function<Envelope, Event> withEnvelope) {
+        long sequence = sequences.merge(aggregate, 1L, Long::sum);
+        @Nullable String why = cause.isEmpty() ? null : cause;
+        waiting.add(withEnvelope.apply(new Envelope(aggregate, sender, incarnation, sequence, 0, wallMs.getAsLong(), why, null, null)));
+    }
+
+    @Override
+    public boolean congested() {
+        return waiting.size() >= bound;
+    }
+
+    int waiting() {
+        return waiting.size();
+    }
+
+    /** What was appended after the first {@code kept} never reaches the log. */
+    void lose(int kept) {
+        while (waiting.size() > kept) {
+            waiting.removeLast();
+        }
+    }
+
+    /** The next event reaches the log; null when there is none. */
+    @Nullable Event next() {
+        return waiting.poll();
+    }
+}

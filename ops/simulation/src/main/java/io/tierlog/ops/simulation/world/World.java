@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.Outgoing;
+import io.tierlog.ops.simulation.engine.Oracle;
+import io.tierlog.ops.simulation.engine.Tally;
+import io.tierlog.ops.simulation.hardware.Machine;
+import io.tierlog.ops.simulation.hardware.Medium;
+import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.PolicyChangeRequested;
+import io.tierlog.schemas.event.Tick;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything together: a log, a controller, nodes with their agents and engines, and a store. Each method is one thing that can happen; the caller says
+ * which does, and {@link #settle} lets happen whatever can without time passing, always in the same order. For one thread.
+ */
+public final class World {
+    /** Wall time at the beginning, milliseconds since 1970. */
+    static final long START_MS = 1_700_000_000_000L;
+
+    /** Time between two ticks. */
+    public static final long TICK_MS = 1_000;
+
+    private static final int MOST_STEPS = 1_000_000;
+
+    /** Sees everything that comes onto the log, and every step. */
+    public interface Watcher {
+        /** An event was appended. */
+        default void appended(int partition, long offset, Event event) {}
+
+        /** The controller has taken an event; what it decided is not committed yet. */
+        default void decided(int partition, long offset, Event event, Decided decided) {}
+
+        /** A decision is committed. */
+        default void committed(int partition, long offset, Decision fact) {}
+
+        /** An agent has taken an input. */
+        default void stepped(Life life) {}
+    }
+
+    private final WorldSettings settings;
+    private final Oracle oracle;
+    private final Tally tally = new Tally();
+    private final Medium store;
+    private final SimLog log;
+    private final List<SimNode> nodes = new ArrayList<>();
+    private final List<Watcher> watchers = new ArrayList<>();
+    private final Deque<Event> lateEvents = new ArrayDeque<>();
+    private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
+    private BiPredicate<SimNode, Unit> gate = (node, unit) -> false;
+    private BiPredicate<SimNode, Command> commandGate = (node, command) -> false;
+    private @Nullable SimController controller;
+    private long[] offsets;
+    private Limits limits;
+    private Restarts restarts = Restarts.NEVER;
+    private boolean commitEach;
+    private boolean duplicates;
+    private boolean duplicatesLate;
+    private long nowMs;
+    private long nextTickMs = TICK_MS;
+    private long wallSkewMs;
+    private long agentWallSkewMs;
+    private int relayed;
+
+    private record LateCommand(SimNode node, Command command) {}
+
+    /** When the controller is restarted of itself. */
+    public enum Restarts {
+        NEVER,
+        /** After each record: decided, undone, decided again, committed, and begun anew from the log. */
+        EVERYWHERE
+    }
+
+    /** A world of those nodes; nothing runs in it yet. */
+    public World(WorldSettings settings, List<SimNode.Spec> specs) {
+        this.settings = settings;
+        this.oracle = new Oracle(settings.seed(), settings.shards());
+        this.store = new Medium(settings.storeBlocks());
+        this.limits = settings.controller();
+        this.log = new SimLog(limits.partitions());
+        this.offsets = new long[limits.partitions()];
+        specs.forEach(spec -> nodes.add(new SimNode(this, spec)));
+    }
+
+    // --- looking
+
+    /** What it is made of. */
+    public WorldSettings settings() {
+        return settings;
+    }
+
+    /** What blocks must contain. */
+    public Oracle oracle() {
+        return oracle;
+    }
+
+    /** Reads that were compared. */
+    public Tally tally() {
+        return tally;
+    }
+
+    /** The shared store. */
+    public Medium store() {
+        return store;
+    }
+
+    /** The log. */
+    public SimLog log() {
+        return log;
+    }
+
+    /** The nodes. */
+    public List<SimNode> nodes() {
+        return nodes;
+    }
+
+    /** The node of that name, or null. */
+    public @Nullable SimNode node(String name) {
+        return nodes.stream().filter(node -> node.name().equals(name)).findFirst().orElse(null);
+    }
+
+    /** Virtual time in milliseconds from the beginning. */
+    public long nowMs() {
+        return nowMs;
+    }
+
+    /** The instance that decides; null while there is none. */
+    public @Nullable SimController controller() {
+        return controller;
+    }
+
+    /** The controller's tables: those of the instance that runs, else what the log says. */
+    public HeapTables state() {
+        SimController running = controller;
+        return running == null ? SimController.fold(log) : running.state();
+    }
+
+    long agentNowMs(SimNode node) {
+        return nowMs + agentSkewMs(node);
+    }
+
+    /** Every machine's monotonic clock begins somewhere else. */
+    long agentSkewMs(SimNode node) {
+        return 1_000L * nodes.indexOf(node) + 7;
+    }
+
+    long agentWallMs(SimNode node) {
+        return START_MS + nowMs + agentWallSkewMs;
+    }
+
+    // --- setting
+
+    /** Tells {@code watcher} of all that happens from here on. */
+    public void watch(Watcher watcher) {
+        watchers.add(watcher);
+    }
+
+    /** Units of which {@code closed} says so stand still in {@link #settle}. */
+    public void gate(BiPredicate<SimNode, Unit> closed) {
+        gate = closed;
+    }
+
+    /** Commands of which {@code closed} says so are not read, nor what comes behind them. */
+    public void commandGate(BiPredicate<SimNode, Command> closed) {
+        commandGate = closed;
+    }
+
+    /** The controller commits after each input, or when it is told to. */
+    public void commitEach(boolean each) {
+        commitEach = each;
+    }
+
+    /** How the controller is disturbed of itself. */
+    public void restarts(Restarts how) {
+        restarts = how;
+    }
+
+    /** From here on every event and every command also comes a second time: at once, or late, when nothing else can happen. */
+    public void duplicates(boolean on, boolean late) {
+        duplicates = on;
+        duplicatesLate = late;
+    }
+
+    /** The clock of the machine that appends ticks is wrong by so much. */
+    public void wallSkewMs(long ms) {
+        wallSkewMs = ms;
+    }
+
+    /** The wall clocks of all agents are wrong by so much. */
+    public void agentWallSkewMs(long ms) {
+        agentWallSkewMs = ms;
+    }
+
+    // --- the log
+
+    void append(Event event) {
+        appendOnce(event);
+        if (duplicates && duplicatesLate) {
+            lateEvents.add(event);
+        } else if (duplicates) {
+            appendOnce(event);
+        }
+    }
+
+    /** Appends an event, as a producer does, or as a broker that repeats itself. */
+    public void appendOnce(Event event) {
+        int partition = log.partitionOf(event.envelope().aggregate());
+        log.append(event);
+        watchers.forEach(watcher -> watcher.appended(partition, log.events(partition).size() - 1, event));
+    }
+
+    /** Asks for another policy, as an operator does. */
+    public void requestPolicy(Policy policy, long basedOn) {
+        append(new PolicyChangeRequested(
+                new Envelope("policy", "operator", 0, basedOn + 1, 0, START_MS + nowMs, null, null, null), basedOn, policy));
+    }
+
+    /** The clock says what time it is, to every partition. */
+    public void tick() {
+        long timeMs = START_MS + nowMs + wallSkewMs;
+        for (int p = 0; p < log.partitions(); p++) {
+            append(new Tick(new Envelope("clock/" + p, "clock/" + p, 0, 0, 0, timeMs, null, null, null), timeMs));
+        }
+    }
+
+    /** Carries one committed message to its receiver; false when there is none. */
+    public boolean relay() {
+        if (relayed >= log.messages().size()) {
+            return false;
+        }
+        Outgoing outgoing = log.messages().get(relayed++);
+        append(outgoing.message());
+        return true;
+    }
+
+    /** The relay dies between an append and its commit: the last messages come again. */
+    public void relayAgain(int messages) {
+        relayed = Math.max(0, relayed - messages);
+    }
+
+    // --- the controller
+
+    /** Starts an instance from the log; the one that ran before is gone. */
+    public void startController() {
+        controller = new SimController(log, limits, offsets, this::issued);
+    }
+
+    private void issued(Command command) {
+        log.commands(command.envelope().aggregate()).add(command);
+    }
+
+    /** The controller's bounds from its next start on: what it decides anew may differ from what it had decided. */
+    public void controllerLimits(Limits other) {
+        limits = other;
+    }
+
+    /** The instance dies: its transaction with it. */
+    public void killController() {
+        controller = null;
+    }
+
+    /** The transaction is undone, and everything since the last commit is decided again. */
+    public void abort() {
+        if (controller != null) {
+            controller.abort();
+        }
+    }
+
+    /**
+     * The controller is made anew: a new instance decides every event of the log again, up to where this one stands, and goes on from there.
+     *
+     * @throws IllegalStateException when it comes to anything else than the one that ran
+     */
+    public void replay() {
+        SimController running = controller;
+        if (running == null) {
+            return;
+        }
+        SimController again = SimController.fromTheBeginning(log, limits, this::issued);
+        String difference = again.catchUpWith(running);
+        if (!difference.isEmpty()) {
+            throw new IllegalStateException("I13: the log decided again comes to something else: " + difference);
+        }
+        controller = again;
+    }
+
+    /** The transaction ends well. */
+    public void commit() {
+        SimController running = controller;
+        if (running != null) {
+            running.commit((partition, offset, fact) -> watchers.forEach(watcher -> watcher.committed(partition, offset, fact)));
+            offsets = running.offsets();
+        }
+    }
+
+    /** The controller takes the next event of a partition; false when there is none. */
+    public boolean decide(int partition) {
+        SimController running = controller;
+        if (running == null || running.behind(partition) == 0) {
+            return false;
+        }
+        if (restarts == Restarts.EVERYWHERE) {
+            running.take(partition);
+            running.abort();
+        }
+        long offset = log.events(partition).size() - running.behind(partition);
+        Decided decided = running.take(partition);
+        Event event = log.events(partition).get((int) offset);
+        watchers.forEach(watcher -> watcher.decided(partition, offset, event, decided));
+        if (restarts == Restarts.EVERYWHERE) {
+            commit();
+            HeapTables before = running.state();
+            startController();
+            String difference = UndoTables.difference(before, state());
+            if (!difference.isEmpty()) {
+                throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
+            }
+        } else if (commitEach) {
+            commit();
+        }
+        return true;
+    }
+
+    /**
+     * What is committed, folded, is the state.
+     *
+     * @throws IllegalStateException when it is not
+     */
+    public void checkFold() {
+        SimController running = controller;
+        if (running != null && running.uncommitted() == 0) {
+            String difference = UndoTables.difference(SimController.fold(log), running.state());
+            if (!difference.isEmpty()) {
+                throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
+            }
+        }
+    }
+
+    // --- agents
+
+    void deliver(SimNode node, Command command) {
+        node.on(new AgentInput.CommandReceived(command));
+        if (duplicates && duplicatesLate) {
+            lateCommands.add(new LateCommand(node, command));
+        } else if (duplicates) {
+            node.on(new AgentInput.CommandReceived(command));
+        }
+    }
+
+    void agentStepped(Life life) {
+        watchers.forEach(watcher -> watcher.stepped(life));
+    }
+
+    private boolean agentWork(SimNode node) {
+        boolean did = false;
+        while (node.sendEvent()) {
+            did = true;
+        }
+        did |= node.readAnswer();
+        List<Command> commands = log.commands(node.aggregate());
+        Life life = node.life();
+        while (life != null && life.nextCommand < commands.size() && !commandGate.test(node, commands.get(life.nextCommand))) {
+            did |= node.readCommand();
+        }
+        return did | node.lookUp() | endUnits(node) | node.endIfOver();
+    }
+
+    private boolean endUnits(SimNode node) {
+        Life life = node.life();
+        boolean did = false;
+        while (life != null) {
+            Unit ready = firstReady(node, life.machine.units());
+            if (ready == null) {
+                break;
+            }
+            node.end(ready, Machine.WELL);
+            did = true;
+        }
+        return did;
+    }
+
+    /** The oldest unit that does not stand still; of each queue of the device only the first can end. */
+    private @Nullable Unit firstReady(SimNode node, List<Unit> units) {
+        Set<Unit.Kind> blocked = EnumSet.noneOf(Unit.Kind.class);
+        for (Unit unit : units) {
+            if (!blocked.contains(unit.kind()) && !gate.test(node, unit)) {
+                return unit;
+            }
+            if (unit.kind().ofDevice()) {
+                blocked.add(unit.kind());
+            }
+        }
+        return null;
+    }
+
+    // --- all of it
+
+    /** Lets happen what can happen without time passing. */
+    public void settle() {
+        int steps = 0;
+        while (step()) {
+            if (++steps > MOST_STEPS) {
+                throw new IllegalStateException("the world does not come to rest");
+            }
+        }
+    }
+
+    private boolean step() {
+        boolean did = false;
+        for (SimNode node : nodes) {
+            int steps = 0;
+            while (node.engine().step()) {
+                did = true;
+                if (++steps > MOST_STEPS) {
+                    throw new IllegalStateException("the engine of node " + node.name() + " does not come to rest");
+                }
+            }
+            did |= agentWork(node);
+        }
+        for (int p = 0; p < log.partitions(); p++) {
+            while (decide(p)) {
+                did = true;
+            }
+        }
+        did |= relay();
+        return did || deliverLate();
+    }
+
+    private boolean deliverLate() {
+        Event event = lateEvents.poll();
+        if (event != null) {
+            appendOnce(event);
+            return true;
+        }
+        LateCommand late = lateCommands.poll();
+        if (late != null) {
+            late.node.on(new AgentInput.CommandReceived(late.command));
+        }
+        return late != null;
+    }
+
+    /** When something falls due next: a tick, or something of an agent. */
+    public long nextDueMs() {
+        long due = nextTickMs;
+        for (SimNode node : nodes) {
+            due = Math.min(due, Math.max(nowMs + 1, node.nextDeadlineMs()));
+        }
+        return due;
+    }
+
+    /** Time passes to {@code atMs}, which is not after {@link #nextDueMs}; what is due then comes. */
+    public void passTo(long atMs) {
+        nowMs = Math.max(nowMs, atMs);
+        if (nowMs >= nextTickMs) {
+            nextTickMs = nowMs + TICK_MS - nowMs % TICK_MS;
+            tick();
+        }
+        for (SimNode node : nodes) {
+            if (node.nextDeadlineMs() <= nowMs) {
+                node.on(new AgentInput.TimePassed());
+            }
+            node.engine().retry();
+        }
+    }
+
+    /** Time passes, whatever falls due in between comes, and after each of it everything settles and is committed. */
+    public void advance(long ms) {
+        long until = nowMs + ms;
+        while (nextDueMs() <= until) {
+            passTo(nextDueMs());
+            settle();
+            commit();
+            settle();
+        }
+        passTo(until);
+        settle();
+    }
+}
