@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.PagedBlock;
@@ -52,7 +53,7 @@ final class SmallWorldRules {
         told(world, () -> {
             decidingIsAFunction(before, world, event, decided);
             theFoldOfTheFactsIsTheState(before, world, decided);
-            Books.check(world.tables());
+            assertEquals(List.of(), TableInvariants.check(world.tables(), 0));
             assertTrue(event instanceof Tick || decided.facts().stream().allMatch(f -> f.envelope().aggregate().equals(event.envelope().aggregate())),
                     () -> "facts of one node: " + decided.facts());
             whatIsPlacedWasReported(event, decided);
