@@ -11,6 +11,7 @@ import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.state.NodeRow;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -22,9 +23,13 @@ final class Rest {
     private static final int ROUNDS = 12;
     private static final long ROUND_MS = 2_000;
 
+    /** Longer than any request waits for a fetch. */
+    private static final long SERVED_MS = 400;
+
     private final Stage stage;
     private final World world;
     private final Checks checks;
+    private int served;
 
     Rest(Stage stage, Checks checks) {
         this.stage = stage;
@@ -77,8 +82,8 @@ final class Rest {
         world.advance(ROUND_MS);
     }
 
-    /** I6: what waits goes on by itself; then what lives is ended, and everything comes to rest. */
-    void come() {
+    /** I6: what waits goes on by itself; then what lives is ended, requests are served as ever, and everything comes to rest. */
+    void come(Collection<Engine.Request> again) {
         for (int i = 0; i < ROUNDS; i++) {
             pass();
         }
@@ -96,8 +101,24 @@ final class Rest {
             }
         }
         settle();
+        again.forEach(this::serve);
         for (int i = 0; i < ROUNDS; i++) {
             pass();
+        }
+        settle();
+    }
+
+    /** A request that was there before runs on every node, from whatever tier its blocks are in. */
+    private void serve(Engine.Request asked) {
+        String id = "again-" + served++;
+        Engine.Request request = new Engine.Request(id, asked.namespace(), asked.adapter(), asked.tokens(), 1, true);
+        for (SimNode node : world.nodes()) {
+            node.engine().submit(request);
+        }
+        world.advance(SERVED_MS);
+        for (SimNode node : world.nodes()) {
+            requireGoesOn(node, id);
+            node.engine().finish(id, "COMPLETED");
         }
         settle();
     }
