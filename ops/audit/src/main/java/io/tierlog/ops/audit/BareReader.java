@@ -1,36 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
-import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
-import io.tierlog.events.Topics;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
-import io.tierlog.schemas.event.Event;
 import java.util.List;
 
-/** Reads and decodes the two topics of a partition, one after the other. Without state. */
+/** Reads and decodes a topic. Without state. */
 final class BareReader {
     private BareReader() {}
 
-    /** Records decoded. */
-    static long read(LogSource source, Codec codec, Topics topics, int partition) {
-        return read(source, codec.reader(Event.class), topics.events(), partition)
-                + read(source, codec.reader(Decision.class), topics.decisions(), partition);
-    }
-
-    private static <F extends WireRecord> long read(LogSource source, RecordReader<F> reader, String topic, int partition) {
-        long decoded = 0;
-        try (LogSource.Stream stream = source.open(topic, partition)) {
+    /** Records read and decoded as far as they are records of the family. */
+    static <F extends WireRecord> long read(LogSource source, RecordReader<F> reader, String topic) {
+        long records = 0;
+        try (LogSource.Stream stream = source.openAll(topic)) {
             for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
                 for (LogEntry entry : entries) {
-                    if (entry instanceof LogEntry.Data data && reader.read(data.value()) instanceof Reading.Decoded<F>) {
-                        decoded++;
+                    if (entry instanceof LogEntry.Data data) {
+                        // A tombstone is read too.
+                        records += data.value() == null || reader.read(data.value()) instanceof Reading.Decoded<F> ? 1 : 0;
                     }
                 }
             }
         }
-        return decoded;
+        return records;
     }
 }

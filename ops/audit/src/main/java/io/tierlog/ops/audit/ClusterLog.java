@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.CloseOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -45,9 +46,18 @@ public final class ClusterLog implements LogSource {
 
     @Override
     public Stream open(String topic, int partition) {
+        return open(topic, List.of(new TopicPartition(topic, partition)));
+    }
+
+    @Override
+    public Stream openAll(String topic) {
+        return open(topic, IntStream.range(0, partitions(topic)).mapToObj(p -> new TopicPartition(topic, p)).toList());
+    }
+
+    private Stream open(String topic, List<TopicPartition> partitions) {
         KafkaConsumer<byte[], byte[]> consumer = consumer();
         try {
-            return new Reader(consumer, new TopicPartition(topic, partition));
+            return new Reader(consumer, partitions);
         } catch (KafkaException e) {
             consumer.close(CloseOptions.timeout(Duration.ZERO));
             throw unreachable(topic, e);
@@ -82,35 +92,44 @@ public final class ClusterLog implements LogSource {
 
     private final class Reader implements Stream {
         private final KafkaConsumer<byte[], byte[]> consumer;
-        private final TopicPartition partition;
+        private final Map<TopicPartition, Long> ends;
         private final long begin;
         private final long end;
 
-        Reader(KafkaConsumer<byte[], byte[]> consumer, TopicPartition partition) {
+        /** Partitions of one topic. */
+        Reader(KafkaConsumer<byte[], byte[]> consumer, List<TopicPartition> partitions) {
             this.consumer = consumer;
-            this.partition = partition;
-            List<TopicPartition> all = List.of(partition);
-            consumer.assign(all);
-            consumer.seekToBeginning(all);
-            begin = consumer.position(partition);
-            end = consumer.endOffsets(all).getOrDefault(partition, begin);
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            ends = consumer.endOffsets(partitions);
+            begin = consumer.position(partitions.getFirst());
+            end = ends.getOrDefault(partitions.getFirst(), begin);
         }
 
         @Override
         public List<LogEntry> next() {
             List<LogEntry> entries = new ArrayList<>();
             try {
-                while (entries.isEmpty() && consumer.position(partition) < end) {
+                while (entries.isEmpty() && !isAtEnd()) {
                     for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
-                        if (record.offset() < end) {
+                        if (record.offset() < ends.getOrDefault(new TopicPartition(record.topic(), record.partition()), 0L)) {
                             entries.add(new LogEntry.Data(record.offset(), record.timestamp(), record.key(), record.value()));
                         }
                     }
                 }
             } catch (KafkaException e) {
-                throw unreachable(partition.topic(), e);
+                throw unreachable(String.valueOf(consumer.assignment()), e);
             }
             return entries;
+        }
+
+        private boolean isAtEnd() {
+            for (Map.Entry<TopicPartition, Long> one : ends.entrySet()) {
+                if (consumer.position(one.getKey()) < one.getValue()) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         @Override

@@ -86,6 +86,11 @@ public final class DirectoryLog implements LogSource {
     }
 
     @Override
+    public LogSource.Stream openAll(String topic) {
+        return new AllPartitions(this, topic, partitions(topic));
+    }
+
+    @Override
     public boolean isLive() {
         return false;
     }

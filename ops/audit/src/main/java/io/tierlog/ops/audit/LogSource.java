@@ -22,6 +22,13 @@ public interface LogSource extends AutoCloseable {
      */
     Stream open(String topic, int partition);
 
+    /**
+     * The committed records of all partitions of a topic, each in its order, as one reader gets them that does not care about partitions.
+     *
+     * @throws AuditException when it cannot be read
+     */
+    Stream openAll(String topic);
+
     /** Whether others may append while it is read. */
     boolean isLive();
 

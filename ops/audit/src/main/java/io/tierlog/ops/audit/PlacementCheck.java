@@ -16,22 +16,22 @@ import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The directory's half of I13: the last record of each key in the placements topic is what the decisions say of that copy. One instance for
- * each partition of the decisions notes what they say; {@link #compare} then reads the whole topic. Memory: one entry per copy, in stores too.
+ * each partition of the decisions notes what they say, one {@link Told} for each partition of the topic what it says; {@link #compare} holds
+ * one against the other. Memory: one entry per copy, in stores too.
  */
 final class PlacementCheck {
     private final int partition;
-    private final Map<Key, Said> said = new HashMap<>();
+    private final Map<String, Map<Space, Map<Bytes, Said>>> said = new HashMap<>();
     private final Map<String, Long> lastSequences = new HashMap<>();
 
-    private record Key(String namespace, Bytes block, String location, Tier tier) {}
+    /** Copies of one namespace on one tier of a location. */
+    private record Space(Tier tier, String namespace) {}
 
     private record Said(int page, long generation, int crc32c, long incarnation, long offset) {
         boolean isSaidBy(Placement p) {
@@ -39,14 +39,14 @@ final class PlacementCheck {
         }
     }
 
-    private record Told(int partition, long offset, long timestampMs, Placement placement) {
-        Finding finding(String topic, String detail) {
-            return new Finding("I13", topic, partition, offset, timestampMs, offset, detail);
-        }
-    }
+    private record Last(long offset, long timestampMs, Placement placement) {}
 
     PlacementCheck(int partition) {
         this.partition = partition;
+    }
+
+    private Map<Bytes, Said> copies(String location, Tier tier, String namespace) {
+        return said.computeIfAbsent(location, l -> new HashMap<>()).computeIfAbsent(new Space(tier, namespace), s -> new HashMap<>());
     }
 
     /** Takes one decision, at {@code offset} of its partition. */
@@ -55,100 +55,125 @@ final class PlacementCheck {
         switch (decision) {
             case BlocksPlaced f -> {
                 lastSequences.put(location, f.envelope().sequence());
+                long incarnation = f.envelope().incarnation();
+                Map<Bytes, Said> copies = copies(location, f.tier(), f.namespace());
                 for (PagedBlock b : f.blocks()) {
-                    said.put(new Key(f.namespace(), b.block().key(), location, f.tier()),
-                            new Said(b.page(), b.generation(), b.crc32c(), f.envelope().incarnation(), offset));
+                    copies.put(b.block().key(), new Said(b.page(), b.generation(), b.crc32c(), incarnation, offset));
                 }
             }
             case BlocksRemoved f -> {
+                Map<Bytes, Said> copies = copies(location, f.tier(), f.namespace());
                 for (Block b : f.blocks()) {
-                    said.remove(new Key(f.namespace(), b.key(), location, f.tier()));
+                    copies.remove(b.key());
                 }
             }
             default -> {}
         }
     }
 
-    /**
-     * Reads the topic and says what differs.
-     *
-     * @param topics the topic of the placements, then that of the decisions
-     * @param checks one for each partition of the decisions
-     * @param moved whether decisions were appended since they were read: then only differences that these cannot have made are said
-     */
-    static void compare(LogSource source, Codec codec, List<String> topics, List<PlacementCheck> checks, boolean moved, Consumer<Finding> ear) {
-        Map<Bytes, Told> told = read(source, codec, topics.getFirst(), ear);
-        told.forEach((key, one) -> {
-            if (!key.equals(keyOf(one.placement))) {
-                ear.accept(one.finding(topics.getFirst(), "its key is not that of the copy that it is about"));
-            }
-            check(one, topics.getFirst(), checks, moved, ear);
-        });
-        if (moved) {
-            return;
-        }
-        for (PlacementCheck check : checks) {
-            check.said.forEach((key, says) -> ear.accept(new Finding("I13", topics.getLast(), check.partition, says.offset, 0, says.offset,
-                    "block " + key.block + " serves on " + key.tier + " of " + key.location + ", and " + topics.getFirst() + " does not say so")));
-        }
-    }
+    /** What one partition of the topic says: the last record of each key. */
+    static final class Told {
+        private final String topic;
+        private final int partition;
+        private final PartitionAudit.Ear ear;
+        private final Map<Bytes, Last> last = new HashMap<>();
 
-    private static Map<Bytes, Told> read(LogSource source, Codec codec, String topic, Consumer<Finding> ear) {
-        RecordReader<Published> reader = codec.reader(Published.class);
-        Map<Bytes, Told> told = new LinkedHashMap<>();
-        int partitions = source.partitions(topic);
-        for (int p = 0; p < partitions; p++) {
-            try (LogSource.Stream stream = source.open(topic, p)) {
+        Told(String topic, int partition, PartitionAudit.Ear ear) {
+            this.topic = topic;
+            this.partition = partition;
+            this.ear = ear;
+        }
+
+        /** Reads all of it. */
+        Told read(LogSource source, Codec codec) {
+            RecordReader<Published> reader = codec.reader(Published.class);
+            try (LogSource.Stream stream = source.open(topic, partition)) {
                 for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
                     for (LogEntry entry : entries) {
                         if (entry instanceof LogEntry.Data data) {
-                            take(told, reader, topic, p, data, ear);
+                            take(reader, data);
                         }
                     }
                 }
             }
+            return this;
         }
-        return told;
-    }
 
-    private static void take(Map<Bytes, Told> told, RecordReader<Published> reader, String topic, int p, LogEntry.Data data, Consumer<Finding> ear) {
-        byte[] key = data.key();
-        byte[] value = data.value();
-        if (key == null) {
-            ear.accept(new Finding(Finding.BYTES, topic, p, data.offset(), data.timestampMs(), data.offset(), "it has no key"));
-        } else if (value == null) {
-            told.remove(Bytes.wrapUnshared(key));
-        } else {
-            switch (reader.read(value)) {
-                case Reading.Decoded<Published>(Placement placement) ->
-                    told.put(Bytes.wrapUnshared(key), new Told(p, data.offset(), data.timestampMs(), placement));
-                case Reading.Unreadable<Published> bad ->
-                    ear.accept(new Finding(Finding.BYTES, topic, p, data.offset(), data.timestampMs(), data.offset(), bad.detail()));
+        private void take(RecordReader<Published> reader, LogEntry.Data data) {
+            byte[] key = data.key();
+            byte[] value = data.value();
+            ear.read(1, value == null ? 0 : value.length);
+            if (key == null) {
+                say(Finding.BYTES, data.offset(), data.timestampMs(), "it has no key");
+            } else if (value == null) {
+                last.remove(Bytes.wrapUnshared(key));
+            } else {
+                switch (reader.read(value)) {
+                    case Reading.Decoded<Published>(Placement placement) ->
+                        last.put(Bytes.wrapUnshared(key), new Last(data.offset(), data.timestampMs(), placement));
+                    case Reading.Unreadable<Published> bad -> say(Finding.BYTES, data.offset(), data.timestampMs(), bad.detail());
+                }
             }
         }
+
+        private void say(String check, long offset, long timestampMs, String detail) {
+            ear.found(new Finding(check, topic, partition, offset, timestampMs, offset, detail));
+        }
+
+        private void say(Last one, String detail) {
+            say("I13", one.offset, one.timestampMs, detail);
+        }
     }
 
-    private static void check(Told one, String topic, List<PlacementCheck> checks, boolean moved, Consumer<Finding> ear) {
+    /**
+     * Says what differs.
+     *
+     * @param checks one for each partition of the decisions
+     * @param told one for each partition of the topic
+     * @param moved whether decisions were appended since they were read: then only differences that these cannot have made are said
+     */
+    static void compare(List<PlacementCheck> checks, List<Told> told, boolean moved) {
+        for (Told partition : told) {
+            partition.last.forEach((key, one) -> {
+                if (!key.equals(keyOf(one.placement))) {
+                    partition.say(one, "its key is not that of the copy that it is about");
+                }
+                check(partition, one, checks, moved);
+            });
+        }
+    }
+
+    private static void check(Told told, Last one, List<PlacementCheck> checks, boolean moved) {
         Placement p = one.placement;
-        Key key = new Key(p.namespace(), p.block().key(), p.location(), p.tier());
         @Nullable Said says = null;
         boolean newer = false;
         for (PlacementCheck check : checks) {
-            newer |= moved && p.envelope().sequence() > check.lastSequences.getOrDefault(p.location(), Long.MAX_VALUE);
-            says = says == null ? check.said.remove(key) : says;
+            Map<Space, Map<Bytes, Said>> spaces = check.said.get(p.location());
+            if (spaces != null) {
+                newer |= moved && p.envelope().sequence() > check.lastSequences.getOrDefault(p.location(), 0L);
+                Map<Bytes, Said> copies = spaces.get(new Space(p.tier(), p.namespace()));
+                says = copies == null ? says : copies.remove(p.block().key());
+            }
         }
         if (newer || (moved && says == null)) {
             return;
         }
         if (says == null || !says.isSaidBy(p)) {
-            ear.accept(one.finding(topic, "block " + p.block().key()
-                    + " serves on " + p.tier() + " of " + p.location() + " in page " + p.page() + ", generation " + p.generation()
-                    + ", and the decisions say " + (says == null ? "that it does not" : "page " + says.page + ", generation " + says.generation)));
+            told.say(one, "block " + p.block().key() + " serves on " + p.tier() + " of " + p.location() + " in page " + p.page() + ", generation "
+                    + p.generation() + ", and the decisions say "
+                    + (says == null ? "that it does not" : "page " + says.page + ", generation " + says.generation));
         }
     }
 
+    /** What the decisions of this partition say and the topic does not, once it was compared. */
+    void sayRest(String decisions, String placements, PartitionAudit.Ear ear) {
+        said.forEach((location, spaces) -> spaces.forEach((space, copies) -> copies.forEach((key, says) ->
+                ear.found(new Finding("I13", decisions, partition, says.offset, 0, says.offset, "block " + key + " serves on " + space.tier + " of "
+                        + location + ", and " + placements + " does not say so")))));
+    }
+
     /** The key that the record of a placement has. */
-    static Bytes keyOf(Placement p) {
+    private static Bytes keyOf(Placement p) {
         return new PlacementFeed.Publication(Namespaces.digest(p.namespace()), p.block().key(), p.location() + "/" + p.tier(), null).key();
     }
 }

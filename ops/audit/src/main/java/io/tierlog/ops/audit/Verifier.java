@@ -5,6 +5,8 @@ import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.directory.Published;
+import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -89,35 +91,41 @@ public final class Verifier {
         for (LogInvariants.Counts counted : runAll(jobs, options.threads())) {
             operations = operations.plus(counted);
         }
-        List<String> notes = new ArrayList<>();
-        if (options.placements()) {
-            comparePlacements(placements, notes);
-        }
+        List<String> notes = options.placements() ? comparePlacements(placements) : List.of();
         Optional<Finding> first = firsts.values().stream().min(OVERALL);
         long elapsedMs = (System.nanoTime() - start) / 1_000_000;
         return new VerifyReport(partitions, records.sum(), bytes.sum(), elapsedMs, operations, first, Map.copyOf(counts), notes);
     }
 
     /**
-     * Reads and decodes the same records and does nothing else: what the speed of an audit is held against.
+     * Reads and decodes the same records and does nothing else: what the speed of an audit is held against. One reader for each topic, in as
+     * many threads as the audit.
      *
      * @return records read
      */
-    public static long readBare(LogSource source, Topics topics, Codec codec, int threads) throws InterruptedException {
+    public long readBare() throws InterruptedException {
         List<Callable<Long>> jobs = new ArrayList<>();
-        for (int p = 0; p < source.partitions(topics.events()); p++) {
-            int partition = p;
-            jobs.add(() -> BareReader.read(source, codec, topics, partition));
+        jobs.add(() -> BareReader.read(source, codec.reader(Event.class), topics.events()));
+        jobs.add(() -> BareReader.read(source, codec.reader(Decision.class), topics.decisions()));
+        if (options.placements()) {
+            jobs.add(() -> BareReader.read(source, codec.reader(Published.class), topics.placements()));
         }
-        return runAll(jobs, threads).stream().mapToLong(Long::longValue).sum();
+        return runAll(jobs, options.threads()).stream().mapToLong(Long::longValue).sum();
     }
 
-    private void comparePlacements(List<PlacementCheck> checks, List<String> notes) {
-        boolean moved = source.isLive();
-        if (moved) {
-            notes.add("the cluster runs: of " + topics.placements() + " only what cannot have changed meanwhile was compared");
+    private List<String> comparePlacements(List<PlacementCheck> checks) throws InterruptedException {
+        Ear ear = new Ear(null);
+        List<Callable<PlacementCheck.Told>> jobs = new ArrayList<>();
+        for (int p = 0; p < source.partitions(topics.placements()); p++) {
+            PlacementCheck.Told told = new PlacementCheck.Told(topics.placements(), p, ear);
+            jobs.add(() -> told.read(source, codec));
         }
-        PlacementCheck.compare(source, codec, List.of(topics.placements(), topics.decisions()), checks, moved, this::found);
+        PlacementCheck.compare(checks, runAll(jobs, options.threads()), source.isLive());
+        if (source.isLive()) {
+            return List.of("the cluster runs: of " + topics.placements() + " only what cannot have changed meanwhile was compared");
+        }
+        checks.forEach(check -> check.sayRest(topics.decisions(), topics.placements(), ear));
+        return List.of();
     }
 
     private synchronized void found(Finding finding) {

@@ -75,6 +75,9 @@ class LogSourceTest {
         assertEquals(List.of("0 a", "1 b", "2 c"), values(source, PLAIN));
         assertEquals(List.of("0 d", "5 f", "6 g"), values(source, TRANSACTIONS));
         assertEquals(List.of("0 h"), values(source, LEFT_OPEN));
+        try (LogSource.Stream all = source.openAll(PLAIN)) {
+            assertEquals(0, all.next().getFirst().offset());
+        }
     }
 
     private static List<String> values(LogSource source, String topic) {

@@ -68,6 +68,11 @@ final class MemoryLog implements LogSource {
     }
 
     @Override
+    public Stream openAll(String topic) {
+        return open(topic, 0);
+    }
+
+    @Override
     public boolean isLive() {
         return false;
     }

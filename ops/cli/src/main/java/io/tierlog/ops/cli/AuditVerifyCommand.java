@@ -66,8 +66,11 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @Option(names = "--no-placements", description = "Do not compare the placements topic; saves the memory for one entry per copy.")
     boolean noPlacements;
 
-    @Option(names = "--threads", paramLabel = "N", description = "Partitions read at a time (default: the number of cores).")
-    int threads = Runtime.getRuntime().availableProcessors();
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            description = "Partitions read at a time (default: the number of cores, and 4 more for a cluster, which has to be waited for).")
+    @Nullable Integer threads;
 
     @Option(names = "--compare-speed", description = "Read the same records with a bare reader that only decodes them, in turn, and say the ratio.")
     boolean compareSpeed;
@@ -77,7 +80,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (threads < 1 || threads > 1_024) {
+        if (threads != null && (threads < 1 || threads > 1_024)) {
             throw new CliError("--threads must be 1 to 1024, not " + threads, "leave it out", CliError.BAD_INPUT);
         }
         try (LogSource source = source()) {
@@ -100,8 +103,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
     }
 
     private VerifyReport verify(LogSource source, Codec codec) throws InterruptedException {
-        Verifier verifier =
-                new Verifier(source, cluster.topics(), codec, new Verifier.Options(threads, atRest, !noFold, !noPlacements));
+        Verifier verifier = verifier(source, codec);
         CountDownLatch done = new CountDownLatch(1);
         Thread progress = Thread.ofPlatform().daemon().name("tierlog-audit-progress").start(() -> progress(verifier, done));
         try {
@@ -110,6 +112,15 @@ final class AuditVerifyCommand implements Callable<Integer> {
             done.countDown();
             progress.join();
         }
+    }
+
+    private int threads() {
+        int cores = Runtime.getRuntime().availableProcessors();
+        return threads != null ? threads : log == null ? cores + 4 : cores;
+    }
+
+    private Verifier verifier(LogSource source, Codec codec) {
+        return new Verifier(source, cluster.topics(), codec, new Verifier.Options(threads(), atRest, !noFold, !noPlacements));
     }
 
     /** On standard error, for logs that take their time. */
@@ -133,9 +144,9 @@ final class AuditVerifyCommand implements Callable<Integer> {
         double audit = 0;
         for (int round = 0; round < ROUNDS; round++) {
             long start = System.nanoTime();
-            long records = Verifier.readBare(source, cluster.topics(), codec, threads);
+            long records = verifier(source, codec).readBare();
             bare = Math.max(bare, records * 1e9 / (System.nanoTime() - start));
-            audit = Math.max(audit, verify(source, codec).recordsPerSecond());
+            audit = Math.max(audit, verifier(source, codec).verify().recordsPerSecond());
         }
         Map<String, Object> speed = new LinkedHashMap<>();
         speed.put("bareRecordsPerSecond", Math.round(bare));

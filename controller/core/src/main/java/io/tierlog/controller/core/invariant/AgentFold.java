@@ -63,7 +63,7 @@ final class AgentFold {
         return envelope.incarnation() == incarnation && envelope.sender().equals(sender);
     }
 
-    void event(Event event) {
+    void event(Event event, @Nullable Ending ending) {
         long sequence = event.envelope().sequence();
         if (sequence <= lastSequence) {
             // A repeat says nothing new.
@@ -80,7 +80,6 @@ final class AgentFold {
                 }
             }
             default -> {
-                Ending ending = Ending.of(event);
                 if (ending != null) {
                     ended(ending);
                 }

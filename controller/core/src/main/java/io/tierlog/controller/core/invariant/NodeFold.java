@@ -70,10 +70,10 @@ final class NodeFold {
     }
 
     /** What the agent says of itself; only the life that the controller knows counts. */
-    void event(Event event) {
+    void event(Event event, @Nullable Ending ending) {
         AgentFold fold = agent;
         if (fold != null && fold.isSender(event.envelope())) {
-            fold.event(event);
+            fold.event(event, ending);
         }
     }
 

@@ -65,10 +65,11 @@ final class PartitionFold {
             findings.say(Invariant.I13, "it comes after offset " + lastEvent);
         }
         lastEvent = offset;
-        unanswered.add(new Cause(offset, event));
+        Cause cause = new Cause(offset, event);
+        unanswered.add(cause);
         NodeFold node = event == null ? null : nodes.get(event.envelope().aggregate());
         if (event != null && node != null) {
-            node.event(event);
+            node.event(event, cause.ending);
         }
     }
 
