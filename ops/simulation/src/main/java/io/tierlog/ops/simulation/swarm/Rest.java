@@ -3,8 +3,10 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationState;
@@ -54,11 +56,11 @@ final class Rest {
         }
         stage.ghosts.forEach(world::appendOnce);
         stage.ghosts.clear();
-        if (world.controller() == null) {
-            world.startController();
-        }
-        world.settle();
+        // With bounds as small as those that are drawn, the sweep of a node that was lost takes longer than the rest.
         world.commit();
+        world.controllerLimits(Limits.of(world.log().partitions()));
+        world.startController();
+        settle();
         world.requestPolicy(EpisodeSettings.calm(), Faults.policyVersion(world));
         settle();
     }
@@ -124,9 +126,10 @@ final class Rest {
     }
 
     private static void requireConnected(SimNode node) {
-        if (node.life() == null || !node.life().status().onTheLog() || !node.engine().connected()) {
+        Life life = node.life();
+        if (life == null || !life.status().onTheLog() || !node.engine().connected()) {
             throw new SimulationFailure("liveness, agent: " + node.name() + " does not come back: "
-                    + (node.life() == null ? "no process" : node.life().status().phase()) + ", engine connected " + node.engine().connected());
+                    + (life == null ? "no process" : life.status().phase()) + ", engine connected " + node.engine().connected());
         }
     }
 
@@ -171,9 +174,13 @@ final class Rest {
             throw new SimulationFailure("I1, device: " + node.name() + " still runs " + node.engine().live() + " and has "
                     + node.engine().heldPages() + " device pages that the agent never let go of");
         }
-        AgentStatus status = node.life() == null ? null : node.life().status();
-        if (status == null || status.liveRequests() != 0 || status.activeOperations() != 0 || status.devicePins() != 0
-                || !node.life().machine().units().isEmpty()) {
+        Life life = node.life();
+        if (life == null) {
+            throw new SimulationFailure("I1, agent: " + node.name() + " has no process");
+        }
+        AgentStatus status = life.status();
+        if (status.liveRequests() != 0 || status.activeOperations() != 0 || status.devicePins() != 0
+                || !life.machine().units().isEmpty()) {
             throw new SimulationFailure("I1, agent: " + node.name() + " is not at rest: " + status);
         }
         for (TierUsage use : status.usage()) {
