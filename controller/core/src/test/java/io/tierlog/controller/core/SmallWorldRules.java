@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.SmallWorld.Side;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.schemas.BlockResult;

@@ -73,7 +73,7 @@ public final class Choices {
         state += STEP;
         long z = (state ^ (state >>> 30)) * 0xBF58_476D_1CE4_E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D0_49BB_1331_11EBL;
-        return (int) (((z ^ (z >>> 31)) >>> 33) * bound >>> 31);
+        return (int) ((((z ^ (z >>> 31)) >>> 33) * bound) >>> 31);
     }
 
     /** True in {@code one} of {@code of} cases; not when it is 0. */

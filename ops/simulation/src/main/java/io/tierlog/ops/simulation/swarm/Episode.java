@@ -74,7 +74,7 @@ final class Episode {
         Rest rest = new Rest(stage, checks);
         rest.heal();
         requireRightContent();
-        rest.come();
+        rest.come(workload.recent());
         requireRightContent();
         rest.check();
     }
