@@ -166,4 +166,10 @@ final class Operations {
         Live one = live.get(operation);
         return one == null ? Tier.UNKNOWN : one.issued.to();
     }
+
+    /** Tier that an operation in progress takes its bytes from; UNKNOWN when nobody knows the operation. */
+    Tier origin(String operation) {
+        Live one = live.get(operation);
+        return one == null ? Tier.UNKNOWN : one.issued.from();
+    }
 }

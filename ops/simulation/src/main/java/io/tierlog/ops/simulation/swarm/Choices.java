@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * All that is left to chance in an episode: numbers that are drawn from a seed and recorded, or read from a record. They stand in groups, one for each
+ * All that is left to chance in an episode: numbers that are drawn from a seed and recorded, or read from a record. They stand in groups, one for
+ * each
  * step, so that a step can be taken out of a record without changing what the others mean. Where a record has no number, it is 0. For one thread.
  */
 public final class Choices {
@@ -73,7 +74,7 @@ public final class Choices {
         state += STEP;
         long z = (state ^ (state >>> 30)) * 0xBF58_476D_1CE4_E5B9L;
         z = (z ^ (z >>> 27)) * 0x94D0_49BB_1331_11EBL;
-        return (int) (((z ^ (z >>> 31)) >>> 33) * bound >>> 31);
+        return (int) ((((z ^ (z >>> 31)) >>> 33) * bound) >>> 31);
     }
 
     /** True in {@code one} of {@code of} cases; not when it is 0. */

@@ -7,6 +7,8 @@ import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Medium;
 import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationReason;
@@ -123,7 +125,8 @@ final class Faults {
     // --- the controller
 
     private boolean disturbController(FaultKind kind) {
-        if (world.controller() == null || world.controller().uncommitted() == 0) {
+        SimController running = world.controller();
+        if (running == null || running.uncommitted() == 0) {
             return false;
         }
         Limits other = EpisodeSettings.controller(choices, world.log().partitions());
@@ -213,7 +216,8 @@ final class Faults {
     }
 
     private boolean rot(SimNode node) {
-        return node.life() != null && node.life().machine().rot(choices.next(node.spec().hostBlocks()));
+        Life life = node.life();
+        return life != null && life.machine().rot(choices.next(node.spec().hostBlocks()));
     }
 
     private boolean full(Medium medium) {
@@ -301,9 +305,10 @@ final class Faults {
 
     /** The version of the policy that the controller gave last. */
     static long policyVersion(World world) {
-        if (world.controller() == null) {
+        SimController running = world.controller();
+        if (running == null) {
             return 0;
         }
-        return world.controller().state().rows(Rows.POLICY).values().stream().mapToLong(PolicyRow::version).max().orElse(0);
+        return running.state().rows(Rows.POLICY).values().stream().mapToLong(PolicyRow::version).max().orElse(0);
     }
 }

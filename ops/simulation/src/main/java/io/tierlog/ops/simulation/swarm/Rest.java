@@ -3,14 +3,17 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.AgentStatus;
 import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.state.NodeRow;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -22,9 +25,13 @@ final class Rest {
     private static final int ROUNDS = 12;
     private static final long ROUND_MS = 2_000;
 
+    /** Longer than any request waits for a fetch. */
+    private static final long SERVED_MS = 400;
+
     private final Stage stage;
     private final World world;
     private final Checks checks;
+    private int served;
 
     Rest(Stage stage, Checks checks) {
         this.stage = stage;
@@ -49,11 +56,11 @@ final class Rest {
         }
         stage.ghosts.forEach(world::appendOnce);
         stage.ghosts.clear();
-        if (world.controller() == null) {
-            world.startController();
-        }
-        world.settle();
+        // With bounds as small as those that are drawn, the sweep of a node that was lost takes longer than the rest.
         world.commit();
+        world.controllerLimits(Limits.of(world.log().partitions()));
+        world.startController();
+        settle();
         world.requestPolicy(EpisodeSettings.calm(), Faults.policyVersion(world));
         settle();
     }
@@ -77,8 +84,8 @@ final class Rest {
         world.advance(ROUND_MS);
     }
 
-    /** I6: what waits goes on by itself; then what lives is ended, and everything comes to rest. */
-    void come() {
+    /** I6: what waits goes on by itself; then what lives is ended, requests are served as ever, and everything comes to rest. */
+    void come(Collection<Engine.Request> again) {
         for (int i = 0; i < ROUNDS; i++) {
             pass();
         }
@@ -96,16 +103,33 @@ final class Rest {
             }
         }
         settle();
+        again.forEach(this::serve);
         for (int i = 0; i < ROUNDS; i++) {
             pass();
         }
         settle();
     }
 
+    /** A request that was there before runs on every node, from whatever tier its blocks are in. */
+    private void serve(Engine.Request asked) {
+        String id = "again-" + served++;
+        Engine.Request request = new Engine.Request(id, asked.namespace(), asked.adapter(), asked.tokens(), 1, true);
+        for (SimNode node : world.nodes()) {
+            node.engine().submit(request);
+        }
+        world.advance(SERVED_MS);
+        for (SimNode node : world.nodes()) {
+            requireGoesOn(node, id);
+            node.engine().finish(id, "COMPLETED");
+        }
+        settle();
+    }
+
     private static void requireConnected(SimNode node) {
-        if (node.life() == null || !node.life().status().onTheLog() || !node.engine().connected()) {
+        Life life = node.life();
+        if (life == null || !life.status().onTheLog() || !node.engine().connected()) {
             throw new SimulationFailure("liveness, agent: " + node.name() + " does not come back: "
-                    + (node.life() == null ? "no process" : node.life().status().phase()) + ", engine connected " + node.engine().connected());
+                    + (life == null ? "no process" : life.status().phase()) + ", engine connected " + node.engine().connected());
         }
     }
 
@@ -150,9 +174,13 @@ final class Rest {
             throw new SimulationFailure("I1, device: " + node.name() + " still runs " + node.engine().live() + " and has "
                     + node.engine().heldPages() + " device pages that the agent never let go of");
         }
-        AgentStatus status = node.life() == null ? null : node.life().status();
-        if (status == null || status.liveRequests() != 0 || status.activeOperations() != 0 || status.devicePins() != 0
-                || !node.life().machine().units().isEmpty()) {
+        Life life = node.life();
+        if (life == null) {
+            throw new SimulationFailure("I1, agent: " + node.name() + " has no process");
+        }
+        AgentStatus status = life.status();
+        if (status.liveRequests() != 0 || status.activeOperations() != 0 || status.devicePins() != 0
+                || !life.machine().units().isEmpty()) {
             throw new SimulationFailure("I1, agent: " + node.name() + " is not at rest: " + status);
         }
         for (TierUsage use : status.usage()) {

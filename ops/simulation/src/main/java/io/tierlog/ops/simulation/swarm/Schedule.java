@@ -5,6 +5,7 @@ import io.tierlog.agent.core.AgentInput;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
@@ -12,7 +13,8 @@ import io.tierlog.schemas.OperationReason;
 import java.util.List;
 
 /**
- * Says what happens next: at each step one of the things that can, so that everything happens in every order. A thing that cannot happen now gives its
+ * Says what happens next: at each step one of the things that can, so that everything happens in every order. A thing that cannot happen now gives
+ * its
  * turn to the next in the table. For one thread.
  */
 final class Schedule {
@@ -175,15 +177,16 @@ final class Schedule {
 
     /** A unit of the node ends, or the device gets on with one. Those of one queue of the device end in order. */
     private boolean unit(SimNode node) {
-        if (node.life() == null) {
+        Life life = node.life();
+        if (life == null) {
             return false;
         }
-        List<Unit> units = node.life().machine().units();
+        List<Unit> units = life.machine().units();
         int first = units.isEmpty() ? 0 : choices.next(units.size());
         for (int i = 0; i < units.size(); i++) {
             Unit unit = units.get((first + i) % units.size());
             if (!stage.isGated(node, unit.kind())) {
-                end(node, unit.kind().ofDevice() ? oldest(units, unit.kind()) : unit);
+                end(node, life.machine(), unit.kind().ofDevice() ? oldest(units, unit.kind()) : unit);
                 return true;
             }
         }
@@ -194,8 +197,7 @@ final class Schedule {
         return units.stream().filter(unit -> unit.kind() == kind).findFirst().orElseThrow();
     }
 
-    private void end(SimNode node, Unit unit) {
-        Machine machine = node.life().machine();
+    private void end(SimNode node, Machine machine, Unit unit) {
         if (unit.kind().ofDevice()) {
             int parts = unit.size() * world.oracle().parts() - unit.partsCopied();
             if (choices.next(6) == 5) {

@@ -5,7 +5,10 @@ import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.List;
 
 /**
@@ -14,6 +17,7 @@ import java.util.List;
  */
 final class Workload {
     private static final int MOST_LIVE = 6;
+    private static final int RECENT = 16;
     private static final int STEMS = 3;
     private static final int BRANCHES = 24;
     private static final List<String> NAMESPACES = List.of("m", "m", "m", "m", "m", "o");
@@ -23,6 +27,7 @@ final class Workload {
     private final World world;
     private final Choices choices;
     private final List<Engine.Request> preempted = new ArrayList<>();
+    private final Deque<Engine.Request> recent = new ArrayDeque<>();
     private int requests;
     private int names;
     private int inputs;
@@ -67,9 +72,19 @@ final class Workload {
         }
         String adapter = ADAPTERS.get(choices.next(ADAPTERS.size()));
         boolean eligible = choices.next(12) != 11;
-        engine.submit(new Engine.Request(
-                "r" + requests++, choices.pick(NAMESPACES), adapter, tokens(), 1 + choices.next(5), eligible));
+        Engine.Request request = new Engine.Request(
+                "r" + requests++, choices.pick(NAMESPACES), adapter, tokens(), 1 + choices.next(5), eligible);
+        engine.submit(request);
+        recent.add(request);
+        if (recent.size() > RECENT) {
+            recent.removeFirst();
+        }
         return true;
+    }
+
+    /** What was asked for last: asked for once more when all is mended, it must be answered rightly. */
+    Collection<Engine.Request> recent() {
+        return recent;
     }
 
     private int[] tokens() {
