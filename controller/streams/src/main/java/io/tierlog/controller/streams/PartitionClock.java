@@ -30,7 +30,11 @@ final class PartitionClock {
     private final int partition;
     private final OrderedBytes rows;
     private final AtomicBoolean underWay = new AtomicBoolean();
+    private final AtomicBoolean lost = new AtomicBoolean();
     private RecordStamp last;
+    /** Before the tick that was sent last. */
+    private RecordStamp before = RecordStamp.NONE;
+    private RecordStamp sent = RecordStamp.NONE;
 
     /** What the clocks of all partitions share. */
     record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics) {}
@@ -48,10 +52,16 @@ final class PartitionClock {
         if (!underWay.compareAndSet(false, true)) {
             return;
         }
+        if (lost.getAndSet(false) && last.equals(sent)) {
+            // Its number is given again, so that no gap stays. If it is in the log after all, both follow the one before.
+            last = before;
+        }
         String clock = Partitions.clock(partition);
         Tick tick = new Tick(last.onto(new Envelope(clock, clock, 0, 0, 0, nowMs, null, null, null)), nowMs);
         byte[] avro = Codec.avro(tick);
+        before = last;
         last = last.after(avro);
+        sent = last;
         String topic = shared.topics().events();
         byte[] value = shared.codec().frame(topic, tick.schema(), avro);
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, nowMs, Partitions.key(clock), value);
@@ -70,6 +80,7 @@ final class PartitionClock {
     }
 
     private void lost(Throwable failure) {
+        lost.set(true);
         underWay.set(false);
         shared.metrics().tickLost();
         LOG.warn("a tick of partition {} could not be appended, the next one follows: {}", partition, failure.toString());

@@ -251,7 +251,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
         }
 
         private Step touch(Fields f) {
-            return new Step.Touch(f.line(), node(f), tier(f, Tier.HOST), blocks(f), f.number("at_ms", 0, Long.MAX_VALUE, 0));
+            return new Step.Touch(f.line(), node(f), tier(f, Tier.HOST, Tier.DISK), blocks(f), f.number("at_ms", 0, Long.MAX_VALUE, 0));
         }
 
         private Step setPolicy(Fields f) {

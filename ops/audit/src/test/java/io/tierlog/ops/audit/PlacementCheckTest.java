@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.directory.Placement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Three copies are placed and one of them leaves; the topic says so, or does not. */
+class PlacementCheckTest {
+    private static final String TOPIC = Topics.DEFAULT.placements();
+
+    private final Codec codec = new Codec(Schemas.bundled());
+    private final List<Decision> decisions = List.of(
+            new BlocksPlaced(envelope(1), Tier.HOST, "m", List.of(paged(0), paged(1), paged(2)), null, Tier.UNKNOWN, 1),
+            new BlocksRemoved(envelope(2), Tier.HOST, "m", RemovalReason.PRESSURE, List.of(paged(2).block()), 0));
+
+    private static Envelope envelope(long sequence) {
+        return new Envelope("node/a", "controller/0", 1, sequence, 0, 0, "node/a@1", null, null);
+    }
+
+    private static PagedBlock paged(int n) {
+        byte[] key = {1, 2, 3, 4, 5, 6, 7, (byte) n};
+        return new PagedBlock(new Block(n, Bytes.wrapUnshared(key), Bytes.EMPTY), n, 1, 77);
+    }
+
+    /** What the feed publishes, each record as {@code change} has it; null takes it out. */
+    private List<LogEntry> published(UnaryOperator<LogEntry.@Nullable Data> change) {
+        List<LogEntry> entries = new ArrayList<>();
+        for (Decision decision : decisions) {
+            for (PlacementFeed.Publication one : PlacementFeed.of(decision)) {
+                Placement placement = one.placement();
+                byte[] value = placement == null ? null : codec.encode(TOPIC, placement);
+                LogEntry.Data changed = change.apply(new LogEntry.Data(entries.size(), 0, one.key().toArray(), value));
+                entries.add(changed == null ? new LogEntry.Passed(entries.size(), entries.size()) : changed);
+            }
+        }
+        return entries;
+    }
+
+    private List<String> compare(List<LogEntry> entries, boolean moved) {
+        List<String> found = new ArrayList<>();
+        PartitionAudit.Ear ear = new PartitionAudit.Ear() {
+            @Override
+            public void found(Finding finding) {
+                found.add(finding.check() + " " + finding.topic() + "@" + finding.offset());
+            }
+
+            @Override
+            public void read(long records, long bytes) {}
+
+            @Override
+            public void decided(long offset, Decision decision) {}
+        };
+        PlacementCheck check = new PlacementCheck(0);
+        for (int i = 0; i < decisions.size(); i++) {
+            check.note(i, decisions.get(i));
+        }
+        PlacementCheck.Told told = new PlacementCheck.Told(TOPIC, 0, ear).read(new MemoryLog().with(TOPIC, entries), codec);
+        PlacementCheck.compare(List.of(check), List.of(told), moved);
+        if (!moved) {
+            check.sayRest(Topics.DEFAULT.decisions(), TOPIC, ear);
+        }
+        return found;
+    }
+
+    @Test
+    void whatTheFeedPublishesIsWhatTheDecisionsSay() {
+        assertEquals(List.of(), compare(published(d -> d), false));
+        assertEquals(List.of(), compare(published(d -> d), true));
+    }
+
+    @Test
+    void aPlacementThatIsMissingIsNamedByItsDecision() {
+        List<LogEntry> entries = published(d -> d != null && d.offset() == 1 ? null : d);
+        assertEquals(List.of("I13 tierlog.decisions@0"), compare(entries, false));
+        assertEquals(List.of(), compare(entries, true), "it may have left meanwhile");
+    }
+
+    @Test
+    void aTombstoneThatIsMissingIsNamedByThePlacement() {
+        assertEquals(List.of("I13 tierlog.placements@2"), compare(published(d -> d != null && d.value() == null ? null : d), false));
+    }
+
+    @Test
+    void aPlacementWithAnotherPageOrUnderAnotherKeyIsNamed() {
+        PagedBlock other = new PagedBlock(paged(1).block(), 9, 1, 77);
+        Placement elsewhere = new Placement(envelope(1), "m", other.block(), "node/a", Tier.HOST, 1, 9, 1, 77);
+        assertEquals(List.of("I13 tierlog.placements@1"), compare(published(
+                d -> d != null && d.offset() == 1 ? new LogEntry.Data(1, 0, d.key(), codec.encode(TOPIC, elsewhere)) : d), false));
+        assertEquals(List.of("I13 tierlog.placements@1"), compare(published(
+                d -> d != null && d.offset() == 1 ? new LogEntry.Data(1, 0, new byte[] {1}, d.value()) : d), false));
+    }
+}
