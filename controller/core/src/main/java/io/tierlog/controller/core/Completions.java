@@ -4,6 +4,7 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
@@ -20,6 +21,7 @@ import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,14 +38,33 @@ final class Completions {
         OperationRow row = n.operation(c.operation());
         if (broken != null) {
             n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
-        } else if (row == null || !n.isOfThisLife(row.incarnation()) || !Move.of(row).isLike(c.move())) {
+        } else if (row == null || !n.isOfThisLife(row.incarnation())) {
             adopt(n, c);
+        } else if (!isOf(row, c)) {
+            adopt(n, c);
+            if (EvolveOperations.isUnfinished(row.state())) {
+                end(n, row, conflict(row, c));
+            }
         } else if (EvolveOperations.isUnfinished(row.state())) {
             end(n, row, c);
         } else {
             Settlement.late(n, row, c);
             n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Operation " + c.operation() + " is " + row.state());
         }
+    }
+
+    /** Whether the agent can mean the operation as it is on record. */
+    private static boolean isOf(OperationRow row, Completion c) {
+        return Move.of(row).isLike(c.move()) && (c.results().isEmpty() || c.namespace().equals(row.namespace()));
+    }
+
+    /**
+     * The agent has run something else under this id, as a transaction decided it that was undone: it refuses what is on record, and never speaks of
+     * this id again. Nothing of what is on record was done.
+     */
+    private static Completion conflict(OperationRow row, Completion c) {
+        return new Completion(
+                Move.of(row), c.operation(), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace(), List.of(), 0, null);
     }
 
     static void cancelled(NodeDraft n, OperationCancelled e) {
@@ -82,7 +103,8 @@ final class Completions {
     private static void end(NodeDraft n, OperationRow row, Completion c) {
         Settlement s = Settlement.expected(n, row, c);
         int done = c.doneBlocks();
-        int failed = c.results().isEmpty() ? row.blockCount() : c.results().size() - done;
+        // The agent may have run the same operation with other blocks, as a transaction that was undone had it: what it does not name was not done.
+        int failed = Math.max(0, row.blockCount() - done);
         n.fact(new OperationEnded(n.envelope(), c.operation(), row.kind(), c.state(), c.reason(), done, failed, c.movedBytes()));
         switch (row.kind()) {
             case WRITE_BACK -> {

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.state.OperationRow;
+import org.jspecify.annotations.Nullable;
 
 /** What is decided once the facts of the input are in the tables. Without state. */
 final class FollowUps {
@@ -28,8 +36,28 @@ final class FollowUps {
                 if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
                     budget -= Sweep.decide(n, budget);
                 }
-                Relief.decide(n, budget);
+                Relief.decide(n, budget, tier -> !isSetback(n, event, tier));
             }
         }
+    }
+
+    /**
+     * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends nothing
+     * more before the next tick, or before something else happens on the node: if it did at once, a controller and an agent of which all that could
+     * leave is pinned would never stop sending and refusing drops, and of two full tiers each would feed the other for ever.
+     */
+    private static boolean isSetback(NodeDraft n, Event event, Tier tier) {
+        return switch (event) {
+            case DropFailed failed -> true;
+            case OperationStarted started -> true;
+            case DropDone done -> done.tier() != tier;
+            case CommandRefused refused -> isDrop(n, refused.operation());
+            default -> false;
+        };
+    }
+
+    private static boolean isDrop(NodeDraft n, @Nullable String operation) {
+        OperationRow row = operation == null ? null : n.operation(operation);
+        return row != null && row.kind() == OperationKind.DROP;
     }
 }

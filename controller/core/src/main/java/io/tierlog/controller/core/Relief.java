@@ -9,6 +9,7 @@ import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.state.TierRow;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,9 +23,14 @@ final class Relief {
 
     /** Begins, goes on with or ends relief; answers with the number of blocks it has sent away, at most {@code budget}. */
     static int decide(NodeDraft n, int budget) {
+        return decide(n, budget, tier -> true);
+    }
+
+    /** The same; from tiers that are not among {@code sending} nothing leaves now. */
+    static int decide(NodeDraft n, int budget, Predicate<Tier> sending) {
         int left = budget;
         for (Level level : Level.of(n.d.policy())) {
-            left -= relieve(n, level, left);
+            left -= relieve(n, level, sending.test(level.tier()) ? left : 0);
         }
         return budget - left;
     }

@@ -72,6 +72,7 @@ public final class AgentApp implements AutoCloseable {
     private final AgentLoop loop;
     private final DirectoryStore store;
     private final Optional<BlockFile> disk;
+    private final Optional<LastProcess> last;
     private final Optional<DiskWalk> diskWalk;
     private final DeviceMemory device;
     private final DeviceStreams streams;
@@ -109,6 +110,7 @@ public final class AgentApp implements AutoCloseable {
                     new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
             disk = config.disk()
                     .map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
+            last = config.disk().map(tier -> new LastProcess(tier.directory(), config.node()));
             AgentConfig.Tuning tuning = config.tuning();
             String name = "agent-" + config.node();
             // Closed after the loop, which it puts to, and before the tier.
@@ -316,7 +318,7 @@ public final class AgentApp implements AutoCloseable {
                 config.ranks(),
                 effective,
                 Layouts.sha256(lines.toString()),
-                null);
+                last.flatMap(LastProcess::before).orElse(null));
     }
 
     private void register() {
@@ -324,6 +326,7 @@ public final class AgentApp implements AutoCloseable {
             Optional<Registered> accepted = registrar.register(this::registering);
             if (accepted.isPresent()) {
                 sink.incarnation(accepted.get().incarnation());
+                last.ifPresent(process -> process.isNow(log.processId()));
                 if (loop.put(accepted.get())) {
                     commands.start();
                 }

@@ -296,7 +296,7 @@ class AgentAppTest {
             Files.delete(stored(i));
         }
         AgentApp second = start(config);
-        controller.accept(controller.await(AgentRegistering.class, again -> again.processId().equals(second.processId())), 2);
+        controller.accept(controller.await(AgentRegistering.class, again -> asked.processId().equals(again.replaces())), 2);
         BlocksRecovered recovered = controller.await(BlocksRecovered.class);
         assertEquals(List.of(2L, 0L), List.of(recovered.envelope().incarnation(), recovered.remainingBlocks()));
         assertEquals(

@@ -5,6 +5,8 @@ import io.tierlog.ops.bench.BenchCommand;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
+import io.tierlog.ops.simulation.ScenarioCommand;
+import io.tierlog.ops.simulation.swarm.SimulateCommand;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -40,6 +42,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ControllerCommand.class,
             DemoCommand.class,
             EngineCommand.class,
+            ScenarioCommand.class,
+            SimulateCommand.class,
             TopicsCommand.class
         },
         footer = {

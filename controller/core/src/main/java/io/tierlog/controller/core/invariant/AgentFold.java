@@ -155,7 +155,10 @@ final class AgentFold {
                 gone.add(paged(result));
             }
         }
-        Resident tier = ending.from() == Tier.DISK ? disk : host.resident();
+        // The end of a cancelled drop does not say which tier; what is on the disk has no page.
+        boolean unsaid = ending.from() == Tier.UNKNOWN;
+        boolean fromDisk = unsaid ? !gone.isEmpty() && gone.getFirst().page() < 0 : ending.from() == Tier.DISK;
+        Resident tier = fromDisk ? disk : host.resident();
         tier.leave(ending.namespace(), gone, true);
     }
 

@@ -93,7 +93,9 @@ final class Copies {
         if (f.heldAlso() != Tier.STORE || result.source() == Tier.STORE) {
             return;
         }
-        Tier source = ending.from() == Tier.UNKNOWN ? result.source() : ending.from();
+        Tier said = ending.from() == Tier.UNKNOWN ? result.source() : ending.from();
+        // The end of a cancelled operation does not say where the block was to come from.
+        Tier source = said == Tier.UNKNOWN ? node.operations.origin(ending.operation()) : said;
         Known known = find(source, f.namespace(), result.block().key());
         if ((known == null || known == Known.NO) && perhaps(result.block().key()) == Known.NO) {
             node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source + " and is said to be in the store");

@@ -49,11 +49,9 @@ final class HostPages {
         if (page == null) {
             return;
         }
-        String owner = page.operation;
+        // A page whose block has failed goes back when its stream is idle, before its operation ends: whether it was that shows when the end names it.
         Resident.Copy copy = page.copy;
-        if (owner != null) {
-            findings.say(Invariant.I2, "page " + block.page() + " is given to " + operation + " while " + owner + " fills it");
-        } else if (copy != null && copy.page == block.page() && copy.generation == page.generation
+        if (copy != null && copy.page == block.page() && copy.generation == page.generation
                 && (copy.serves || copy.readers > 0)) {
             findings.say(copy.readers > 0 ? Invariant.I3 : Invariant.I4, "page " + block.page() + " is given to " + operation + " while a block "
                     + (copy.readers > 0 ? "is read from it" : "serves in it"));

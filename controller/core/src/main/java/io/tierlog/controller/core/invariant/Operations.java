@@ -4,6 +4,7 @@ package io.tierlog.controller.core.invariant;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
@@ -106,13 +107,18 @@ final class Operations {
         if (f.kind() != issued.kind()) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " was a " + issued.kind() + " and ends as a " + f.kind());
         }
-        if (f.doneBlocks() + f.failedBlocks() != issued.blocks().size()) {
+        if (f.failedBlocks() != Math.max(0, issued.blocks().size() - f.doneBlocks())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " had " + issued.blocks().size() + " blocks; " + f.doneBlocks()
                     + " were done and " + f.failedBlocks() + " were not");
         }
         if (f.state() == OperationState.FENCED) {
             if (!node.isStale(issued.envelope().incarnation())) {
                 node.findings.say(Invariant.I12, "operation " + f.operation() + " is fenced, and its incarnation lives");
+            }
+        } else if (f.reason() == OperationReason.COMMAND_CONFLICT && f.state() == OperationState.FAILED && f.doneBlocks() == 0) {
+            // The agent ran something else under this id, and says only what became of that.
+            if (cause.ending == null || !cause.ending.operation().equals(f.operation())) {
+                node.findings.say(Invariant.I12, "operation " + f.operation() + " fails for a conflict, and the agent does not speak of it");
             }
         } else if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " ends otherwise than the agent said");
@@ -159,5 +165,11 @@ final class Operations {
     Tier destination(String operation) {
         Live one = live.get(operation);
         return one == null ? Tier.UNKNOWN : one.issued.to();
+    }
+
+    /** Tier that an operation in progress takes its bytes from; UNKNOWN when nobody knows the operation. */
+    Tier origin(String operation) {
+        Live one = live.get(operation);
+        return one == null ? Tier.UNKNOWN : one.issued.from();
     }
 }

@@ -5,6 +5,7 @@ import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,7 @@ final class Resident {
      */
     void leave(String namespace, List<PagedBlock> blocks, boolean chosen) {
         Map<Bytes, Copy> space = space(namespace);
+        List<PagedBlock> left = new ArrayList<>(blocks.size());
         for (PagedBlock block : blocks) {
             Copy copy = space.get(block.block().key());
             // What serves no longer, or is another copy by now, is gone already.
@@ -90,12 +92,13 @@ final class Resident {
                 }
                 copy.serves = false;
                 size--;
+                left.add(block);
                 release(space, copy.parent);
             }
         }
-        for (PagedBlock block : blocks) {
+        for (PagedBlock block : left) {
             Copy copy = space.get(block.block().key());
-            if (copy != null && !copy.serves) {
+            if (copy != null) {
                 if (chosen && copy.children > 0) {
                     findings.say(Invariant.I10, "block " + block.block().key() + ", index " + block.block().index() + ", leaves " + tier
                             + " while " + copy.children + " that extend it serve");

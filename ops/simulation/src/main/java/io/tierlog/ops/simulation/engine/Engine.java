@@ -41,6 +41,7 @@ public final class Engine {
     }
 
     /** What a caller asks for. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared; nobody changes the tokens.
     public record Request(String id, String namespace, String adapter, int[] tokens, int maxNew, boolean reuseEligible) {}
 
     /** How a request is. */
@@ -58,7 +59,7 @@ public final class Engine {
     private final Deque<Heard> inbox = new ArrayDeque<>();
     private final Map<Long, Consumer> calls = new LinkedHashMap<>();
     private final Map<String, String> outcomes = new LinkedHashMap<>();
-    private final Set<String> reserved = new LinkedHashSet<>();
+    private final Outside outside = new Outside(this);
     private DevicePages memory;
     private DevicePool pool;
     private String session = "";
@@ -68,7 +69,7 @@ public final class Engine {
     private int refusals;
 
     /** What to do with an answer. */
-    private interface Consumer {
+    interface Consumer {
         void take(Heard answer);
     }
 
@@ -110,7 +111,7 @@ public final class Engine {
 
     /** Reservations that are open. */
     public int reservations() {
-        return reserved.size();
+        return outside.reservations();
     }
 
     /** Requests that have not ended, in the order in which they came. */
@@ -154,7 +155,7 @@ public final class Engine {
         queue.clear();
         inbox.clear();
         calls.clear();
-        reserved.clear();
+        outside.forget();
         memory = new DevicePages(config.devicePages + config.sparePages, oracle.blockBytes());
         pool = new DevicePool(memory, config.devicePages, config.retention);
         session = "";
@@ -206,10 +207,12 @@ public final class Engine {
 
     /** Time has passed: a refused connection is tried again. */
     public void retry() {
-        connecting = 0;
+        if (connecting == LATER) {
+            connecting = 0;
+        }
     }
 
-    private long call(long number, Consumer consumer) {
+    long call(long number, Consumer consumer) {
         calls.put(number, consumer);
         return number;
     }
@@ -256,7 +259,7 @@ public final class Engine {
         List<Consumer> open = List.copyOf(calls.values());
         calls.clear();
         open.forEach(call -> call.take(new Heard.Refused(0, "SESSION_LOST", "")));
-        reserved.clear();
+        outside.forget();
         pool.forgetAgent();
         for (Run run : runs.values()) {
             run.known = false;
@@ -266,7 +269,7 @@ public final class Engine {
         }
     }
 
-    private void tellEvicted() {
+    void tellEvicted() {
         Map<String, List<PageBlock>> evicted = pool.takeEvicted();
         if (registered) {
             evicted.forEach((namespace, blocks) -> call(link.evicted(session, namespace, blocks), answer -> {}));
@@ -376,6 +379,9 @@ public final class Engine {
     private void loadAnswered(Run run, Heard answer) {
         if (run.state == Run.State.LOADING) {
             loadEnded(run, answer instanceof Heard.Loaded loaded ? loaded.blocks() : 0);
+        } else {
+            // It had ended before it heard: a load that is answered is idle, and nobody releases its pages once more.
+            run.unanswered.forEach(page -> pool.unhold(page, run.attempt));
         }
     }
 
@@ -394,7 +400,7 @@ public final class Engine {
         enqueue(run);
     }
 
-    private void compare(String namespace, Bytes key, int page, String what) {
+    void compare(String namespace, Bytes key, int page, String what) {
         boolean right = oracle.isRight(namespace, key, memory.bytes(page));
         tally.checked(right, right ? "" : "block " + key + " of " + namespace + " in device page " + page + ", " + what);
     }
@@ -526,6 +532,7 @@ public final class Engine {
             touched.addAll(run.sealed);
             touched.addAll(run.pages.subList(run.matched, run.matched + run.loading));
             touched.forEach(page -> pool.hold(page, run.attempt));
+            run.unanswered = List.copyOf(run.pages.subList(run.matched, run.matched + run.loading));
         }
         run.state = state;
         run.reason = reason;
@@ -574,79 +581,26 @@ public final class Engine {
         for (int i = run.sealedTo - run.sealed.size(); i < run.sealedTo; i++) {
             blocks.add(block(run, i));
         }
-        call(link.save(run.attempt, run.prompt.namespace(), blocks), answer -> outcomes.put(name, describe(answer)));
+        call(link.save(run.attempt, run.prompt.namespace(), blocks), answer -> outcome(name, answer));
         return true;
     }
 
     // --- outside of requests
 
-    /** Reads blocks by name into pages of its own, and compares what came. False when it cannot be asked. */
-    public boolean read(String name, Prompt prompt, long waitMs) {
-        int blocks = Math.min(prompt.keys().size(), pool.available());
-        if (!registered || blocks == 0) {
-            return false;
-        }
-        String user = "read " + name;
-        List<PageBlock> asked = new ArrayList<>();
-        for (int i = 0; i < blocks; i++) {
-            int page = pool.take(user);
-            asked.add(new PageBlock(i, prompt.keys().get(i), prompt.parent(i), page, pool.generation(page)));
-        }
-        tellEvicted();
-        call(link.read(session, prompt.namespace(), asked, waitMs), answer -> {
-            if (answer instanceof Heard.Read read) {
-                for (int i = 0; i < asked.size(); i++) {
-                    if (read.reasons().get(i).equals("COMPLETED")) {
-                        compare(prompt.namespace(), asked.get(i).key(), asked.get(i).page(), "read by name");
-                    }
-                }
-            }
-            outcomes.put(name, describe(answer));
-            asked.forEach(block -> pool.disuse(block.page(), user));
-        });
-        return true;
+    /** Reads blocks by name, exist calls, reservations. */
+    public Outside outside() {
+        return outside;
     }
 
-    /** Asks where blocks are. */
-    public boolean exist(String name, Prompt prompt) {
-        if (!registered || prompt.keys().isEmpty()) {
-            return false;
-        }
-        call(link.exist(session, prompt), answer -> outcomes.put(name, describe(answer)));
-        return true;
+    DevicePool pool() {
+        return pool;
     }
 
-    /** Reserves blocks on the host for a while. */
-    public boolean reserve(Prompt prompt, int blocks, long leaseMs) {
-        if (!registered || blocks == 0) {
-            return false;
-        }
-        call(link.reserve(session, prompt.namespace(), prompt.keys().subList(0, blocks), leaseMs), answer -> {
-            if (answer instanceof Heard.Reserved(long ignored, String lease)) {
-                reserved.add(lease);
-            }
-        });
-        return true;
+    AgentLink link() {
+        return link;
     }
 
-    /** Gives up the oldest reservation; false when there is none. */
-    public boolean giveUp() {
-        if (reserved.isEmpty() || !registered) {
-            return false;
-        }
-        String lease = reserved.iterator().next();
-        reserved.remove(lease);
-        call(link.giveUp(session, lease), answer -> {});
-        return true;
-    }
-
-    private static String describe(Heard answer) {
-        return switch (answer) {
-            case Heard.Read h -> String.join(",", h.reasons());
-            case Heard.Saved h -> String.join(",", h.reasons());
-            case Heard.Found h -> String.join(",", h.where());
-            case Heard.Refused h -> h.refusal();
-            default -> answer.getClass().getSimpleName();
-        };
+    void outcome(String name, Heard answer) {
+        outcomes.put(name, Outside.describe(answer));
     }
 }

@@ -51,6 +51,8 @@ final class Run {
     int loaded;
     /** Blocks that were asked to be loaded. */
     int loading;
+    /** Pages of a load that was not answered when the attempt ended. */
+    List<Integer> unanswered = List.of();
     int generated;
     /** Index behind the last block that the agent was told to be sealed. */
     int sealedTo;

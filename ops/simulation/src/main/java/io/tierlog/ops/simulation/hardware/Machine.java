@@ -259,8 +259,8 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             doubtful.add(unit);
         } else {
             release(unit);
-            if (unit.kind == Unit.Kind.SAVE) { // one stream: what was queued before it is idle too
-                List.copyOf(doubtful).stream().filter(one -> one.kind == Unit.Kind.SAVE).forEach(this::release);
+            if (unit.kind.ofDevice()) { // one stream for each direction: what was queued before it is idle too
+                List.copyOf(doubtful).stream().filter(one -> one.kind == unit.kind).forEach(this::release);
             }
         }
         return input(unit, results);

@@ -73,6 +73,7 @@ public final class Medium {
     }
 
     /** What became of one block: the status, the reason, checksum and generation, and the bytes of a read that was verified. */
+    @SuppressWarnings("ArrayRecordComponent") // Handed on at once, never compared.
     record Answer(BlockStatus status, OperationReason reason, int crc32c, long generation, byte @Nullable [] bytes) {
         static Answer failed(OperationReason why) {
             return new Answer(BlockStatus.FAILED, why, 0, 0, null);

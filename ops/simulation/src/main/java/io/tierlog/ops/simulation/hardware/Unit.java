@@ -114,6 +114,11 @@ public final class Unit {
         return step;
     }
 
+    /** Parts that the device has copied. */
+    public int partsCopied() {
+        return copied;
+    }
+
     /** Blocks in it. */
     public int size() {
         return copies.size() + objects.size() + writes.size() + reads.size() + drops.size();

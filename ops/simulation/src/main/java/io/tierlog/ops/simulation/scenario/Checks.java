@@ -1,29 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.scenario;
 
+import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.invariant.TableInvariants;
+import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayList;
+import java.util.List;
 
-/** The invariants of a scenario, after every step and at its end. For one thread. */
+/** The invariants of a scenario: of agents after every step, of the log at every record, of the controller's tables at every expectation. */
 final class Checks implements World.Watcher {
+    private final List<Violation> found = new ArrayList<>();
+    private final LogInvariants log = new LogInvariants(found::add);
+    private boolean lossy;
+
+    /** The scenario has the log lose an event, which no log does: from here on the log by itself tells nothing of pages. */
+    void logHasLost() {
+        lossy = true;
+    }
+
     @Override
     public void stepped(Life life) {
         life.check();
     }
 
-    /** What holds at any moment. */
-    void now(World world) {
-        world.nodes().forEach(node -> {
-            Life life = node.life();
-            if (life != null) {
-                life.check();
-            }
-        });
+    @Override
+    public void appended(int partition, long offset, Event event) {
+        if (!lossy) {
+            log.event(partition, offset, event);
+            complain();
+        }
     }
 
-    /** What holds at the end. */
-    void rest(World world) {
+    @Override
+    public void committed(int partition, long offset, Decision fact) {
+        if (!lossy) {
+            log.decision(partition, offset, fact);
+            complain();
+        }
+    }
+
+    private void complain() {
+        if (!found.isEmpty()) {
+            throw new IllegalStateException(found.getFirst().toString());
+        }
+    }
+
+    /** What holds at any moment. */
+    void now(World world) {
+        SimController running = world.controller();
+        if (running != null) {
+            for (int p = 0; p < world.log().partitions(); p++) {
+                found.addAll(TableInvariants.check(running.state(), p));
+            }
+            complain();
+        }
+    }
+
+    /** What holds at the end, when everything is committed. */
+    void end(World world) {
         now(world);
+        if (!lossy) {
+            log.atEnd(false);
+            complain();
+        }
         world.checkFold();
     }
 }

@@ -89,7 +89,8 @@ final class Expectation {
         List<JsonNode> counted = new ArrayList<>();
         actual.forEach(one -> {
             String kind = one.path("kind").asText();
-            boolean wanted = kinds.isEmpty() || kinds.contains("") ? !kind.equals(LOAD_BACK) : kinds.contains(kind);
+            boolean any = kinds.isEmpty() || kinds.contains("");
+            boolean wanted = any ? !kind.equals(LOAD_BACK) : kinds.contains(kind);
             if (wanted) {
                 counted.add(one);
             }

@@ -133,7 +133,8 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
         }
 
         private String namespace(Fields f) {
-            String namespace = f.text("namespace", "m");
+            String said = f.text("namespace", null);
+            String namespace = said == null ? "m" : said;
             String tenant = f.textOrEmpty("tenant");
             if (!tenant.isEmpty() && !world.tenants().contains(tenant)) {
                 throw f.error("names tenant \"" + tenant + "\"; the world has " + world.tenants());
@@ -155,11 +156,12 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
         }
 
         private String node(Fields f) {
-            String node = f.text("node", world.nodes().getFirst().name());
+            String said = f.text("node", null);
+            String node = said == null ? world.nodes().getFirst().name() : said;
             if (!world.nodeNames().contains(node)) {
                 throw f.error("names node \"" + node + "\"; the world has " + world.nodeNames());
             }
-            return node == null ? "" : node;
+            return node;
         }
 
         private String nodeOrStore(Fields f) {
@@ -249,7 +251,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
         }
 
         private Step touch(Fields f) {
-            return new Step.Touch(f.line(), node(f), tier(f, Tier.HOST), blocks(f), f.number("at_ms", 0, Long.MAX_VALUE, 0));
+            return new Step.Touch(f.line(), node(f), tier(f, Tier.HOST, Tier.DISK), blocks(f), f.number("at_ms", 0, Long.MAX_VALUE, 0));
         }
 
         private Step setPolicy(Fields f) {

@@ -61,7 +61,7 @@ final class ScenarioRun {
             }
             start();
             world.commit();
-            checks.rest(world);
+            checks.end(world);
         } catch (IllegalStateException e) {
             violation = String.valueOf(e.getMessage());
         }
@@ -119,8 +119,8 @@ final class ScenarioRun {
             case Step.Start s -> begin(s);
             case Step.Abort s -> world.abort();
             case Step.Copies s -> copies(s);
-            case Step.Read s -> told(s.line(), node(s.node()).engine().read(s.id(), prompt(s.blocks()), s.waitMs()));
-            case Step.Exist s -> told(s.line(), node(s.node()).engine().exist(s.id(), prompt(s.blocks())));
+            case Step.Read s -> told(s.line(), node(s.node()).engine().outside().read(s.id(), prompt(s.blocks()), s.waitMs()));
+            case Step.Exist s -> told(s.line(), node(s.node()).engine().outside().exist(s.id(), prompt(s.blocks())));
             case Step.Touch s -> touches.add(s);
             case Step.Deliver s -> world.duplicates(s.duplicates(), s.late());
             case Step.SetPolicy s -> world.requestPolicy(s.policy(), policies++);
@@ -309,6 +309,7 @@ final class ScenarioRun {
         }
         if (s.lose()) {
             node.loseEventsAfter(sent);
+            checks.logHasLost();
         }
     }
 

@@ -15,13 +15,16 @@ sealed interface Step {
     int line();
 
     /** Blocks of a prompt, or a root block that is known by a name. */
+    @SuppressWarnings("ArrayRecordComponent") // Lives for one run, is never compared.
     record Blocks(String namespace, int @Nullable [] tokens, @Nullable String name, int @Nullable [] indexes) {}
 
     /** A request comes. */
+    @SuppressWarnings("ArrayRecordComponent") // Lives for one run, is never compared.
     record Submit(int line, String node, String request, String namespace, String adapter, int[] tokens, int maxNew, boolean reuseEligible)
             implements Step {}
 
     /** Tokens are decoded. */
+    @SuppressWarnings("ArrayRecordComponent") // Lives for one run, is never compared.
     record Generate(int line, String request, int[] tokens) implements Step {}
 
     /** A request ends in good order. */
@@ -43,6 +46,7 @@ sealed interface Step {
     record Gate(int line, String node, OperationKind kind, boolean closed) implements Step {}
 
     /** The oldest operation that stands still ends. */
+    @SuppressWarnings("ArrayRecordComponent") // Lives for one run, is never compared.
     record Complete(int line, String node, OperationKind kind, int blocks, @Nullable OperationReason fail, int @Nullable [] ranks, boolean lose)
             implements Step {}
 

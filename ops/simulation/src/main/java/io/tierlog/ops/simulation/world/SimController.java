@@ -109,6 +109,11 @@ public final class SimController {
         return (int) (log.events(partition).size() - next[partition]);
     }
 
+    /** Offset of the event that is taken next. */
+    long position(int partition) {
+        return next[partition];
+    }
+
     /** Events taken since the last commit. */
     public int uncommitted() {
         return undecided;

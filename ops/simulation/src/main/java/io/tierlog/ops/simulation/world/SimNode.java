@@ -18,6 +18,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
+import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
@@ -26,11 +27,14 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.event.AgentRegistering;
-import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.event.Event;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A node: an engine, a disk, and one agent process after the other. For one thread. */
@@ -47,6 +51,9 @@ public final class SimNode implements AgentLink {
     private @Nullable Life life;
     private int lives;
     private long calls;
+    private long clockAheadMs;
+    private boolean paused;
+    private final Deque<AgentInput> unheard = new ArrayDeque<>();
 
     SimNode(World world, Spec spec) {
         this.world = world;
@@ -124,14 +131,17 @@ public final class SimNode implements AgentLink {
 
     private void ask(Life asking) {
         asking.asksAtMs = Long.MAX_VALUE;
+        askAs(asking.processId, asking.sink, asking.replaces);
+    }
+
+    private void askAs(String processId, SimSink sink, @Nullable String replaces) {
         List<TierCapacity> tiers = new ArrayList<>();
         tiers.add(new TierCapacity(Tier.HOST, spec.hostBlocks(), world.oracle().blockBytes()));
         if (spec.diskBlocks() > 0) {
             tiers.add(new TierCapacity(Tier.DISK, spec.diskBlocks(), world.oracle().blockBytes()));
         }
-        asking.sink.append(aggregate(), "", e -> new AgentRegistering(
-                e, name(), asking.processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(),
-                asking.replaces));
+        sink.append(aggregate(), "", e -> new AgentRegistering(
+                e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(), replaces));
     }
 
     private Layout layout() {
@@ -151,13 +161,54 @@ public final class SimNode implements AgentLink {
         if (dying != null) {
             dying.machine.die(fateOfDiskWrites);
             life = null;
+            paused = false;
+            unheard.clear();
             engine.hear(new Heard.SessionLost(engine.session()));
         }
     }
 
-    /** Events that the producer has not sent are lost with the process, or delivered after its death. */
-    @Nullable SimSink outbox() {
-        return life == null ? null : life.sink;
+    /** Takes what the producer has not sent yet out of it: lost with the process, or delivered after its death. */
+    public List<Event> takeUnsent() {
+        List<Event> unsent = new ArrayList<>();
+        Life running = life;
+        for (Event event = next(running); event != null; event = next(running)) {
+            unsent.add(event);
+        }
+        return unsent;
+    }
+
+    private static @Nullable Event next(@Nullable Life of) {
+        return of == null ? null : of.sink.next();
+    }
+
+    /** The process stands still and hears nothing; when it goes on it hears all of it at once, and time has passed. */
+    public void pause(boolean on) {
+        paused = on && life != null;
+        while (!paused && !unheard.isEmpty()) {
+            on(unheard.removeFirst());
+        }
+    }
+
+    /** True while the process stands still. */
+    public boolean paused() {
+        return paused;
+    }
+
+    /** The machine's monotonic clock jumps ahead. */
+    public void jumpAhead(long ms) {
+        clockAheadMs += ms;
+    }
+
+    /** How far the machine's monotonic clock is ahead. */
+    long clockAheadMs() {
+        return clockAheadMs;
+    }
+
+    /** A second process asks to speak for the node; it is another one each time, and says nothing more. */
+    public void intrude(int which) {
+        SimSink sink = new SimSink("agent/" + name() + "/intruder-" + which, () -> world.agentWallMs(this), world.settings().outbox());
+        askAs("intruder-" + which, sink, null);
+        world.append(Objects.requireNonNull(sink.next()));
     }
 
     /** The engine process dies; its agent sees the session end. */
@@ -172,16 +223,19 @@ public final class SimNode implements AgentLink {
     /** Gives the agent an input, if there is one that runs. */
     public void on(AgentInput input) {
         Life running = life;
-        if (running != null) {
+        if (paused) {
+            unheard.add(input);
+        } else if (running != null) {
+            world.agentHears(running, input);
             running.on(input, world.agentNowMs(this));
             world.agentStepped(running);
         }
     }
 
     /** Ends the process when it has nothing more to do; true when it did. */
-    boolean endIfOver() {
+    public boolean endIfOver() {
         Life running = life;
-        if (running == null || !running.isOver() || running.sink.waiting() > 0) {
+        if (paused || running == null || !running.isOver() || running.sink.waiting() > 0) {
             return false;
         }
         kill(Machine.WELL);
@@ -191,9 +245,8 @@ public final class SimNode implements AgentLink {
     // --- the log
 
     /** The next event of the producer reaches the log; false when there is none. */
-    boolean sendEvent() {
-        Life running = life;
-        var event = running == null ? null : running.sink.next();
+    public boolean sendEvent() {
+        Event event = paused ? null : next(life);
         if (event == null) {
             return false;
         }
@@ -214,21 +267,58 @@ public final class SimNode implements AgentLink {
     }
 
     /** Reads the next command; false when there is none. */
-    boolean readCommand() {
-        Life running = life;
-        List<Command> commands = world.log().commands(aggregate());
-        if (running == null || running.nextCommand >= commands.size()) {
+    public boolean readCommand() {
+        Command command = skipCommand();
+        if (command == null) {
             return false;
         }
-        Command command = commands.get(running.nextCommand++);
         world.deliver(this, command);
         return true;
     }
 
-    /** Looks for the answer to the registration; false when there is none. */
-    boolean readAnswer() {
+    /** The next command is not delivered now, and perhaps never; null when there is none. */
+    public @Nullable Command skipCommand() {
         Life running = life;
-        if (running == null) {
+        List<Command> commands = world.log().commands(aggregate());
+        return paused || running == null || running.nextCommand >= commands.size() ? null : commands.get(running.nextCommand++);
+    }
+
+    /** True when the producer has events to send and the process runs. */
+    public boolean hasEvents() {
+        Life running = life;
+        return running != null && !paused && running.sink.waiting() > 0;
+    }
+
+    /** True when there are commands to read and the process runs. */
+    public boolean hasCommands() {
+        Life running = life;
+        return running != null && !paused && running.nextCommand < world.log().commands(aggregate()).size();
+    }
+
+    /** One of the last completions comes once more; false when there was none. */
+    public boolean repeatCompletion(int which) {
+        Life running = life;
+        if (running == null || running.completions.isEmpty()) {
+            return false;
+        }
+        on(running.completions.get(which % running.completions.size()));
+        return true;
+    }
+
+    /** The oldest unit of which nobody knew the outcome is idle now; false when there is none. */
+    public boolean settleDoubtful() {
+        Life running = life;
+        if (running == null || running.machine.doubtful().isEmpty()) {
+            return false;
+        }
+        on(running.machine.settle(running.machine.doubtful().getFirst()));
+        return true;
+    }
+
+    /** Looks for the answer to the registration; false when there is none. */
+    public boolean readAnswer() {
+        Life running = life;
+        if (paused || running == null) {
             return false;
         }
         if (world.nowMs() >= running.asksAtMs) {
@@ -260,9 +350,9 @@ public final class SimNode implements AgentLink {
     }
 
     /** Once the log knows what the disk held, the agent is told what of it the store has; true when it was. */
-    boolean lookUp() {
+    public boolean lookUp() {
         Life running = life;
-        if (running == null || running.lookedUp || spec.diskBlocks() == 0 || !running.status().diskOpen()) {
+        if (paused || running == null || running.lookedUp || spec.diskBlocks() == 0 || !running.status().diskOpen()) {
             return false;
         }
         running.lookedUp = true;
@@ -279,7 +369,7 @@ public final class SimNode implements AgentLink {
     /** When the agent or its registration wants to be looked at. */
     long nextDeadlineMs() {
         Life running = life;
-        return running == null ? Long.MAX_VALUE : Math.min(running.core.nextDeadlineMs() - world.agentSkewMs(this), running.asksAtMs);
+        return paused || running == null ? Long.MAX_VALUE : Math.min(running.core.nextDeadlineMs() - world.agentSkewMs(this), running.asksAtMs);
     }
 
     /** Ends a unit and tells the agent. */

@@ -38,7 +38,7 @@ public final class World {
     /** Time between two ticks. */
     public static final long TICK_MS = 1_000;
 
-    private static final int MOST_STEPS = 1_000_000;
+    private static final int MOST_STEPS = 5_000;
 
     /** Sees everything that comes onto the log, and every step. */
     public interface Watcher {
@@ -50,6 +50,9 @@ public final class World {
 
         /** A decision is committed. */
         default void committed(int partition, long offset, Decision fact) {}
+
+        /** An agent is about to take an input. */
+        default void hearing(Life life, AgentInput input) {}
 
         /** An agent has taken an input. */
         default void stepped(Life life) {}
@@ -78,6 +81,8 @@ public final class World {
     private long wallSkewMs;
     private long agentWallSkewMs;
     private int relayed;
+    private boolean clockStands;
+    private @Nullable SimController zombie;
 
     private record LateCommand(SimNode node, Command command) {}
 
@@ -158,7 +163,7 @@ public final class World {
 
     /** Every machine's monotonic clock begins somewhere else. */
     long agentSkewMs(SimNode node) {
-        return 1_000L * nodes.indexOf(node) + 7;
+        return 1_000L * nodes.indexOf(node) + 7 + node.clockAheadMs();
     }
 
     long agentWallMs(SimNode node) {
@@ -203,6 +208,11 @@ public final class World {
         wallSkewMs = ms;
     }
 
+    /** Nobody appends ticks, or somebody does again. */
+    public void clockStands(boolean now) {
+        clockStands = now;
+    }
+
     /** The wall clocks of all agents are wrong by so much. */
     public void agentWallSkewMs(long ms) {
         agentWallSkewMs = ms;
@@ -210,6 +220,7 @@ public final class World {
 
     // --- the log
 
+    /** An event of a producer reaches the log. */
     void append(Event event) {
         appendOnce(event);
         if (duplicates && duplicatesLate) {
@@ -238,6 +249,11 @@ public final class World {
         for (int p = 0; p < log.partitions(); p++) {
             append(new Tick(new Envelope("clock/" + p, "clock/" + p, 0, 0, 0, timeMs, null, null, null), timeMs));
         }
+    }
+
+    /** True when a committed message waits to be carried. */
+    public boolean hasMessages() {
+        return relayed < log.messages().size();
     }
 
     /** Carries one committed message to its receiver; false when there is none. */
@@ -274,6 +290,28 @@ public final class World {
     /** The instance dies: its transaction with it. */
     public void killController() {
         controller = null;
+    }
+
+    /** A standby takes over; the instance that ran before does not know, and goes on deciding from where it stands. */
+    public void standby() {
+        SimController before = controller;
+        zombie = before == null ? null : before.twin(limits, this::issued);
+        startController();
+    }
+
+    /** The instance that was taken over decides; its commands are delivered, its facts are not. False when it has nothing to do. */
+    public boolean decideAsZombie(int partition) {
+        SimController fenced = zombie;
+        if (fenced == null || fenced.behind(partition) == 0) {
+            return false;
+        }
+        fenced.take(partition);
+        return true;
+    }
+
+    /** The instance that was taken over hears that it is not the one any more, and ends. */
+    public void endZombie() {
+        zombie = null;
     }
 
     /** The transaction is undone, and everything since the last commit is decided again. */
@@ -320,7 +358,7 @@ public final class World {
             running.take(partition);
             running.abort();
         }
-        long offset = log.events(partition).size() - running.behind(partition);
+        long offset = running.position(partition);
         Decided decided = running.take(partition);
         Event event = log.events(partition).get((int) offset);
         watchers.forEach(watcher -> watcher.decided(partition, offset, event, decided));
@@ -328,10 +366,7 @@ public final class World {
             commit();
             HeapTables before = running.state();
             startController();
-            String difference = UndoTables.difference(before, state());
-            if (!difference.isEmpty()) {
-                throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
-            }
+            requireEqual(before, state());
         } else if (commitEach) {
             commit();
         }
@@ -339,17 +374,21 @@ public final class World {
     }
 
     /**
-     * What is committed, folded, is the state.
+     * I13: the state of the controller is the fold of its decisions; with something uncommitted nothing is compared.
      *
      * @throws IllegalStateException when it is not
      */
     public void checkFold() {
         SimController running = controller;
         if (running != null && running.uncommitted() == 0) {
-            String difference = UndoTables.difference(SimController.fold(log), running.state());
-            if (!difference.isEmpty()) {
-                throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
-            }
+            requireEqual(running.state(), SimController.fold(log));
+        }
+    }
+
+    private static void requireEqual(HeapTables one, HeapTables two) {
+        String difference = UndoTables.difference(one, two);
+        if (!difference.isEmpty()) {
+            throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
         }
     }
 
@@ -362,6 +401,10 @@ public final class World {
         } else if (duplicates) {
             node.on(new AgentInput.CommandReceived(command));
         }
+    }
+
+    void agentHears(Life life, AgentInput input) {
+        watchers.forEach(watcher -> watcher.hearing(life, input));
     }
 
     void agentStepped(Life life) {
@@ -379,7 +422,10 @@ public final class World {
         while (life != null && life.nextCommand < commands.size() && !commandGate.test(node, commands.get(life.nextCommand))) {
             did |= node.readCommand();
         }
-        return did | node.lookUp() | endUnits(node) | node.endIfOver();
+        did |= node.lookUp();
+        did |= endUnits(node);
+        did |= node.endIfOver();
+        return did;
     }
 
     private boolean endUnits(SimNode node) {
@@ -470,7 +516,9 @@ public final class World {
         nowMs = Math.max(nowMs, atMs);
         if (nowMs >= nextTickMs) {
             nextTickMs = nowMs + TICK_MS - nowMs % TICK_MS;
-            tick();
+            if (!clockStands) {
+                tick();
+            }
         }
         for (SimNode node : nodes) {
             if (node.nextDeadlineMs() <= nowMs) {

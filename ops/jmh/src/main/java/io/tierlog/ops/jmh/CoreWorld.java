@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.jmh;
+
+import io.tierlog.controller.core.BytesTables;
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Input;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.Outcome;
+import io.tierlog.controller.core.Tables;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Layout;
+import io.tierlog.schemas.LayoutKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierCapacity;
+import io.tierlog.schemas.WritePolicy;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.PolicyPublished;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.Tick;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.rocksdb.RocksDBException;
+
+/**
+ * One node before the core, and its agent, which says what a benchmark wants it to say. Prompts are of {@value #BLOCKS} blocks that no other
+ * prompt has. Confined to one thread.
+ */
+final class CoreWorld implements Closeable {
+    /** Blocks of a prompt. */
+    static final int BLOCKS = 100;
+
+    static final String NAMESPACE = "model/bf16/layout/tenant";
+
+    private static final String NODE = "node/a";
+    private static final String CLOCK = "clock/0";
+    private static final int BLOCK_TOKENS = 16;
+    private static final long TICK_MS = 61_000;
+    private static final Bytes DIGEST = Bytes.wrapUnshared(new byte[32]);
+
+    private final Core core = new Core(Limits.DEFAULTS);
+    private final Tables tables;
+    private final Closeable store;
+    private long offset;
+    private long sequence;
+    private long timeMs;
+    private long prompts;
+    private Decided last = new Decided(List.of(), List.of(), List.of(), Outcome.APPLIED);
+
+    private CoreWorld(Tables tables, Closeable store) {
+        this.tables = tables;
+        this.store = store;
+    }
+
+    /** A prompt: the keys of its blocks, and the name of the request that has it. */
+    record Prompt(String request, List<Bytes> keys, List<Block> blocks) {}
+
+    /**
+     * A node with room for so many blocks on the host, and so many there already.
+     *
+     * @param kind heap or rocksdb
+     * @param hostBlocks capacity of the host; the high mark is at its end, the low mark {@value #BLOCKS} blocks below
+     * @param warmBlocks blocks on the host, a multiple of {@value #BLOCKS}
+     */
+    static CoreWorld of(String kind, long hostBlocks, int warmBlocks) throws IOException, RocksDBException {
+        CoreWorld world;
+        if (kind.equals("heap")) {
+            world = new CoreWorld(new HeapTables(), () -> {});
+        } else {
+            Path directory = Files.createTempDirectory("tierlog-jmh-");
+            RocksBytes bytes = new RocksBytes(directory);
+            world = new CoreWorld(new BytesTables(bytes), () -> {
+                bytes.close();
+                delete(directory);
+            });
+        }
+        world.begin(hostBlocks);
+        for (int i = 0; i < warmBlocks / BLOCKS; i++) {
+            Life life = new Life(world);
+            life.submitWaiting();
+            life.fetched();
+            life.finished();
+            world.tick();
+        }
+        return world;
+    }
+
+    private void begin(long hostBlocks) {
+        double low = (double) (hostBlocks - BLOCKS + 1) / hostBlocks;
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, low, 1.0, 1.0, false, BLOCKS, 30_000, 60_000, 0, true);
+        step(new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, policy));
+        tick();
+        Layout layout = new Layout("all", LayoutKind.ATTENTION, 36, BLOCK_TOKENS, 2_048, 2, "bf16", false);
+        step(new AgentRegistering(new Envelope(NODE, "agent/a/p", 0, ++sequence, 0, 0, null, null, null), "a", "p", "1",
+                List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST));
+    }
+
+    /** Decides and evolves one event, which must be taken. */
+    Decided step(Event event) {
+        last = core.step(tables, new Input.Recorded(0, ++offset, event));
+        if (!last.outcome().equals(Outcome.APPLIED)) {
+            throw new IllegalStateException(last.outcome() + ": " + event);
+        }
+        return last;
+    }
+
+    /** Time passes; requests and operations that have ended are forgotten. */
+    void tick() {
+        timeMs += TICK_MS;
+        step(new Tick(new Envelope(CLOCK, CLOCK, 0, 0, 0, timeMs, null, null, null), timeMs));
+    }
+
+    /** The one command of that type in the last decision. */
+    <C extends Command> C command(Class<C> type) {
+        return last.commands().stream().filter(type::isInstance).map(type::cast).findFirst()
+                .orElseThrow(() -> new IllegalStateException("no " + type.getSimpleName() + " in " + last.commands().size() + " commands"));
+    }
+
+    /** Envelope of the agent's next event. */
+    Envelope envelope() {
+        return new Envelope(NODE, "agent/a/p", 1, ++sequence, 0, 0, null, null, null);
+    }
+
+    /** A prompt that nobody has had. */
+    Prompt prompt() {
+        long number = prompts++;
+        List<Bytes> keys = new ArrayList<>(BLOCKS);
+        List<Block> blocks = new ArrayList<>(BLOCKS);
+        for (int i = 0; i < BLOCKS; i++) {
+            // Scattered like the digests that keys are.
+            long high = (number * BLOCKS + i + 1) * 0x9E3779B97F4A7C15L;
+            keys.add(Bytes.wrapUnshared(ByteBuffer.allocate(16).putLong(high).putLong(number * BLOCKS + i).array()));
+            blocks.add(new Block(i, keys.get(i), i == 0 ? Bytes.EMPTY : keys.get(i - 1)));
+        }
+        return new Prompt("request-" + number, keys, blocks);
+    }
+
+    /** A submission of a prompt whose blocks the store has, if {@code stored}. */
+    RequestSubmitted submitted(Prompt prompt, String request, boolean stored, boolean answered) {
+        return new RequestSubmitted(envelope(), request, 1, NAMESPACE, prompt.keys(), BLOCKS * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
+                List.of(), 0, stored ? BLOCKS : 0, true, answered);
+    }
+
+    /** All blocks have come, to pages of that generation. */
+    static List<BlockResult> arrived(Prompt prompt, Tier source) {
+        List<BlockResult> results = new ArrayList<>(BLOCKS);
+        for (Block block : prompt.blocks()) {
+            results.add(new BlockResult(block, BlockStatus.ARRIVED, OperationReason.COMPLETED, block.index(), 1, 77, source));
+        }
+        return results;
+    }
+
+    /** The blocks in the pages to which {@link #arrived} says they came, the deepest first. */
+    static List<PagedBlock> deepestFirst(Prompt prompt) {
+        List<PagedBlock> blocks = new ArrayList<>(BLOCKS);
+        for (int i = BLOCKS - 1; i >= 0; i--) {
+            blocks.add(new PagedBlock(prompt.blocks().get(i), i, 1, 77));
+        }
+        return blocks;
+    }
+
+    @Override
+    public void close() throws IOException {
+        store.close();
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+}

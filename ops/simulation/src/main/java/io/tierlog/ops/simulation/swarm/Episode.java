@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.OperationKind;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One world from its beginning to its rest: first anything happens in any order, faults among it (safety), then all is mended, and then everything must
+ * come to an end (liveness). Everything is checked all the time. For one thread.
+ */
+final class Episode {
+    /** Things that users want in an episode, at least. */
+    static final int INPUTS = 200;
+
+    /** Steps of the first phase, at least. */
+    private static final int STEPS = 5_000;
+
+    private static final int MOST_STEPS = 20_000;
+
+    /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
+    record Result(Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, @Nullable Failure failure) {}
+
+    /** How much there was. */
+    record Counts(long steps, long inputs, long requests, long events, long records, long readsChecked, long wrong, int nodes, int ranks) {}
+
+    /** What was wrong: its kind, the whole of it, the mix, the choices that lead there, and the last that happened when it was traced. */
+    record Failure(String kind, String what, String mix, List<int[]> choices, List<String> trace) {}
+
+    private final Choices choices;
+    private final Stage stage;
+    private final Workload workload;
+    private final Checks checks;
+    private final int inputs;
+
+    private Episode(Choices choices, Set<FaultKind> allowed, boolean tracing) {
+        this.choices = choices;
+        choices.begin();
+        FaultPlan plan = FaultPlan.draw(choices, allowed);
+        inputs = INPUTS + choices.next(100);
+        World world = EpisodeSettings.world(choices);
+        stage = new Stage(choices, plan, world);
+        workload = new Workload(world, choices);
+        checks = new Checks(tracing);
+        world.watch(checks);
+    }
+
+    /** Runs one. */
+    static Result run(Choices choices, Set<FaultKind> allowed, boolean tracing) {
+        Episode episode = new Episode(choices, allowed, tracing);
+        try {
+            episode.run();
+            return episode.result(null);
+        } catch (RuntimeException | StackOverflowError wrong) {
+            return episode.result(wrong);
+        }
+    }
+
+    private void run() {
+        World world = stage.world;
+        world.startController();
+        world.requestPolicy(world.settings().policy(), 0);
+        world.tick();
+        world.nodes().forEach(node -> node.start());
+        Schedule schedule = new Schedule(stage, workload);
+        while ((workload.inputs() < inputs || stage.step < STEPS) && stage.step < MOST_STEPS && !choices.exhausted()) {
+            String what = schedule.step();
+            checks.note(what);
+            requireRightContent();
+        }
+        Rest rest = new Rest(stage, checks);
+        rest.heal();
+        requireRightContent();
+        rest.come(workload.recent());
+        requireRightContent();
+        rest.check();
+    }
+
+    private void requireRightContent() {
+        if (stage.world.tally().wrong() > 0) {
+            throw new SimulationFailure("I9, content: " + stage.world.tally().findings());
+        }
+    }
+
+    private Result result(@Nullable Throwable wrong) {
+        World world = stage.world;
+        Counts counts = new Counts(stage.step, workload.inputs(), workload.requests(), checks.events(), checks.records(), world.tally().reads(),
+                world.tally().wrong(), world.nodes().size(), world.oracle().ranks());
+        Failure failure = wrong == null ? null
+                : new Failure(kind(wrong), String.valueOf(wrong), stage.plan.toString(), choices.recorded(), traceOf(wrong));
+        return new Result(counts, checks.digest(), stage.faults, checks.operations(), failure);
+    }
+
+    private List<String> traceOf(Throwable wrong) {
+        List<String> trace = new java.util.ArrayList<>();
+        if (checks.isTracing()) {
+            for (StackTraceElement element : wrong.getStackTrace()) {
+                trace.add("at " + element);
+            }
+            trace.addAll(checks.trace());
+        }
+        return trace;
+    }
+
+    /** What a failure is, without what differs from case to case. */
+    private static String kind(Throwable wrong) {
+        String message = String.valueOf(wrong.getMessage());
+        int colon = message.indexOf(':');
+        String head = (colon < 0 ? message : message.substring(0, colon)).replaceAll("[0-9a-f]{6,}|[0-9]+", "#");
+        return wrong.getClass().getSimpleName() + " " + head;
+    }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.world.SimNode;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.ops.simulation.world.WorldSettings;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.WritePolicy;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Draws what the world of an episode is made of: small everywhere, so that all of it is crossed often. */
+final class EpisodeSettings {
+    /** Tokens of a block. */
+    static final int BLOCK_TOKENS = 2;
+
+    /** The one adapter that engines know. */
+    static final String ADAPTER = "a";
+
+    /** Most tokens of a request. */
+    static final int MAX_CONTEXT = 24;
+
+    private EpisodeSettings() {}
+
+    static World world(Choices choices) {
+        int ranks = choices.oneIn(4) ? 2 : 1;
+        int partitions = 1 + choices.next(3);
+        int nodes = 2 + choices.next(2);
+        WorldSettings settings = new WorldSettings(
+                1 + choices.next(1_000), BLOCK_TOKENS, ranks, ranks > 1 && choices.next(4) == 3, 16 + choices.next(200), policy(choices), agent(choices), controller(choices, partitions),
+                20 + choices.next(200));
+        List<SimNode.Spec> specs = new ArrayList<>();
+        for (int i = 0; i < nodes; i++) {
+            int host = 6 + choices.next(22);
+            int disk = choices.next(4) == 0 ? 0 : 2 + choices.next(24);
+            int device = 14 + choices.next(16);
+            Engine.Config engine = new Engine.Config(
+                    device, 0, choices.next(4) != 0, MAX_CONTEXT, device, BLOCK_TOKENS, List.of(ADAPTER));
+            specs.add(new SimNode.Spec("n" + i, host, disk, engine));
+        }
+        return new World(settings, specs);
+    }
+
+    /** A policy that can be, of any kind. */
+    static Policy policy(Choices choices) {
+        WritePolicy write = choices.pick(List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
+                WritePolicy.WRITE_THROUGH_SELECTIVE));
+        double high = (10 - choices.next(5)) / 10.0;
+        double low = high - choices.next(4) / 10.0;
+        double diskHigh = (10 - choices.next(5)) / 10.0;
+        double diskLow = diskHigh - choices.next(4) / 10.0;
+        boolean copies = choices.next(6) != 5;
+        boolean backUp = choices.next(5) != 4;
+        int silent = choices.next(5) == 4 ? 0 : 3 + choices.next(6);
+        return new Policy(choices.next(3), write, high, low, diskHigh, diskLow, copies, 1 + choices.next(8), 1_000 + 500 * choices.next(8),
+                1_000 + 500 * choices.next(8), silent, backUp);
+    }
+
+    /** The policy under which everything must come to rest. */
+    static Policy calm() {
+        return new Policy(1, WritePolicy.WRITE_BACK, 0.9, 0.7, 0.9, 0.7, true, 4, 3_000, 4_000, 5, true);
+    }
+
+    /** One that cannot be. */
+    static Policy invalid(Choices choices) {
+        Policy p = calm();
+        return choices.next(2) == 0
+                ? new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), 0.5, 0.9, p.diskHighMark(), p.diskLowMark(), true, 4, 3_000, 4_000, 5,
+                        true)
+                : new Policy(-1, WritePolicy.UNKNOWN, 0.9, 0.7, 0.9, 0.7, true, 0, 0, 0, -1, true);
+    }
+
+    private static AgentLimits agent(Choices choices) {
+        return AgentLimits.defaults()
+                .with(new AgentLimits.Times(50 + 50 * choices.next(6), 500, 2_000, 1_000))
+                .with(new AgentLimits.Units(1 + choices.next(4), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3)))
+                .with(new AgentLimits.Disk(1 + choices.next(3), 1 + choices.next(2), 1 + choices.next(6)))
+                .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 16 + choices.next(500)))
+                .with(new AgentLimits.Door(8, 50, 1_000, 5_000, 8, 200, 2_000));
+    }
+
+    /** Bounds of the controller; {@code partitions} never change. */
+    static Limits controller(Choices choices, int partitions) {
+        return new Limits(partitions, 8 + choices.next(24), 200, 1 + choices.next(4), 3 + choices.next(30), 64, 4);
+    }
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.ops.simulation.hardware.Machine;
+import io.tierlog.ops.simulation.hardware.Medium;
+import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.SimController;
+import io.tierlog.ops.simulation.world.SimNode;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.state.PolicyRow;
+import java.util.List;
+
+/** Makes things go wrong: one method call, one fault. For one thread. */
+final class Faults {
+    private static final long HOUR_MS = 3_600_000;
+    private static final int RECENT = 40;
+
+    private final Stage stage;
+    private final World world;
+    private final Choices choices;
+    private final List<FaultKind> lots;
+    private int intruders;
+
+    Faults(Stage stage) {
+        this.stage = stage;
+        this.world = stage.world;
+        this.choices = stage.choices;
+        this.lots = stage.plan.lots();
+    }
+
+    /** One of the kinds that the episode has happens, if it can. */
+    boolean strike() {
+        if (lots.isEmpty()) {
+            return false;
+        }
+        FaultKind kind = choices.pick(lots);
+        boolean struck = strike(kind);
+        if (struck) {
+            stage.count(kind);
+        }
+        return struck;
+    }
+
+    private boolean strike(FaultKind kind) {
+        return switch (kind) {
+            case EVENT_DUPLICATED -> duplicateEvent();
+            case COMMAND_LOST, COMMAND_LATE, COMMAND_DUPLICATED -> disturbCommand(kind);
+            case RELAY_REPEATED -> relayAgain();
+            case TRANSACTION_ABORTED, DECIDED_OTHERWISE, CONTROLLER_CRASH, ZOMBIE_CONTROLLER -> disturbController(kind);
+            case AGENT_CRASH, AGENT_CRASH_TORN, AGENT_ZOMBIE, DISK_LOST -> crash(node(), kind);
+            case AGENT_PAUSED, AGENT_STOPPED, SECOND_PROCESS, OUTBOX_CONGESTED -> disturbAgent(node(), kind);
+            case ENGINE_VANISHED, ENGINE_CLOSED -> vanish(node(), kind == FaultKind.ENGINE_CLOSED);
+            case CALLER_GONE -> callerGone(node());
+            case DEVICE_GATED -> gate(node(), choices.pick(List.of(Unit.Kind.LOAD, Unit.Kind.SAVE)));
+            case COMPLETION_REPEATED -> node().repeatCompletion(choices.next(32));
+            case HOST_ROTTED -> rot(node());
+            case DISK_SLOW -> gate(node(), choices.pick(List.of(Unit.Kind.DISK_READ, Unit.Kind.DISK_WRITE, Unit.Kind.DISK_DROP)));
+            case STORE_SLOW -> gate(node(), choices.pick(List.of(Unit.Kind.STORE_READ, Unit.Kind.STORE_WRITE, Unit.Kind.PROBE)));
+            case DISK_FULL -> full(node().disk());
+            case STORE_FULL -> full(world.store());
+            case DISK_WRITE_LOST -> lie(node().disk(), Medium.Lie.LOST);
+            case DISK_WRITE_TORN -> lie(node().disk(), Medium.Lie.TORN);
+            case DISK_WRITE_MISDIRECTED -> lie(node().disk(), Medium.Lie.MISDIRECTED);
+            case STORE_WRITE_TORN -> lie(world.store(), Medium.Lie.TORN);
+            case DISK_BIT_FLIPPED, DISK_BLOCK_LOST -> node().disk().spoil(choices.next(64), kind == FaultKind.DISK_BLOCK_LOST);
+            case STORE_BIT_FLIPPED, STORE_OBJECT_LOST -> world.store().spoil(choices.next(256), kind == FaultKind.STORE_OBJECT_LOST);
+            case STORE_UNREACHABLE -> unreachable();
+            case TICKS_AHEAD, TICKS_STAND, TICKS_BACK, AGENT_CLOCK_AHEAD, MONOTONIC_JUMP -> disturbClocks(kind);
+            case POLICY_CHANGED, POLICY_INVALID, POLICY_STALE -> disturbPolicy(kind);
+            case COPY_FAILED, OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED -> false; // with the end of a unit
+        };
+    }
+
+    private SimNode node() {
+        return choices.pick(world.nodes());
+    }
+
+    private int aWhile() {
+        return 10 + choices.next(150);
+    }
+
+    // --- the log
+
+    private boolean duplicateEvent() {
+        List<Event> events = world.log().events(choices.next(world.log().partitions()));
+        if (events.isEmpty()) {
+            return false;
+        }
+        world.appendOnce(events.get(events.size() - 1 - choices.next(Math.min(RECENT, events.size()))));
+        return true;
+    }
+
+    private boolean disturbCommand(FaultKind kind) {
+        SimNode node = node();
+        List<Command> commands = world.log().commands(node.aggregate());
+        if (kind == FaultKind.COMMAND_DUPLICATED) {
+            if (commands.isEmpty() || node.life() == null) {
+                return false;
+            }
+            node.on(new AgentInput.CommandReceived(commands.get(commands.size() - 1 - choices.next(Math.min(RECENT, commands.size())))));
+            return true;
+        }
+        Command command = node.skipCommand();
+        if (command != null && kind == FaultKind.COMMAND_LATE) {
+            stage.heldBack.add(new Stage.HeldBack(node, command));
+        }
+        return command != null;
+    }
+
+    private boolean relayAgain() {
+        if (world.log().messages().isEmpty()) {
+            return false;
+        }
+        world.relayAgain(1 + choices.next(4));
+        return true;
+    }
+
+    // --- the controller
+
+    private boolean disturbController(FaultKind kind) {
+        SimController running = world.controller();
+        if (running == null || running.uncommitted() == 0) {
+            return false;
+        }
+        Limits other = EpisodeSettings.controller(choices, world.log().partitions());
+        switch (kind) {
+            case TRANSACTION_ABORTED -> world.abort();
+            case DECIDED_OTHERWISE -> {
+                world.controllerLimits(other);
+                world.startController();
+            }
+            case ZOMBIE_CONTROLLER -> {
+                world.standby();
+                stage.lasting(aWhile(), world::endZombie);
+            }
+            default -> world.killController();
+        }
+        return true;
+    }
+
+    // --- agents and engines
+
+    private boolean crash(SimNode node, FaultKind kind) {
+        if (node.life() == null) {
+            return false;
+        }
+        List<Event> unsent = node.takeUnsent();
+        if (kind == FaultKind.AGENT_ZOMBIE) {
+            if (unsent.isEmpty()) {
+                return false;
+            }
+            stage.ghosts.addAll(unsent);
+        }
+        if (kind == FaultKind.AGENT_CRASH_TORN) {
+            node.disk().lie(Medium.Lie.TORN);
+            node.disk().lie(Medium.Lie.TORN);
+        }
+        int down = choices.next(5);
+        node.kill(position -> position < down ? null : OperationReason.IO);
+        if (kind == FaultKind.AGENT_CRASH_TORN) {
+            node.disk().honest();
+        }
+        while (kind == FaultKind.DISK_LOST && node.disk().spoil(0, true)) {
+            // the next block
+        }
+        return true;
+    }
+
+    private boolean disturbAgent(SimNode node, FaultKind kind) {
+        if (node.life() == null || node.paused()) {
+            return false;
+        }
+        switch (kind) {
+            case AGENT_PAUSED -> {
+                node.pause(true);
+                stage.lasting(3 * aWhile(), () -> node.pause(false));
+            }
+            case AGENT_STOPPED -> node.on(new AgentInput.StopAsked());
+            case SECOND_PROCESS -> node.intrude(++intruders);
+            default -> {
+                stage.mute(node, true);
+                stage.lasting(aWhile(), () -> stage.mute(node, false));
+            }
+        }
+        return true;
+    }
+
+    private static boolean vanish(SimNode node, boolean orderly) {
+        if (node.engine().session().isEmpty()) {
+            return false;
+        }
+        node.vanishEngine(orderly);
+        return true;
+    }
+
+    private static boolean callerGone(SimNode node) {
+        return node.engine().live().stream().anyMatch(request -> node.engine().abandonLoad(request));
+    }
+
+    // --- bytes
+
+    private boolean gate(SimNode node, Unit.Kind kind) {
+        if (node.life() == null || stage.isGated(node, kind)) {
+            return false;
+        }
+        stage.gate(node, kind, true);
+        stage.lasting(2 * aWhile(), () -> stage.gate(node, kind, false));
+        return true;
+    }
+
+    private boolean rot(SimNode node) {
+        Life life = node.life();
+        return life != null && life.machine().rot(choices.next(node.spec().hostBlocks()));
+    }
+
+    private boolean full(Medium medium) {
+        if (!medium.well()) {
+            return false;
+        }
+        medium.full(true);
+        stage.lasting(aWhile(), () -> medium.full(false));
+        return true;
+    }
+
+    private static boolean lie(Medium medium, Medium.Lie lie) {
+        medium.lie(lie);
+        return true;
+    }
+
+    private boolean unreachable() {
+        if (!world.store().well()) {
+            return false;
+        }
+        world.store().reachable(false);
+        stage.lasting(aWhile(), () -> world.store().reachable(true));
+        return true;
+    }
+
+    /** How the blocks of a unit end: well, or not, from some block on. */
+    Machine.Fate fate(Unit unit) {
+        FaultKind own = switch (unit.kind()) {
+            case LOAD, SAVE -> FaultKind.COPY_FAILED;
+            case DISK_READ, DISK_WRITE, DISK_DROP -> FaultKind.DISK_FAILED;
+            case STORE_READ, STORE_WRITE, PROBE -> FaultKind.STORE_FAILED;
+        };
+        if (unit.kind() == Unit.Kind.PROBE || choices.next(1_000) < 1_000 - stage.plan.unitsPerMille()) {
+            return Machine.WELL;
+        }
+        FaultKind kind = own == FaultKind.COPY_FAILED && choices.next(3) == 2 ? FaultKind.OUTCOME_UNKNOWN : own;
+        if (!stage.plan.has(kind)) {
+            return Machine.WELL;
+        }
+        stage.count(kind);
+        int well = choices.next(unit.size());
+        OperationReason io = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
+        OperationReason why = kind == own ? io : OperationReason.UNKNOWN;
+        return position -> position < well ? null : why;
+    }
+
+    // --- clocks and operators
+
+    private boolean disturbClocks(FaultKind kind) {
+        switch (kind) {
+            case TICKS_AHEAD -> {
+                stage.skewMs += HOUR_MS;
+                world.wallSkewMs(stage.skewMs);
+            }
+            case TICKS_STAND -> {
+                world.clockStands(true);
+                stage.lasting(aWhile(), () -> world.clockStands(false));
+            }
+            case TICKS_BACK -> {
+                world.wallSkewMs(stage.skewMs - 1_000L * (1 + choices.next(20)));
+                stage.lasting(aWhile(), () -> world.wallSkewMs(stage.skewMs));
+            }
+            case AGENT_CLOCK_AHEAD -> {
+                world.agentWallSkewMs(HOUR_MS);
+                stage.lasting(aWhile(), () -> world.agentWallSkewMs(0));
+            }
+            default -> {
+                SimNode node = node();
+                node.jumpAhead(choices.pick(List.of(100, 1_000, 10_000, 600_000)));
+                node.on(new AgentInput.TimePassed());
+            }
+        }
+        return true;
+    }
+
+    private boolean disturbPolicy(FaultKind kind) {
+        long version = policyVersion(world);
+        switch (kind) {
+            case POLICY_CHANGED -> world.requestPolicy(EpisodeSettings.policy(choices), version);
+            case POLICY_INVALID -> world.requestPolicy(EpisodeSettings.invalid(choices), version);
+            default -> world.requestPolicy(EpisodeSettings.policy(choices), version + 1);
+        }
+        return true;
+    }
+
+    /** The version of the policy that the controller gave last. */
+    static long policyVersion(World world) {
+        SimController running = world.controller();
+        if (running == null) {
+            return 0;
+        }
+        return running.state().rows(Rows.POLICY).values().stream().mapToLong(PolicyRow::version).max().orElse(0);
+    }
+}

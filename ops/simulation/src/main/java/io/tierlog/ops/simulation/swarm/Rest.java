@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import io.tierlog.agent.core.AgentStatus;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.SimNode;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.state.NodeRow;
+import java.util.Collection;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/** After the faults: everything is mended, what waits goes on, what lives is ended, and then nothing may be left. For one thread. */
+final class Rest {
+    private static final Set<OperationState> UNFINISHED = EnumSet.of(OperationState.ISSUED, OperationState.OVERDUE);
+    private static final Set<RequestState> OVER = EnumSet.of(RequestState.FINISHED, RequestState.CANCELLED, RequestState.REJECTED);
+    private static final int ROUNDS = 12;
+    private static final long ROUND_MS = 2_000;
+
+    /** Longer than any request waits for a fetch. */
+    private static final long SERVED_MS = 400;
+
+    private final Stage stage;
+    private final World world;
+    private final Checks checks;
+    private int served;
+
+    Rest(Stage stage, Checks checks) {
+        this.stage = stage;
+        this.world = stage.world;
+        this.checks = checks;
+    }
+
+    /** All faults end. */
+    void heal() {
+        checks.note("HEAL");
+        stage.endAllTroubles();
+        world.endZombie();
+        world.clockStands(false);
+        world.wallSkewMs(stage.skewMs);
+        world.store().reachable(true);
+        world.store().full(false);
+        world.store().honest();
+        for (SimNode node : world.nodes()) {
+            node.pause(false);
+            node.disk().full(false);
+            node.disk().honest();
+        }
+        stage.ghosts.forEach(world::appendOnce);
+        stage.ghosts.clear();
+        // With bounds as small as those that are drawn, the sweep of a node that was lost takes longer than the rest.
+        world.commit();
+        world.controllerLimits(Limits.of(world.log().partitions()));
+        world.startController();
+        settle();
+        world.requestPolicy(EpisodeSettings.calm(), Faults.policyVersion(world));
+        settle();
+    }
+
+    private void settle() {
+        world.settle();
+        world.commit();
+        world.settle();
+    }
+
+    /** Time passes, and whatever has died is started again. */
+    private void pass() {
+        for (SimNode node : world.nodes()) {
+            if (node.life() == null) {
+                node.start();
+            }
+            while (node.settleDoubtful()) {
+                // the next one
+            }
+        }
+        world.advance(ROUND_MS);
+    }
+
+    /** I6: what waits goes on by itself; then what lives is ended, requests are served as ever, and everything comes to rest. */
+    void come(Collection<Engine.Request> again) {
+        for (int i = 0; i < ROUNDS; i++) {
+            pass();
+        }
+        for (SimNode node : world.nodes()) {
+            requireConnected(node);
+            for (String request : node.engine().live()) {
+                requireGoesOn(node, request);
+            }
+        }
+        for (SimNode node : world.nodes()) {
+            List<String> live = node.engine().live();
+            live.forEach(request -> node.engine().finish(request, "COMPLETED"));
+            while (node.engine().outside().giveUp()) {
+                // the next one
+            }
+        }
+        settle();
+        again.forEach(this::serve);
+        for (int i = 0; i < ROUNDS; i++) {
+            pass();
+        }
+        settle();
+    }
+
+    /** A request that was there before runs on every node, from whatever tier its blocks are in. */
+    private void serve(Engine.Request asked) {
+        String id = "again-" + served++;
+        Engine.Request request = new Engine.Request(id, asked.namespace(), asked.adapter(), asked.tokens(), 1, true);
+        for (SimNode node : world.nodes()) {
+            node.engine().submit(request);
+        }
+        world.advance(SERVED_MS);
+        for (SimNode node : world.nodes()) {
+            requireGoesOn(node, id);
+            node.engine().finish(id, "COMPLETED");
+        }
+        settle();
+    }
+
+    private static void requireConnected(SimNode node) {
+        Life life = node.life();
+        if (life == null || !life.status().onTheLog() || !node.engine().connected()) {
+            throw new SimulationFailure("liveness, agent: " + node.name() + " does not come back: "
+                    + (life == null ? "no process" : life.status().phase()) + ", engine connected " + node.engine().connected());
+        }
+    }
+
+    private static void requireGoesOn(SimNode node, String request) {
+        Engine.View view = node.engine().view(request);
+        if (view != null && (view.state().equals("ASKING") || view.state().equals("LOADING"))) {
+            throw new SimulationFailure("I6, request: " + request + " of " + node.name() + " waits for ever: " + view);
+        }
+    }
+
+    /** Nothing is left that should not be. */
+    void check() {
+        world.nodes().forEach(this::check);
+        HeapTables state = world.state();
+        state.rows(Rows.OPERATIONS).forEach((key, row) -> {
+            if (UNFINISHED.contains(row.state())) {
+                throw new SimulationFailure("I12, operation: " + key + " never ended: " + row);
+            }
+        });
+        state.rows(Rows.REQUESTS).forEach((key, row) -> {
+            if (!OVER.contains(row.state())) {
+                throw new SimulationFailure("I5, request: " + key + " never ended: " + row);
+            }
+        });
+        if (!state.rows(Rows.LEASES).isEmpty()) {
+            throw new SimulationFailure("I1, lease: never ended: " + state.rows(Rows.LEASES));
+        }
+        state.rows(Rows.PLACEMENTS).forEach((key, row) -> {
+            NodeRow node = state.rows(Rows.NODES).entrySet().stream()
+                    .filter(one -> one.getKey().aggregate().equals(key.aggregate())).map(one -> one.getValue()).findFirst().orElse(null);
+            boolean current = node == null || row.incarnation() == node.incarnation();
+            if (current && (row.operation() != null || row.holds() != 0)) {
+                throw new SimulationFailure("I1, placement: held for nothing: " + key + " " + row);
+            }
+        });
+        world.checkFold();
+        checks.atRest();
+    }
+
+    private void check(SimNode node) {
+        if (!node.engine().live().isEmpty() || node.engine().heldPages() != 0) {
+            throw new SimulationFailure("I1, device: " + node.name() + " still runs " + node.engine().live() + " and has "
+                    + node.engine().heldPages() + " device pages that the agent never let go of");
+        }
+        Life life = node.life();
+        if (life == null) {
+            throw new SimulationFailure("I1, agent: " + node.name() + " has no process");
+        }
+        AgentStatus status = life.status();
+        if (status.liveRequests() != 0 || status.activeOperations() != 0 || status.devicePins() != 0
+                || !life.machine().units().isEmpty()) {
+            throw new SimulationFailure("I1, agent: " + node.name() + " is not at rest: " + status);
+        }
+        for (TierUsage use : status.usage()) {
+            if (use.freeBlocks() + use.servingBlocks() != use.capacityBlocks()) {
+                throw new SimulationFailure("I4, pages: " + node.name() + " has pages that are neither free nor serving: " + use);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.schemas.OperationKind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What came of the episodes, as a table and as JSON. Safe for several threads. */
+public final class SimulationReport {
+    private static final int TRACE_SHOWN = 24;
+
+    private final long seed;
+    private final Map<FaultKind, Long> faults = new EnumMap<>(FaultKind.class);
+    private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
+    private final List<Postmortem> failures = new ArrayList<>();
+    private Episode.Counts sum = new Episode.Counts(0, 0, 0, 0, 0, 0, 0, 0, 0);
+    private long episodes;
+    private long twoRanks;
+    private long failed;
+    private Duration elapsed = Duration.ZERO;
+
+    SimulationReport(long seed) {
+        this.seed = seed;
+    }
+
+    synchronized void add(Episode.Result result) {
+        Episode.Counts c = result.counts();
+        episodes++;
+        twoRanks += c.ranks() > 1 ? 1 : 0;
+        failed += result.failure() == null ? 0 : 1;
+        sum = new Episode.Counts(
+                sum.steps() + c.steps(), sum.inputs() + c.inputs(), sum.requests() + c.requests(), sum.events() + c.events(),
+                sum.records() + c.records(), sum.readsChecked() + c.readsChecked(), sum.wrong() + c.wrong(), sum.nodes() + c.nodes(), 0);
+        result.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
+        result.operations().forEach((kind, count) -> operations.merge(kind, count, Long::sum));
+    }
+
+    synchronized void add(Postmortem failure) {
+        failures.add(failure);
+    }
+
+    synchronized void elapsed(Duration time) {
+        elapsed = time;
+    }
+
+    /** Episodes that were run. */
+    public synchronized long episodes() {
+        return episodes;
+    }
+
+    /** Episodes in which something was violated. */
+    public synchronized long violations() {
+        return failed;
+    }
+
+    /** Operations of all kinds. */
+    public synchronized long operations() {
+        return operations.values().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** Reads whose bytes were compared. */
+    public synchronized long readsChecked() {
+        return sum.readsChecked();
+    }
+
+    /** Reads whose bytes were those of another block, or none. */
+    public synchronized long wrongContent() {
+        return sum.wrong();
+    }
+
+    /** How often each kind of fault happened. */
+    public synchronized Map<FaultKind, Long> faults() {
+        return new EnumMap<>(faults);
+    }
+
+    /** What is known of failures. */
+    public synchronized List<Postmortem> failures() {
+        return List.copyOf(failures);
+    }
+
+    private double seconds() {
+        return Math.max(1, elapsed.toMillis()) / 1_000.0;
+    }
+
+    synchronized String progress(long of) {
+        return String.format(Locale.ROOT, "%,d of %,d episodes, %.1f a second, %,d operations, %,d reads checked, wrong content %d",
+                episodes, of, episodes / seconds(), operations(), sum.readsChecked(), sum.wrong());
+    }
+
+    /** For people. */
+    public synchronized String text() {
+        StringBuilder out = new StringBuilder();
+        line(out, "episodes", episodes, String.format(Locale.ROOT, "from seed %d; %.1f a second; %,d with 2 ranks, %,d nodes", seed,
+                episodes / seconds(), twoRanks, sum.nodes()));
+        line(out, "steps", sum.steps(), "");
+        line(out, "inputs", sum.inputs(), String.format(Locale.ROOT, "of users; %,d requests", sum.requests()));
+        line(out, "events", sum.events(), String.format(Locale.ROOT, "%,d with the decisions", sum.records()));
+        line(out, "operations", operations(), byKind());
+        line(out, "reads checked", sum.readsChecked(), "");
+        line(out, "wrong content", sum.wrong(), "");
+        line(out, "violations", failed, "");
+        line(out, "faults", faults.values().stream().mapToLong(Long::longValue).sum(), "");
+        for (FaultKind kind : FaultKind.values()) {
+            if (faults.containsKey(kind)) {
+                line(out, "  " + kind.label(), faults.get(kind), kind.meaning());
+            }
+        }
+        out.append(String.format(Locale.ROOT, "elapsed %.1f s%n", seconds()));
+        failures.forEach(failure -> append(out, failure));
+        return out.toString();
+    }
+
+    private String byKind() {
+        List<String> kinds = new ArrayList<>();
+        operations.forEach((kind, count) -> kinds.add(String.format(Locale.ROOT, "%s %,d", kind, count)));
+        return String.join(", ", kinds);
+    }
+
+    private static void line(StringBuilder out, String name, long count, String remark) {
+        out.append(String.format(Locale.ROOT, "%-26s %,14d  %s", name, count, remark).stripTrailing()).append(System.lineSeparator());
+    }
+
+    private static void append(StringBuilder out, Postmortem failure) {
+        String eol = System.lineSeparator();
+        out.append(eol).append("VIOLATION in the episode of seed ").append(failure.seed()).append(eol)
+                .append("  ").append(failure.what()).append(eol)
+                .append("  mix: ").append(failure.mix()).append(eol)
+                .append("  shrunk to ").append(failure.choices()).append(" choices in ").append(failure.steps()).append(" steps; the last of them:")
+                .append(eol);
+        List<String> trace = failure.trace();
+        trace.subList(Math.max(0, trace.size() - TRACE_SHOWN), trace.size()).forEach(one -> out.append("    ").append(one).append(eol));
+        out.append("  replay: ").append(failure.replay()).append(eol);
+        if (!failure.replayShrunk().isEmpty()) {
+            out.append("  shrunk: ").append(failure.replayShrunk()).append(eol);
+        }
+    }
+
+    /** For programs: one JSON object. */
+    public synchronized String json() throws JsonProcessingException {
+        Map<String, Long> byLabel = new LinkedHashMap<>();
+        for (FaultKind kind : FaultKind.values()) {
+            byLabel.put(kind.label(), faults.getOrDefault(kind, 0L));
+        }
+        Map<String, Object> all = new LinkedHashMap<>();
+        all.put("seed", seed);
+        all.put("episodes", episodes);
+        all.put("steps", sum.steps());
+        all.put("inputs", sum.inputs());
+        all.put("requests", sum.requests());
+        all.put("records", sum.records());
+        all.put("operations", operations());
+        all.put("operations_by_kind", operations);
+        all.put("reads_checked", sum.readsChecked());
+        all.put("wrong_content", sum.wrong());
+        all.put("violations", failed);
+        all.put("faults", byLabel);
+        all.put("failures", failures);
+        all.put("elapsed_s", seconds());
+        return new ObjectMapper().writeValueAsString(all);
+    }
+}

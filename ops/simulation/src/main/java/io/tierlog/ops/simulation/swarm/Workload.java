@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.engine.Prompt;
+import io.tierlog.ops.simulation.world.SimNode;
+import io.tierlog.ops.simulation.world.World;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * What users want: requests over a small tree of prompts, so that prefixes are shared by requests, nodes, tiers and time, in two namespaces, with and
+ * without an adapter. For one thread.
+ */
+final class Workload {
+    private static final int MOST_LIVE = 6;
+    private static final int RECENT = 16;
+    private static final int STEMS = 3;
+    private static final int BRANCHES = 24;
+    private static final List<String> NAMESPACES = List.of("m", "m", "m", "m", "m", "o");
+
+    private static final List<String> ADAPTERS = List.of("", "", "", "", "", "", "", "", "", "", EpisodeSettings.ADAPTER, "unheard-of");
+
+    private final World world;
+    private final Choices choices;
+    private final List<Engine.Request> preempted = new ArrayList<>();
+    private final Deque<Engine.Request> recent = new ArrayDeque<>();
+    private int requests;
+    private int names;
+    private int inputs;
+
+    Workload(World world, Choices choices) {
+        this.world = world;
+        this.choices = choices;
+    }
+
+    /** Things that users have asked for and that took effect. */
+    int inputs() {
+        return inputs;
+    }
+
+    /** Requests that were submitted. */
+    int requests() {
+        return requests;
+    }
+
+    /** Something is wanted of one of the engines; true when it could be. */
+    boolean act() {
+        SimNode node = choices.pick(world.nodes());
+        Engine engine = node.engine();
+        List<String> live = engine.live();
+        int what = choices.next(100);
+        boolean done;
+        if (live.isEmpty() || (what < 26 && live.size() < MOST_LIVE)) {
+            done = submit(engine);
+        } else if (what < 80) {
+            done = goOn(engine, live.get(choices.next(live.size())), what);
+        } else {
+            done = outside(engine, what);
+        }
+        inputs += done ? 1 : 0;
+        return done;
+    }
+
+    private boolean submit(Engine engine) {
+        if (!preempted.isEmpty() && choices.next(3) == 2) {
+            engine.submit(preempted.removeFirst());
+            return true;
+        }
+        String adapter = ADAPTERS.get(choices.next(ADAPTERS.size()));
+        boolean eligible = choices.next(12) != 11;
+        Engine.Request request = new Engine.Request(
+                "r" + requests++, choices.pick(NAMESPACES), adapter, tokens(), 1 + choices.next(5), eligible);
+        engine.submit(request);
+        recent.add(request);
+        if (recent.size() > RECENT) {
+            recent.removeFirst();
+        }
+        return true;
+    }
+
+    /** What was asked for last: asked for once more when all is mended, it must be answered rightly. */
+    Collection<Engine.Request> recent() {
+        return recent;
+    }
+
+    private int[] tokens() {
+        int length = 3 + choices.next(12);
+        return tokens(length, choices.next(length + 4));
+    }
+
+    /** So many tokens that follow a stem up to {@code fork}, and then a branch of it. */
+    private int[] tokens(int length, int fork) {
+        int stem = choices.next(STEMS);
+        int branch = choices.next(BRANCHES);
+        int[] tokens = new int[length];
+        for (int i = 0; i < length; i++) {
+            tokens[i] = i < fork ? stem : STEMS + branch;
+        }
+        return tokens;
+    }
+
+    private Prompt prompt() {
+        String namespace = choices.pick(NAMESPACES);
+        return Prompt.of(namespace, EpisodeSettings.BLOCK_TOKENS, tokens());
+    }
+
+    private boolean goOn(Engine engine, String request, int what) {
+        Engine.View view = engine.view(request);
+        boolean computes = view != null && (view.state().equals("PREFILLING") || view.state().equals("DECODING"));
+        if (what < 50) {
+            return computes && engine.generate(request, more(1 + choices.next(3)));
+        }
+        if (what < 72) {
+            return (computes || choices.next(12) == 11) && engine.finish(request, "COMPLETED");
+        }
+        if (what < 73) {
+            return engine.cancel(request);
+        }
+        if (what < 77) {
+            return engine.save(request, "s" + names++);
+        }
+        return engine.finish(request, "PREEMPTED");
+    }
+
+    private int[] more(int tokens) {
+        int[] more = new int[tokens];
+        java.util.Arrays.fill(more, choices.next(STEMS));
+        return more;
+    }
+
+    private boolean outside(Engine engine, int what) {
+        if (what < 86) {
+            return engine.outside().read("q" + names++, prompt(), choices.next(4) == 3 ? -1 : 100L * choices.next(20));
+        }
+        if (what < 90) {
+            return engine.outside().exist("x" + names++, prompt());
+        }
+        if (what < 96) {
+            Prompt prompt = prompt();
+            return !prompt.keys().isEmpty() && engine.outside().reserve(prompt, 1 + choices.next(prompt.keys().size()), 200L * choices.next(10));
+        }
+        return engine.outside().giveUp();
+    }
+}

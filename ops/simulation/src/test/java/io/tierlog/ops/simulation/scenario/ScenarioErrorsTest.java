@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.scenario;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.ops.simulation.ScenarioCommand;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** What is wrong with a file, or with what it expects, is said, and with which line. */
+class ScenarioErrorsTest {
+    private static final String WORLD = "{\"world\":{}}";
+    private static final String SUBMIT = "{\"do\":\"submit\",\"request\":\"r1\",\"tokens\":[1,2,3,4,5]}";
+    private static final String SETTLE = "{\"do\":\"settle\"}";
+
+    @TempDir
+    private Path directory;
+
+    private record Run(int exit, String out, String err) {}
+
+    private Run run(List<String> lines, String... options) throws IOException {
+        Path file = directory.resolve("case.jsonl");
+        Files.write(file, lines);
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine command = new CommandLine(new ScenarioCommand()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        List<String> arguments = new java.util.ArrayList<>(List.of("run"));
+        arguments.addAll(List.of(options));
+        arguments.add(file.toString());
+        return new Run(command.execute(arguments.toArray(String[]::new)), out.toString(), err.toString());
+    }
+
+    @Test
+    void whatHoldsPasses() throws IOException {
+        Run run = run(List.of(WORLD, SUBMIT, SETTLE, "{\"expect\":{\"requests\":{\"r1\":{\"state\":\"PREFILLING\"}}}}"));
+        assertEquals("{\"result\":\"passed\",\"steps\":3,\"invariants\":\"ok\",\"wrong_content\":0}\n", run.out());
+        assertEquals(0, run.exit());
+    }
+
+    @Test
+    void aWrongExpectationExitsWith1AndTheDifference() throws IOException {
+        Run run = run(List.of(WORLD, SUBMIT, SETTLE, "{\"expect\":{\"free\":{\"a\":{\"HOST\":30}},\"pins\":{\"min\":1,\"max\":2}}}"));
+        assertEquals(1, run.exit());
+        assertEquals("{\"line\":4,\"differences\":[{\"path\":\"free.a.HOST\",\"expected\":30,\"actual\":31},"
+                + "{\"path\":\"pins\",\"expected\":{\"min\":1,\"max\":2},\"actual\":0}]}", run.out().lines().findFirst().orElse(""));
+        assertTrue(run.out().contains("\"result\":\"failed\""), run.out());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
+        "{\"do\":\"submit\"                                              | this is no JSON",
+        "[1]                                                             | is no JSON object",
+        "{\"do\":\"dance\"}                                              | which nobody knows here",
+        "{\"do\":\"settle\",\"fast\":true}                               | unknown fields [fast]",
+        "{\"do\":\"finish\",\"request\":\"r9\"}                            | which no line before has submitted",
+        "{\"do\":\"submit\",\"request\":\"r2\",\"tokens\":[1],\"node\":\"z\"}  | the world has [a]",
+        "{\"do\":\"submit\",\"request\":\"r2\"}                            | wants \"tokens\"",
+        "{\"do\":\"submit\",\"request\":\"r2\",\"tokens\":[1.5]}           | wants whole numbers",
+        "{\"do\":\"advance\"}                                            | wants \"ms\"",
+        "{\"do\":\"advance\",\"ms\":-1}                                  | from 0 to",
+        "{\"do\":\"gate\",\"kind\":\"MOVE\"}                               | wants one of",
+        "{\"do\":\"put\",\"tier\":\"HOST\",\"tokens\":[1,2],\"indexes\":[1]}  | that has 1 whole blocks",
+        "{\"do\":\"put\",\"tier\":\"DISK\",\"tokens\":[1,2]}               | has no disk",
+        "{\"do\":\"put\",\"tier\":\"STORE\",\"node\":\"a\",\"tokens\":[1,2]} | the STORE has none",
+        "{\"show\":[\"nothing\"]}                                        | cannot show",
+        "{\"expect\":{\"weather\":1}}                                    | unknown fields [weather]",
+        "{\"expect\":{\"requests\":[]}}                                  | wants an object",
+        "{}                                                              | wants \"do\"",
+        "{\"do\":\"settle\",\"do\":\"settle\"}                             | this is no JSON"})
+    void aWrongLineIsNamed(String line, String reason) throws IOException {
+        Run run = run(List.of(WORLD, SUBMIT, line));
+        assertEquals(2, run.exit(), run::out);
+        assertTrue(run.err().contains("case.jsonl:3: "), run::err);
+        assertTrue(run.err().contains(reason), run::err);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
+        "{\"worlds\":{}}                                      | wants \"world\"",
+        "{\"world\":{\"size\":3}}                             | unknown fields [size]",
+        "{\"world\":{\"block_tokens\":0}}                     | from 1 to",
+        "{\"world\":{\"nodes\":[{\"id\":\"a\"},{\"id\":\"a\"}]}}  | two nodes a",
+        "{\"world\":{\"nodes\":[{\"id\":\"a b\"}]}}             | has an id of",
+        "{\"world\":{\"replicated\":true}}                    | takes 2 ranks or more",
+        "{\"world\":{\"policy\":{\"host_high_mark\":2}}}      | from 0 to 1",
+        "{\"world\":{\"commit\":\"never\"}}                   | wants one of"})
+    void aWrongWorldIsNamed(String line, String reason) throws IOException {
+        Run run = run(List.of(line, SUBMIT));
+        assertEquals(2, run.exit(), run::out);
+        assertTrue(run.err().contains("case.jsonl:1: ") && run.err().contains(reason), run::err);
+    }
+
+    @Test
+    void aFileThatIsNotThereIsNamed() {
+        StringWriter err = new StringWriter();
+        CommandLine command = new CommandLine(new ScenarioCommand()).setErr(new PrintWriter(err));
+        assertEquals(2, command.execute("run", directory.resolve("none.jsonl").toString()));
+        assertTrue(err.toString().contains("none.jsonl is not there"), err::toString);
+    }
+
+    @Test
+    void anUnknownModeIsAnErrorThatNamesThem() throws IOException {
+        Run run = run(List.of(WORLD), "--mode", "twice");
+        assertEquals(2, run.exit());
+        assertTrue(run.err().contains("[straight, replay, duplicates, restart-everywhere]"), run::err);
+    }
+
+    @Test
+    void completingWhatDoesNotStandStillFails() throws IOException {
+        Run run = run(List.of(WORLD, "{\"do\":\"complete\",\"kind\":\"PREFETCH\"}"));
+        assertEquals(1, run.exit());
+        assertTrue(run.out().contains("no PREFETCH stands still"), run::out);
+    }
+}

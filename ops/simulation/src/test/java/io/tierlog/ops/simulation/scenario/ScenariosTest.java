@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.scenario;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every case that is kept as a scenario, in every mode. */
+@Execution(ExecutionMode.SAME_THREAD)
+class ScenariosTest {
+    private static final Path KEPT = Path.of("scenarios");
+
+    private static List<Path> kept() throws IOException {
+        try (Stream<Path> files = Files.list(KEPT)) {
+            return files.filter(file -> file.toString().endsWith(".jsonl")).sorted().toList();
+        }
+    }
+
+    private static List<String> run(Path file, Mode mode) throws IOException {
+        List<String> lines = new ArrayList<>();
+        Scenario.run(file, mode, line -> lines.add(line.toString()));
+        return lines;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void everyOneHolds(Mode mode) throws IOException {
+        List<String> failed = new ArrayList<>();
+        for (Path file : kept()) {
+            List<String> lines = run(file, mode);
+            if (!lines.getLast().startsWith("{\"result\":\"passed\"")) {
+                failed.add("ops/tierlog scenario run --mode " + mode.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-')
+                        + " ops/simulation/scenarios/" + file.getFileName() + ": " + lines);
+            }
+        }
+        assertEquals(List.of(), failed);
+    }
+
+    @Test
+    void theSameFileGivesTheSameOutput() throws IOException {
+        for (Path file : kept()) {
+            assertEquals(run(file, Mode.STRAIGHT), run(file, Mode.STRAIGHT), file::toString);
+        }
+    }
+
+    /** Each case of the list is a file here, or a test that the list names and that is there. */
+    @Test
+    void theListOfCasesIsComplete() throws IOException {
+        List<String> listed = Files.readAllLines(KEPT.resolve("cases.md")).stream().filter(line -> line.startsWith("| ")).toList();
+        for (Path file : kept()) {
+            String name = String.valueOf(file.getFileName()).replace(".jsonl", "");
+            assertTrue(listed.stream().anyMatch(line -> line.contains("`" + name + "`")), () -> name + " is not in cases.md");
+        }
+        for (String line : listed) {
+            for (String word : line.split("`", -1)) {
+                if (word.matches("[ABC][0-9]{2}[a-h]?-.*")) {
+                    assertTrue(Files.exists(KEPT.resolve(word + ".jsonl")), () -> word + " is listed and not there");
+                } else if (word.matches("[A-Z][A-Za-z]+Test[.#].*|[A-Z][A-Za-z]+Test")) {
+                    assertTrue(testExists(word), () -> word + " is listed and not there");
+                }
+            }
+        }
+    }
+
+    private static boolean testExists(String word) {
+        String[] parts = word.split("[.#]", -1);
+        try (Stream<Path> files = Files.walk(Path.of("../.."), 14)) {
+            Path found = files.filter(file -> file.endsWith(parts[0] + ".java") && file.toString().contains("src/test")).findFirst().orElse(null);
+            return found != null && (parts.length == 1 || Files.readString(found).contains("void " + parts[1] + "("));
+        } catch (IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+    }
+}

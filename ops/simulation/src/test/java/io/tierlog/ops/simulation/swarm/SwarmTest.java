@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** 300 fresh episodes in every build, and all that have ever failed. -Dtierlog.seed=N runs from that seed, -Dtierlog.episodes=N so many. */
+class SwarmTest {
+    private static final Set<FaultKind> ALL = EnumSet.allOf(FaultKind.class);
+
+    /** What the episodes of one build may take; the rest of them is left out and said. */
+    private static final Duration LIMIT = Duration.ofSeconds(100);
+
+    @Test
+    void freshSeedsEndClean(@TempDir Path directory) {
+        long fresh = 1_000_000L + ThreadLocalRandom.current().nextInt(1_000_000_000);
+        long seed = Long.getLong("tierlog.seed", fresh);
+        Swarm swarm = new Swarm(
+                new Swarm.Config(seed, Long.getLong("tierlog.episodes", 300), LIMIT, ALL, 2, directory, Duration.ofSeconds(20)), line -> {});
+
+        SimulationReport report = swarm.run();
+
+        System.out.println(report.text());
+        assertEquals(0, report.violations(), report::text);
+        assertEquals(0, report.wrongContent(), report::text);
+        assertTrue(report.episodes() > 0 && report.operations() > 0 && report.readsChecked() > 0 && !report.faults().isEmpty(), report::text);
+    }
+
+    static List<Long> everySeedThatEverFailed() throws IOException {
+        try (InputStream in = SwarmTest.class.getResourceAsStream("failed-seeds.txt")) {
+            assertNotNull(in);
+            String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#")).map(line -> Long.valueOf(line.split(" ")[0])).toList();
+        }
+    }
+
+    /** The world that a seed makes changes with the simulator, so that these are episodes like any other after a while; they cost little. */
+    @ParameterizedTest
+    @MethodSource("everySeedThatEverFailed")
+    void aSeedThatFailedOnceDoesSoNoMore(long seed) {
+        Episode.Result result = Episode.run(Choices.drawn(seed), ALL, false);
+
+        Episode.Failure failure = result.failure();
+        assertEquals("", failure == null ? "" : failure.what(), () -> "again: ops/tierlog simulate --episodes 1 --seed " + seed);
+        assertTrue(result.counts().inputs() >= Episode.INPUTS, () -> "inputs of users: " + result.counts());
+    }
+
+    @Test
+    void theSameSeedIsTheSameEpisode() {
+        for (long seed = 7; seed < 10; seed++) {
+            Episode.Result one = Episode.run(Choices.drawn(seed), ALL, false);
+            Episode.Result two = Episode.run(Choices.drawn(seed), ALL, false);
+
+            assertTrue(one.counts().records() > 100, () -> "an episode without records: " + one.counts());
+            assertEquals(one.digest(), two.digest());
+            assertEquals(one.counts(), two.counts());
+            assertEquals(one.faults(), two.faults());
+        }
+    }
+
+    @Test
+    void anEpisodeWithoutFaultsHasNone() {
+        Episode.Result result = Episode.run(Choices.drawn(3), EnumSet.noneOf(FaultKind.class), false);
+
+        assertEquals("{}", result.faults().toString());
+        assertEquals(null, result.failure());
+    }
+}
