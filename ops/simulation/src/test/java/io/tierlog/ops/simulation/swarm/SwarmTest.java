@@ -45,7 +45,8 @@ class SwarmTest {
         try (InputStream in = SwarmTest.class.getResourceAsStream("failed-seeds.txt")) {
             assertNotNull(in);
             String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#")).map(line -> Long.valueOf(line.substring(0, line.indexOf(" ")))).toList();
+            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#"))
+                    .map(line -> Long.valueOf(line.substring(0, line.indexOf(" ")))).toList();
         }
     }
 
