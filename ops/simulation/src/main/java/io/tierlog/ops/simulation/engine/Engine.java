@@ -52,8 +52,7 @@ public final class Engine {
     private static final long LATER = Long.MAX_VALUE;
 
     private final Config config;
-    private final Oracle oracle;
-    private final Tally tally;
+    private final DevicePool.Contents contents;
     private final AgentLink link;
     private final SequencedMap<String, Run> runs = new LinkedHashMap<>();
     private final Deque<Run> queue = new ArrayDeque<>();
@@ -71,11 +70,10 @@ public final class Engine {
 
     public Engine(Config config, Oracle oracle, Tally tally, AgentLink link) {
         this.config = config;
-        this.oracle = oracle;
-        this.tally = tally;
+        this.contents = new DevicePool.Contents(oracle, tally);
         this.link = link;
-        this.memory = new DevicePages(config.devicePages + config.sparePages, oracle.blockBytes());
-        this.pool = new DevicePool(memory, config.devicePages, config.retention);
+        this.memory = new DevicePages(config.devicePages + config.sparePages, contents.oracle().blockBytes());
+        this.pool = new DevicePool(memory, contents, config.devicePages, config.retention);
     }
 
     // --- looking
@@ -152,8 +150,8 @@ public final class Engine {
         inbox.clear();
         calls.clear();
         outside.forget();
-        memory = new DevicePages(config.devicePages + config.sparePages, oracle.blockBytes());
-        pool = new DevicePool(memory, config.devicePages, config.retention);
+        memory = new DevicePages(config.devicePages + config.sparePages, contents.oracle().blockBytes());
+        pool = new DevicePool(memory, contents, config.devicePages, config.retention);
         session = "";
         registered = false;
         connecting = 0;
@@ -388,17 +386,12 @@ public final class Engine {
             int index = run.matched + i;
             int page = run.pages.get(index);
             Bytes key = run.prompt.keys().get(index);
-            compare(namespace, key, page, "loaded for " + run.user());
+            pool.compare(namespace, key, page, "loaded for " + run.user());
             pool.contains(page, new DevicePool.Content(namespace, key, run.prompt.parent(index), index), true);
         }
         run.loaded = arrived;
         run.loading = 0;
         enqueue(run);
-    }
-
-    void compare(String namespace, Bytes key, int page, String what) {
-        boolean right = oracle.isRight(namespace, key, memory.bytes(page));
-        tally.checked(right, right ? "" : "block " + key + " of " + namespace + " in device page " + page + ", " + what);
     }
 
     private void enqueue(Run run) {
@@ -415,7 +408,7 @@ public final class Engine {
         queue.remove();
         int have = run.prefix();
         for (int i = 0; i < run.matched; i++) {
-            compare(run.prompt.namespace(), run.prompt.keys().get(i), run.pages.get(i), "matched by " + run.user());
+            pool.compare(run.prompt.namespace(), run.prompt.keys().get(i), run.pages.get(i), "matched by " + run.user());
         }
         while (run.pages.size() < run.footprint()) {
             run.pages.add(pool.take(run.user()));
@@ -429,8 +422,7 @@ public final class Engine {
         String namespace = run.prompt.namespace();
         for (int i = from; i < to; i++) {
             int page = run.pages.get(i);
-            oracle.fill(namespace, run.prompt.keys().get(i), memory.toWrite(page));
-            pool.contains(page, new DevicePool.Content(namespace, run.prompt.keys().get(i), run.prompt.parent(i), i), false);
+            pool.fill(page, new DevicePool.Content(namespace, run.prompt.keys().get(i), run.prompt.parent(i), i));
         }
     }
 

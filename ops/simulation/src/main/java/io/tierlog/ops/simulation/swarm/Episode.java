@@ -19,6 +19,8 @@ final class Episode {
     /** Steps of the first phase, at least. */
     private static final int STEPS = 5_000;
 
+    private static final int TABLES_EVERY = 100;
+
     private static final int MOST_STEPS = 20_000;
 
     /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
@@ -70,6 +72,9 @@ final class Episode {
             String what = schedule.step();
             checks.note(what);
             requireRightContent();
+            if (stage.step % TABLES_EVERY == 0) {
+                checks.tables(world);
+            }
         }
         Rest rest = new Rest(stage, checks);
         rest.heal();

@@ -169,7 +169,7 @@ final class Rest {
             }
         });
         world.checkFold();
-        checks.atRest();
+        checks.atRest(world);
     }
 
     private void check(SimNode node) {
