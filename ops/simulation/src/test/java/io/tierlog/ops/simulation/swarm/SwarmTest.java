@@ -31,7 +31,7 @@ class SwarmTest {
         long fresh = 1_000_000L + ThreadLocalRandom.current().nextInt(1_000_000_000);
         long seed = Long.getLong("tierlog.seed", fresh);
         Swarm swarm = new Swarm(
-                new Swarm.Config(seed, Long.getLong("tierlog.episodes", 300), LIMIT, ALL, 2, directory, Duration.ofSeconds(20)), line -> {});
+                new Swarm.Config(seed, Long.getLong("tierlog.episodes", 300), LIMIT, ALL, 2, directory, Duration.ofSeconds(20), 1), line -> {});
 
         SimulationReport report = swarm.run();
 
