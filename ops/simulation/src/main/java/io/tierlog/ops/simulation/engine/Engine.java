@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +57,7 @@ public final class Engine {
     private final SequencedMap<String, Run> runs = new LinkedHashMap<>();
     private final Deque<Run> queue = new ArrayDeque<>();
     private final Deque<Heard> inbox = new ArrayDeque<>();
-    private final Map<Long, Consumer> calls = new LinkedHashMap<>();
+    private final Map<Long, Consumer<Heard>> calls = new LinkedHashMap<>();
     private final Map<String, String> outcomes = new LinkedHashMap<>();
     private final Outside outside = new Outside(this);
     private DevicePages memory;
@@ -66,11 +67,6 @@ public final class Engine {
     private long connecting;
     private int sessions;
     private int refusals;
-
-    /** What to do with an answer. */
-    interface Consumer {
-        void take(Heard answer);
-    }
 
     public Engine(Config config, Oracle oracle, Tally tally, AgentLink link) {
         this.config = config;
@@ -210,7 +206,7 @@ public final class Engine {
         }
     }
 
-    long call(long number, Consumer consumer) {
+    long call(long number, Consumer<Heard> consumer) {
         calls.put(number, consumer);
         return number;
     }
@@ -241,9 +237,9 @@ public final class Engine {
     }
 
     private void answer(long call, Heard heard) {
-        Consumer consumer = heard instanceof Heard.Waiting ? null : calls.remove(call);
+        Consumer<Heard> consumer = heard instanceof Heard.Waiting ? null : calls.remove(call);
         if (consumer != null) {
-            consumer.take(heard);
+            consumer.accept(heard);
         }
     }
 
@@ -254,9 +250,9 @@ public final class Engine {
         session = "";
         registered = false;
         connecting = 0;
-        List<Consumer> open = List.copyOf(calls.values());
+        List<Consumer<Heard>> open = List.copyOf(calls.values());
         calls.clear();
-        open.forEach(call -> call.take(new Heard.Refused(0, "SESSION_LOST", "")));
+        open.forEach(call -> call.accept(new Heard.Refused(0, "SESSION_LOST", "")));
         outside.forget();
         pool.forgetAgent();
         for (Run run : runs.values()) {
@@ -411,10 +407,8 @@ public final class Engine {
         }
         queue.remove();
         int have = run.prefix();
-        for (int i = 0; i < have; i++) {
-            if (i < run.matched) {
-                pool.compare(run.prompt.namespace(), run.prompt.keys().get(i), run.pages.get(i), "matched by " + run.user());
-            }
+        for (int i = 0; i < run.matched; i++) {
+            pool.compare(run.prompt.namespace(), run.prompt.keys().get(i), run.pages.get(i), "matched by " + run.user());
         }
         while (run.pages.size() < run.footprint()) {
             run.pages.add(pool.take(run.user()));

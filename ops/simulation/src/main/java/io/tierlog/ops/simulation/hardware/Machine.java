@@ -40,11 +40,13 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     /** What the machine is made of. */
     public record Parts(Oracle oracle, Tally tally, Supplier<DevicePages> device, Medium disk, Medium store, String node) {}
 
+    private record DiskKey(String namespace, Bytes key) {}
+
     private final Parts parts;
     private final byte[][] host;
     private final int[] hostReaders;
     private final int[] hostWriters;
-    private final Map<String, Integer> diskWriters = new LinkedHashMap<>();
+    private final Map<DiskKey, Integer> diskWriters = new LinkedHashMap<>();
     private final List<Unit> units = new ArrayList<>();
     /** Units that ended without saying how: what they touch is not idle before they are settled. */
     private final List<Unit> doubtful = new ArrayList<>();
@@ -209,7 +211,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     }
 
     private void diskKey(String namespace, Bytes key, int by) {
-        int writers = diskWriters.merge(namespace + "/" + key, by, Integer::sum);
+        int writers = diskWriters.merge(new DiskKey(namespace, key), by, Integer::sum);
         if (writers > 1) {
             throw new IllegalStateException("block " + key + " is written to the disk of " + parts.node + " or dropped there by two at once");
         }

@@ -4,8 +4,10 @@ package io.tierlog.ops.simulation.swarm;
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.controller.core.Decided;
 import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.decision.Decision;
@@ -135,8 +137,18 @@ final class Checks implements World.Watcher {
         life.check();
     }
 
+    /** The tables of a controller agree with themselves; it costs much more than a step, so it is looked at now and then. */
+    void tables(World world) {
+        SimController running = world.controller();
+        for (int p = 0; running != null && p < world.log().partitions(); p++) {
+            record = "tables";
+            TableInvariants.check(running.state(), p).forEach(this::violated);
+        }
+    }
+
     /** Nothing is in flight any more. */
-    void atRest() {
+    void atRest(World world) {
+        tables(world);
         record = "at rest";
         log.atEnd(true);
         LogInvariants.Counts counts = log.counts();

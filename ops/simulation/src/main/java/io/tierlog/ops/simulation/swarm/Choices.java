@@ -7,8 +7,8 @@ import java.util.List;
 
 /**
  * All that is left to chance in an episode: numbers that are drawn from a seed and recorded, or read from a record. They stand in groups, one for
- * each
- * step, so that a step can be taken out of a record without changing what the others mean. Where a record has no number, it is 0. For one thread.
+ * each step, so that a step can be taken out of a record without changing what the others mean. Where a record has no number, it is 0.
+ * For one thread.
  */
 public final class Choices {
     private static final long STEP = 0x9E37_79B9_7F4A_7C15L;

@@ -10,8 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One world from its beginning to its rest: first anything happens in any order, faults among it (safety), then all is mended, and then everything
- * must
- * come to an end (liveness). Everything is checked all the time. For one thread.
+ * must come to an end (liveness). Everything is checked all the time. For one thread.
  */
 final class Episode {
     /** Things that users want in an episode, at least. */
@@ -19,6 +18,8 @@ final class Episode {
 
     /** Steps of the first phase, at least. */
     private static final int STEPS = 5_000;
+
+    private static final int TABLES_EVERY = 100;
 
     private static final int MOST_STEPS = 20_000;
 
@@ -71,6 +72,9 @@ final class Episode {
             String what = schedule.step();
             checks.note(what);
             requireRightContent();
+            if (stage.step % TABLES_EVERY == 0) {
+                checks.tables(world);
+            }
         }
         Rest rest = new Rest(stage, checks);
         rest.heal();

@@ -258,7 +258,8 @@ final class Faults {
             return Machine.WELL;
         }
         stage.count(kind);
-        int well = choices.next(unit.size());
+        // Nobody knows anything of a unit whose stream did not answer.
+        int well = kind == FaultKind.OUTCOME_UNKNOWN ? 0 : choices.next(unit.size());
         OperationReason io = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
         OperationReason why = kind == own ? io : OperationReason.UNKNOWN;
         return position -> position < well ? null : why;

@@ -6,6 +6,7 @@ import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
@@ -118,9 +119,11 @@ final class Rest {
             node.engine().submit(request);
         }
         world.advance(SERVED_MS);
+        Prompt prompt = Prompt.of(asked.namespace(), EpisodeSettings.BLOCK_TOKENS, asked.tokens());
         for (SimNode node : world.nodes()) {
             requireGoesOn(node, id);
             node.engine().finish(id, "COMPLETED");
+            node.engine().outside().read(id, prompt, 0);
         }
         settle();
     }
@@ -166,7 +169,7 @@ final class Rest {
             }
         });
         world.checkFold();
-        checks.atRest();
+        checks.atRest(world);
     }
 
     private void check(SimNode node) {

@@ -8,8 +8,7 @@ import java.util.function.Predicate;
 
 /**
  * Makes a record of choices smaller while the same thing still goes wrong: takes whole steps out, many at a time first, then lowers the numbers that
- * are
- * left. Deterministic but for the time it is given. For one thread.
+ * are left. Deterministic but for the time it is given. For one thread.
  */
 final class Shrinker {
     private final Predicate<List<int[]>> fails;

@@ -60,6 +60,9 @@ public final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--directory", paramLabel = "DIR", description = "Where the choices of a failure are written to (default: here).")
     Path directory = Path.of("");
 
+    @Option(names = "--failures", paramLabel = "N", description = "Stop after so many failures (default: ${DEFAULT-VALUE}).")
+    int failures = 1;
+
     @Option(names = "--threads", paramLabel = "N", description = "Episodes at once (default: one for each processor).")
     int threads = Runtime.getRuntime().availableProcessors();
 
@@ -80,6 +83,7 @@ public final class SimulateCommand implements Callable<Integer> {
         require(episodes >= 1, "--episodes must be 1 or more");
         require(minutes > 0, "--minutes must be more than 0");
         require(threads >= 1, "--threads must be 1 or more");
+        require(failures >= 1, "--failures must be 1 or more");
         require(Files.isDirectory(directory.toAbsolutePath()), "--directory: " + directory + " is no directory");
         SimulationReport report = choices == null ? swarm(allowed) : replay(choices, allowed);
         print(report);
@@ -96,7 +100,7 @@ public final class SimulateCommand implements Callable<Integer> {
         long first = seed == null ? ThreadLocalRandom.current().nextInt(Integer.MAX_VALUE) : seed;
         Duration limit = Duration.ofMillis((long) (minutes * 60_000));
         Swarm swarm = new Swarm(
-                new Swarm.Config(first, episodes, limit, allowed, threads, directory, Duration.ofSeconds(15)), line -> {
+                new Swarm.Config(first, episodes, limit, allowed, threads, directory, Duration.ofSeconds(15), failures), line -> {
                     err.println(line);
                     err.flush();
                 });

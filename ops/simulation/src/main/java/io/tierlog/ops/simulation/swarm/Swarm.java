@@ -14,8 +14,7 @@ import java.util.function.Consumer;
 
 /**
  * Runs many episodes on several threads. Each has a seed of its own, {@code seed + i}, so what an episode does depends neither on the others nor on
- * the
- * threads. A failure is shrunk at once, by the thread that has found it, and ends the run.
+ * the threads. A failure is shrunk at once, by the thread that has found it.
  */
 public final class Swarm {
     private static final Duration PROGRESS = Duration.ofSeconds(5);
@@ -30,9 +29,11 @@ public final class Swarm {
      * @param threads 1 or more
      * @param directory where the choices of a failure are written to
      * @param shrinking how long a failure is shrunk at most
+     * @param failures after so many of them no further episode begins, 1 or more
      */
     public record Config(
-            long seed, long episodes, Duration limit, Set<FaultKind> allowed, int threads, Path directory, Duration shrinking) {}
+            long seed, long episodes, Duration limit, Set<FaultKind> allowed, int threads, Path directory, Duration shrinking,
+            int failures) {}
 
     private final Config config;
     private final Consumer<String> progress;
@@ -92,7 +93,9 @@ public final class Swarm {
             report.add(result);
             Episode.Failure failure = result.failure();
             if (failure != null) {
-                stop();
+                if (report.violations() >= config.failures()) {
+                    stop();
+                }
                 report.add(Postmortem.of(config, seed, failure));
             }
             show();

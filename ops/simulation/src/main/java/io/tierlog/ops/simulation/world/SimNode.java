@@ -7,6 +7,7 @@ import io.tierlog.agent.core.AgentInput.DeviceBlock;
 import io.tierlog.agent.core.AgentInput.FoundOnDisk;
 import io.tierlog.agent.core.Ports;
 import io.tierlog.ops.simulation.engine.AgentLink;
+import io.tierlog.ops.simulation.engine.DevicePages;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Heard;
 import io.tierlog.ops.simulation.engine.Oracle;
@@ -53,6 +54,9 @@ public final class SimNode implements AgentLink {
     private long calls;
     private long clockAheadMs;
     private boolean paused;
+    /** The device memory that the agent has been handed last: one that stands still may hear of a new one late. */
+    private DevicePages mapped;
+    private DevicePages handedOver;
     private final Deque<AgentInput> unheard = new ArrayDeque<>();
 
     SimNode(World world, Spec spec) {
@@ -61,6 +65,8 @@ public final class SimNode implements AgentLink {
         // What was lied about, and what the agent has given up and not dropped yet, needs room beside what the agent counts.
         this.disk = new Medium(Integer.MAX_VALUE);
         this.engine = new Engine(spec.engine(), world.oracle(), world.tally(), this);
+        this.mapped = engine.memory();
+        this.handedOver = mapped;
     }
 
     /** Its name. */
@@ -108,7 +114,7 @@ public final class SimNode implements AgentLink {
         String processId = name() + "-" + ++lives;
         SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox());
         Machine machine = new Machine(
-                new Machine.Parts(world.oracle(), world.tally(), engine::memory, disk, world.store(), name()), spec.hostBlocks());
+                new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks());
         AgentInput.Registration registration = new AgentInput.Registration(
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
         AgentCore core = new AgentCore(
@@ -226,6 +232,9 @@ public final class SimNode implements AgentLink {
         if (paused) {
             unheard.add(input);
         } else if (running != null) {
+            if (input instanceof AgentInput.BuffersRegistered) {
+                mapped = handedOver;
+            }
             world.agentHears(running, input);
             running.on(input, world.agentNowMs(this));
             world.agentStepped(running);
@@ -413,6 +422,7 @@ public final class SimNode implements AgentLink {
 
     @Override
     public long register(String session, int pages) {
+        handedOver = engine.memory();
         return call(c -> new AgentInput.BuffersRegistered(c, session, pages, world.oracle().blockBytes(), digest(), Map.of()));
     }
 

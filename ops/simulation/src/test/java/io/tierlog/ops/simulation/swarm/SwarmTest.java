@@ -31,7 +31,7 @@ class SwarmTest {
         long fresh = 1_000_000L + ThreadLocalRandom.current().nextInt(1_000_000_000);
         long seed = Long.getLong("tierlog.seed", fresh);
         Swarm swarm = new Swarm(
-                new Swarm.Config(seed, Long.getLong("tierlog.episodes", 300), LIMIT, ALL, 2, directory, Duration.ofSeconds(20)), line -> {});
+                new Swarm.Config(seed, Long.getLong("tierlog.episodes", 300), LIMIT, ALL, 2, directory, Duration.ofSeconds(20), 1), line -> {});
 
         SimulationReport report = swarm.run();
 
@@ -45,7 +45,8 @@ class SwarmTest {
         try (InputStream in = SwarmTest.class.getResourceAsStream("failed-seeds.txt")) {
             assertNotNull(in);
             String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#")).map(line -> Long.valueOf(line.split(" ")[0])).toList();
+            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#"))
+                    .map(line -> Long.valueOf(line.substring(0, line.indexOf(" ")))).toList();
         }
     }
 
