@@ -42,7 +42,8 @@ final class FollowUps {
     }
 
     /**
-     * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends nothing
+     * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends
+     * nothing
      * more before the next tick, or before something else happens on the node: if it did at once, a controller and an agent of which all that could
      * leave is pinned would never stop sending and refusing drops, and of two full tiers each would feed the other for ever.
      */

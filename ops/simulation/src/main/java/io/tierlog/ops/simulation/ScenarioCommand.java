@@ -57,7 +57,8 @@ public final class ScenarioCommand implements Callable<Integer> {
                 split = ",",
                 converter = ModeConverter.class,
                 description = "straight (default); replay: the log is decided again at every expectation; duplicates: every event and command"
-                        + " comes twice; restart-everywhere: the controller restarts between any two records. Several, divided by commas, run in turn.")
+                        + " comes twice; restart-everywhere: the controller restarts between any two records."
+                        + " Several, divided by commas, run in turn.")
         private List<Mode> modes = List.of(Mode.STRAIGHT);
 
         @Override

@@ -49,7 +49,8 @@ final class HostPages {
         if (page == null) {
             return;
         }
-        // A page whose block has failed goes back when its stream is idle, before its operation ends: whether it was that shows when the end names it.
+        // A page whose block has failed goes back when its stream is idle, before its operation ends: whether it was that shows when the end names
+        // it.
         Resident.Copy copy = page.copy;
         if (copy != null && copy.page == block.page() && copy.generation == page.generation
                 && (copy.serves || copy.readers > 0)) {

@@ -2,7 +2,8 @@
 package io.tierlog.ops.simulation.engine;
 
 /**
- * The device memory of an engine: real bytes, and a shadow book of who touches which page. A copy that touches a page whose owner has changed since the
+ * The device memory of an engine: real bytes, and a shadow book of who touches which page. A copy that touches a page whose owner has changed since
+ * the
  * copy was queued, and an engine that writes to a page that a copy still touches, are found at once. For one thread.
  */
 public final class DevicePages {

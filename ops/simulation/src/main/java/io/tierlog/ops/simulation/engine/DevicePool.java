@@ -12,7 +12,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has which device page. A page has users (requests that run), holders (ended attempts of which the agent may still copy), and perhaps content that
+ * Who has which device page. A page has users (requests that run), holders (ended attempts of which the agent may still copy), and perhaps content
+ * that
  * later requests match. It is free when it has none of the three.
  *
  * <p>Cached pages form prefixes: one that is extended by another is not evicted. Without retention nothing is cached. For one thread.
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class DevicePool {
     /** What a page contains. */
     record Content(String namespace, Bytes key, Bytes parent, int index) {}
+
+    /** What fills pages, and what counts the reads of them. */
+    record Contents(Oracle oracle, Tally tally) {}
 
     private record Name(String namespace, Bytes key) {}
 
@@ -45,6 +49,7 @@ final class DevicePool {
 
     private final boolean retention;
     private final DevicePages memory;
+    private final Contents contents;
     private final List<Page> pages = new ArrayList<>();
     private final TreeSet<Integer> free = new TreeSet<>();
     private final Map<Name, Page> cache = new LinkedHashMap<>();
@@ -53,8 +58,9 @@ final class DevicePool {
     private final List<String> evictedFrom = new ArrayList<>();
     private long clock;
 
-    DevicePool(DevicePages memory, int usable, boolean retention) {
+    DevicePool(DevicePages memory, Contents contents, int usable, boolean retention) {
         this.memory = memory;
+        this.contents = contents;
         this.retention = retention;
         for (int i = 0; i < usable; i++) {
             pages.add(new Page(i));
@@ -139,6 +145,18 @@ final class DevicePool {
         Page page = pages.get(number);
         page.content = content;
         page.told |= told;
+    }
+
+    /** The engine computes the block into the page. */
+    void fill(int number, Content content) {
+        contents.oracle.fill(content.namespace, content.key, memory.toWrite(number));
+        contains(number, content, false);
+    }
+
+    /** The engine reads the page, which shall hold that block. */
+    void compare(String namespace, Bytes key, int number, String what) {
+        boolean right = contents.oracle.isRight(namespace, key, memory.bytes(number));
+        contents.tally.checked(right, right ? "" : "block " + key + " of " + namespace + " in device page " + number + ", " + what);
     }
 
     boolean told(int number) {

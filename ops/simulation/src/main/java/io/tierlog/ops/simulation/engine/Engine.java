@@ -51,8 +51,7 @@ public final class Engine {
     private static final long LATER = Long.MAX_VALUE;
 
     private final Config config;
-    private final Oracle oracle;
-    private final Tally tally;
+    private final DevicePool.Contents contents;
     private final AgentLink link;
     private final SequencedMap<String, Run> runs = new LinkedHashMap<>();
     private final Deque<Run> queue = new ArrayDeque<>();
@@ -75,11 +74,10 @@ public final class Engine {
 
     public Engine(Config config, Oracle oracle, Tally tally, AgentLink link) {
         this.config = config;
-        this.oracle = oracle;
-        this.tally = tally;
+        this.contents = new DevicePool.Contents(oracle, tally);
         this.link = link;
-        this.memory = new DevicePages(config.devicePages + config.sparePages, oracle.blockBytes());
-        this.pool = new DevicePool(memory, config.devicePages, config.retention);
+        this.memory = new DevicePages(config.devicePages + config.sparePages, contents.oracle().blockBytes());
+        this.pool = new DevicePool(memory, contents, config.devicePages, config.retention);
     }
 
     // --- looking
@@ -156,8 +154,8 @@ public final class Engine {
         inbox.clear();
         calls.clear();
         outside.forget();
-        memory = new DevicePages(config.devicePages + config.sparePages, oracle.blockBytes());
-        pool = new DevicePool(memory, config.devicePages, config.retention);
+        memory = new DevicePages(config.devicePages + config.sparePages, contents.oracle().blockBytes());
+        pool = new DevicePool(memory, contents, config.devicePages, config.retention);
         session = "";
         registered = false;
         connecting = 0;
@@ -392,17 +390,12 @@ public final class Engine {
             int index = run.matched + i;
             int page = run.pages.get(index);
             Bytes key = run.prompt.keys().get(index);
-            compare(namespace, key, page, "loaded for " + run.user());
+            pool.compare(namespace, key, page, "loaded for " + run.user());
             pool.contains(page, new DevicePool.Content(namespace, key, run.prompt.parent(index), index), true);
         }
         run.loaded = arrived;
         run.loading = 0;
         enqueue(run);
-    }
-
-    void compare(String namespace, Bytes key, int page, String what) {
-        boolean right = oracle.isRight(namespace, key, memory.bytes(page));
-        tally.checked(right, right ? "" : "block " + key + " of " + namespace + " in device page " + page + ", " + what);
     }
 
     private void enqueue(Run run) {
@@ -420,7 +413,7 @@ public final class Engine {
         int have = run.prefix();
         for (int i = 0; i < have; i++) {
             if (i < run.matched) {
-                compare(run.prompt.namespace(), run.prompt.keys().get(i), run.pages.get(i), "matched by " + run.user());
+                pool.compare(run.prompt.namespace(), run.prompt.keys().get(i), run.pages.get(i), "matched by " + run.user());
             }
         }
         while (run.pages.size() < run.footprint()) {
@@ -435,8 +428,7 @@ public final class Engine {
         String namespace = run.prompt.namespace();
         for (int i = from; i < to; i++) {
             int page = run.pages.get(i);
-            oracle.fill(namespace, run.prompt.keys().get(i), memory.toWrite(page));
-            pool.contains(page, new DevicePool.Content(namespace, run.prompt.keys().get(i), run.prompt.parent(i), i), false);
+            pool.fill(page, new DevicePool.Content(namespace, run.prompt.keys().get(i), run.prompt.parent(i), i));
         }
     }
 

@@ -42,7 +42,7 @@ public final class Outside {
             if (answer instanceof Heard.Read read) {
                 for (int i = 0; i < asked.size(); i++) {
                     if (read.reasons().get(i).equals("COMPLETED")) {
-                        engine.compare(prompt.namespace(), asked.get(i).key(), asked.get(i).page(), "read by name");
+                        engine.pool().compare(prompt.namespace(), asked.get(i).key(), asked.get(i).page(), "read by name");
                     }
                 }
             }

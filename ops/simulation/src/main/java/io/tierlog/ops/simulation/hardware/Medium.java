@@ -16,7 +16,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A disk or the shared store: objects with headers, whose reads are verified as the shipped ones are. What is under the verification goes wrong as it is
+ * A disk or the shared store: objects with headers, whose reads are verified as the shipped ones are. What is under the verification goes wrong as
+ * it is
  * told: writes that are lost or torn, bits that flip, shards that are missing, no room, no answer. Outlives agents. For one thread.
  */
 public final class Medium {

@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * All that is left to chance in an episode: numbers that are drawn from a seed and recorded, or read from a record. They stand in groups, one for each
+ * All that is left to chance in an episode: numbers that are drawn from a seed and recorded, or read from a record. They stand in groups, one for
+ * each
  * step, so that a step can be taken out of a record without changing what the others mean. Where a record has no number, it is 0. For one thread.
  */
 public final class Choices {

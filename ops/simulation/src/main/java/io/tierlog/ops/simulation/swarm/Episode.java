@@ -9,7 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One world from its beginning to its rest: first anything happens in any order, faults among it (safety), then all is mended, and then everything must
+ * One world from its beginning to its rest: first anything happens in any order, faults among it (safety), then all is mended, and then everything
+ * must
  * come to an end (liveness). Everything is checked all the time. For one thread.
  */
 final class Episode {

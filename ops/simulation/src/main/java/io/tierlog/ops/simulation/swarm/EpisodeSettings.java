@@ -30,8 +30,8 @@ final class EpisodeSettings {
         int partitions = 1 + choices.next(3);
         int nodes = 2 + choices.next(2);
         WorldSettings settings = new WorldSettings(
-                1 + choices.next(1_000), BLOCK_TOKENS, ranks, ranks > 1 && choices.next(4) == 3, 16 + choices.next(200), policy(choices), agent(choices), controller(choices, partitions),
-                20 + choices.next(200));
+                1 + choices.next(1_000), BLOCK_TOKENS, ranks, ranks > 1 && choices.next(4) == 3, 16 + choices.next(200), policy(choices),
+                agent(choices), controller(choices, partitions), 20 + choices.next(200));
         List<SimNode.Spec> specs = new ArrayList<>();
         for (int i = 0; i < nodes; i++) {
             int host = 6 + choices.next(22);

@@ -13,7 +13,8 @@ import io.tierlog.schemas.OperationReason;
 import java.util.List;
 
 /**
- * Says what happens next: at each step one of the things that can, so that everything happens in every order. A thing that cannot happen now gives its
+ * Says what happens next: at each step one of the things that can, so that everything happens in every order. A thing that cannot happen now gives
+ * its
  * turn to the next in the table. For one thread.
  */
 final class Schedule {

@@ -7,7 +7,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * Makes a record of choices smaller while the same thing still goes wrong: takes whole steps out, many at a time first, then lowers the numbers that are
+ * Makes a record of choices smaller while the same thing still goes wrong: takes whole steps out, many at a time first, then lowers the numbers that
+ * are
  * left. Deterministic but for the time it is given. For one thread.
  */
 final class Shrinker {

@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * Runs many episodes on several threads. Each has a seed of its own, {@code seed + i}, so what an episode does depends neither on the others nor on the
+ * Runs many episodes on several threads. Each has a seed of its own, {@code seed + i}, so what an episode does depends neither on the others nor on
+ * the
  * threads. A failure is shrunk at once, by the thread that has found it, and ends the run.
  */
 public final class Swarm {

@@ -28,7 +28,8 @@ import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything together: a log, a controller, nodes with their agents and engines, and a store. Each method is one thing that can happen; the caller says
+ * Everything together: a log, a controller, nodes with their agents and engines, and a store. Each method is one thing that can happen; the caller
+ * says
  * which does, and {@link #settle} lets happen whatever can without time passing, always in the same order. For one thread.
  */
 public final class World {
