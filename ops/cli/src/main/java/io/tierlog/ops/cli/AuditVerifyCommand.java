@@ -36,9 +36,9 @@ import picocli.CommandLine.Spec;
         description = "Check every record of a log, its numbers, and the invariants.",
         footer = {
             "",
-            "It reads the topics of events, decisions and placements, and writes nothing. What it finds is named by topic, partition and offset; the",
-            "first is the record to look at, others may only follow from it. What was altered in the last record of a sender about",
-            "an aggregate, before anything followed it, shows only where it contradicts another record.",
+            "It reads the topics of events, decisions and placements, and writes nothing. What it finds is named by topic, partition and offset;",
+            "the first is the record to look at, others may only follow from it. What was altered in the last record of a sender about an",
+            "aggregate, before anything followed it, shows only where it contradicts another record.",
             "Exit codes: 0 all holds, 1 something does not, 2 the log cannot be read."
         })
 final class AuditVerifyCommand implements Callable<Integer> {

@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -49,18 +48,16 @@ final class Laboratory {
      * What a laboratory works on.
      *
      * @param root of the source tree
-     * @param classPath of the cores and their tests
-     * @param simulation class path of the simulator; empty when there is none
+     * @param classPath of the cores, their tests and the simulator
      * @param limit how long one killer may take; one that takes longer has noticed
      */
-    record Setup(Path root, List<Path> classPath, List<Path> simulation, Duration limit) {
+    record Setup(Path root, List<Path> classPath, Duration limit) {
         Setup {
             classPath = List.copyOf(classPath);
-            simulation = List.copyOf(simulation);
         }
     }
 
-    private static final String SIMULATOR = "io.tierlog.ops.simulation.SimulateMain";
+    private static final String SIMULATOR = "io.tierlog.ops.simulation.swarm.SimulateMain";
     private static final List<String> JVM =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", "-Xmx1g");
 
@@ -73,16 +70,28 @@ final class Laboratory {
     /** All the tests that kill, without a mutant: what is wrong with them, or empty when all pass. */
     Optional<String> control(List<Mutant> mutants) throws IOException, InterruptedException {
         Set<String> methods = new LinkedHashSet<>();
+        Set<Killer> killers = new LinkedHashSet<>();
         for (Mutant mutant : mutants) {
-            if (mutant.killer() instanceof Killer.Tests tests) {
-                methods.addAll(tests.methods());
+            switch (mutant.killer()) {
+                case Killer.Tests tests -> methods.addAll(tests.methods());
+                case Killer.Simulate simulate -> killers.add(simulate);
             }
         }
-        if (methods.isEmpty()) {
-            return Optional.empty();
+        if (!methods.isEmpty()) {
+            killers.add(new Killer.Tests(List.copyOf(methods)));
         }
-        Ended ended = run(setup.classPath(), KillerMain.class.getName(), List.copyOf(methods), setup.limit().multipliedBy(10));
-        return ended.code() == KillerMain.PASSED ? Optional.empty() : Optional.of(ended.said());
+        Path place = Files.createTempDirectory("tierlog-mutant-");
+        try {
+            for (Killer killer : killers) {
+                Ended ended = unleash(killer, place, setup.limit().multipliedBy(10));
+                if (ended.code() != KillerMain.PASSED) {
+                    return Optional.of(ended.said());
+                }
+            }
+            return Optional.empty();
+        } finally {
+            delete(place);
+        }
     }
 
     /** Makes the mutant and lets its killer loose. */
@@ -94,7 +103,7 @@ final class Laboratory {
             Verdict verdict = Verdict.STALE;
             String detail = broken.orElse("");
             if (broken.isEmpty()) {
-                Ended ended = unleash(mutant.killer(), place.resolve("classes"));
+                Ended ended = unleash(mutant.killer(), place, setup.limit());
                 verdict = verdict(mutant.killer(), ended);
                 detail = verdict == Verdict.SURVIVED ? "not noticed by " + mutant.killer() : ended.said();
             }
@@ -135,21 +144,24 @@ final class Laboratory {
         }
     }
 
-    private Ended unleash(Killer killer, Path classes) throws IOException, InterruptedException {
-        List<Path> path = new ArrayList<>(List.of(classes));
-        return switch (killer) {
+    /** Runs the killer, in that place, on the classes that were made there before all others. */
+    private Ended unleash(Killer killer, Path place, Duration limit) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        command.addAll(JVM);
+        List<Path> path = new ArrayList<>(List.of(place.resolve("classes")));
+        path.addAll(setup.classPath());
+        command.addAll(List.of("-cp", path(path)));
+        switch (killer) {
             case Killer.Tests(List<String> methods) -> {
-                path.addAll(setup.classPath());
-                yield run(path, KillerMain.class.getName(), methods, setup.limit());
+                command.add(KillerMain.class.getName());
+                command.addAll(methods);
             }
             case Killer.Simulate(List<String> arguments) -> {
-                if (setup.simulation().isEmpty()) {
-                    throw new MutantsException("the simulator is not built: mvn -pl ops/simulation -am package");
-                }
-                path.addAll(setup.simulation());
-                yield run(path, SIMULATOR, arguments, setup.limit());
+                command.add(SIMULATOR);
+                command.addAll(arguments);
             }
-        };
+        }
+        return run(command, place, limit);
     }
 
     // --- processes
@@ -159,25 +171,17 @@ final class Laboratory {
         static final int TOO_LONG = -1;
     }
 
-    private static Ended run(List<Path> classPath, String main, List<String> arguments, Duration limit) throws IOException, InterruptedException {
-        Path log = Files.createTempFile("tierlog-mutant-", ".log");
+    private static Ended run(List<String> command, Path place, Duration limit) throws IOException, InterruptedException {
+        Path log = place.resolve("log");
+        Process process = new ProcessBuilder(command).directory(place.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
-            List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-            command.addAll(JVM);
-            command.addAll(List.of("-cp", path(classPath), main));
-            command.addAll(arguments);
-            Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-            try {
-                if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                    return new Ended(Ended.TOO_LONG, "not at its end after " + limit.toSeconds() + " s");
-                }
-            } finally {
-                process.destroyForcibly().waitFor();
+            if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+                return new Ended(Ended.TOO_LONG, "not at its end after " + limit.toSeconds() + " s");
             }
-            return new Ended(process.exitValue(), lastLine(Files.readString(log)));
         } finally {
-            Files.delete(log);
+            process.destroyForcibly().waitFor();
         }
+        return new Ended(process.exitValue(), told(Files.readString(log)));
     }
 
     private static String path(List<Path> classPath) {
@@ -188,8 +192,10 @@ final class Laboratory {
         return text.lines().findFirst().orElse("");
     }
 
-    private static String lastLine(String text) {
-        return Arrays.stream(text.split("\n")).filter(line -> !line.isBlank()).reduce("", (first, second) -> second);
+    /** The line with what was broken, else the last one. */
+    private static String told(String text) {
+        List<String> lines = text.lines().filter(line -> !line.isBlank()).toList();
+        return lines.stream().filter(line -> line.startsWith("BROKEN")).findFirst().orElse(lines.isEmpty() ? "" : lines.getLast());
     }
 
     private static void delete(Path place) throws IOException {

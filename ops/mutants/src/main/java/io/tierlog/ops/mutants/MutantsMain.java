@@ -23,7 +23,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.Collectors;
 
 /**
  * Runs mutants and prints what became of each. Exit code 0 when all were killed, 1 when one survived or its entry must be mended, 2 when nothing
@@ -83,7 +82,7 @@ final class MutantsMain {
             return 0;
         }
         long beganNs = System.nanoTime();
-        Laboratory laboratory = new Laboratory(new Setup(root, classPath(), simulation(), Duration.ofSeconds(seconds)));
+        Laboratory laboratory = new Laboratory(new Setup(root, classPath(), Duration.ofSeconds(seconds)));
         Optional<String> wrong = laboratory.control(mutants);
         if (wrong.isPresent()) {
             throw new MutantsException("without a mutant the tests fail, so that their failing says nothing: " + wrong.get());
@@ -163,7 +162,7 @@ final class MutantsMain {
         return detail.length() > 160 ? detail.substring(0, 160) + " ..." : detail;
     }
 
-    /** The cores' tests, then everything that this process runs with: the cores, their libraries and JUnit. */
+    /** The cores and their tests, then everything that this process runs with: their libraries, JUnit, the simulator. */
     private List<Path> classPath() {
         Set<Path> path = new LinkedHashSet<>();
         for (String core : List.of("controller/core", "node-agent/core")) {
@@ -176,17 +175,5 @@ final class MutantsMain {
         }
         Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).forEach(path::add);
         return List.copyOf(path);
-    }
-
-    private List<Path> simulation() throws IOException {
-        Path target = root.resolve("ops/simulation/target");
-        Path built = target.resolve("classpath.txt");
-        if (!Files.isRegularFile(built)) {
-            return List.of();
-        }
-        List<Path> path = Arrays.stream(Files.readString(built).strip().split(File.pathSeparator)).map(Path::of)
-                .collect(Collectors.toCollection(ArrayList::new));
-        path.addFirst(target.resolve("classes"));
-        return path;
     }
 }

@@ -26,7 +26,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "scenario",
         description = "Runs scenario files: cases told as JSON lines, in a simulated world of the shipped cores.",
-        subcommands = {ScenarioCommand.RunFiles.class, ScenarioCommand.Defaults.class})
+        subcommands = {ScenarioCommand.Defaults.class, ScenarioCommand.RunFiles.class})
 public final class ScenarioCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
