@@ -80,6 +80,8 @@ class DiskReportsTest extends DiskScene {
 
         BlocksRemoved removed = w.fact(BlocksRemoved.class);
         assertEquals(List.of(Tier.DISK, 4, 0), List.of(removed.tier(), removed.blocks().size(), removed.lastCopiesLost()));
+        assertEquals(List.of(), w.commands(CopyBlocks.class), "not before the next tick");
+        w.tick();
         assertEquals(names(drop.blocks()), names(w.command(CopyBlocks.class).blocks()));
     }
 
@@ -163,7 +165,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(List.of(3, 1), List.of(host.blocks().size(), host.lastCopiesLost()), "x2 is neither in the store nor on the disk");
     }
 
-    /** The same id and another move: a drop from the disk is not the end of a drop from the host. */
+    /** The same id and another move: a drop from the disk is not the end of a drop from the host, of which the agent will never speak. */
     @Test
     void anEndOfAnotherMoveIsNotTheEnd() {
         w.input(done(crossing(), 4));
@@ -172,7 +174,9 @@ class DiskReportsTest extends DiskScene {
         w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, List.of()));
 
         assertEquals(1, w.facts(OrphanAdopted.class).size());
-        assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, x.get(0)));
+        OperationEnded ended = w.fact(OperationEnded.class);
+        assertEquals(List.of(OperationState.FAILED, OperationReason.COMMAND_CONFLICT), List.of(ended.state(), ended.reason()));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, x.get(0)));
         assertRefused(RefusalReason.OVER_LIMIT, w.input(new DropDone(a.envelope(), "d", Tier.STORE, Agent.NAMESPACE, List.of())));
         assertRefused(RefusalReason.OVER_LIMIT,
                 w.input(new CopyDone(a.envelope(), "c", Tier.DISK, Tier.HOST, Agent.NAMESPACE, List.of(), 0, 0)));
