@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
@@ -21,7 +22,9 @@ import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,8 +106,7 @@ final class Completions {
     private static void end(NodeDraft n, OperationRow row, Completion c) {
         Settlement s = Settlement.expected(n, row, c);
         int done = c.doneBlocks();
-        // The agent may have run the same operation with other blocks, as a transaction that was undone had it: what it does not name was not done.
-        int failed = Math.max(0, row.blockCount() - done);
+        int failed = Math.max(0, row.blockCount() - doneOfIts(row, c, done));
         n.fact(new OperationEnded(n.envelope(), c.operation(), row.kind(), c.state(), c.reason(), done, failed, c.movedBytes()));
         switch (row.kind()) {
             case WRITE_BACK -> {
@@ -116,6 +118,27 @@ final class Completions {
             // What was copied is dropped by relief, which goes on after this.
             case BACK_UP, LOAD_BACK, COPY, PROMOTE, UNKNOWN -> {}
         }
+    }
+
+    /**
+     * How many of the operation's own blocks were done. The agent may have run it with other blocks, as a transaction that was undone had it: what it
+     * does not name was not done.
+     */
+    private static int doneOfIts(OperationRow row, Completion c, int done) {
+        if (row.kind() == OperationKind.BACK_UP) {
+            return done; // on record are the deepest blocks only
+        }
+        int own = 0;
+        Set<Block> its = Set.of();
+        for (int i = 0; i < c.results().size(); i++) {
+            Block block = c.results().get(i).block();
+            boolean known = i < row.blocks().size() && row.blocks().get(i).equals(block);
+            if (!known && its.isEmpty()) {
+                its = new LinkedHashSet<>(row.blocks());
+            }
+            own += Completion.isDone(c.results().get(i)) && (known || its.contains(block)) ? 1 : 0;
+        }
+        return own;
     }
 
     private static void fetched(NodeDraft n, OperationRow row, Completion c, Settlement s) {

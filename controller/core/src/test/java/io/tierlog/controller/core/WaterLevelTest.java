@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
@@ -22,12 +24,14 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.state.CopyState;
@@ -139,8 +143,54 @@ class WaterLevelTest {
         // Nothing is dropped by the failure of a drop: where all are pinned that would never end.
         assertEquals("OperationEnded BlocksTouched WaterLevelCrossed", w.factNames());
         assertEquals(drop.blocks().size(), w.fact(BlocksTouched.class).deepest().size());
+        // Nor does the beginning of another operation: of two drops each would set the other going.
+        w.input(new OperationStarted(a.envelope(), "node/a@1.0", OperationKind.DROP, Agent.NAMESPACE, drop.blocks()));
+        assertEquals(0, w.commands(DropBlocks.class).size());
+        // Nor what leaves another tier.
+        w.input(new DropDone(a.envelope(), "node/a@2.0", Tier.DISK, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+        assertEquals(0, w.commands(DropBlocks.class).size());
         w.tick();
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(w.command(DropBlocks.class)));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+    }
+
+    /** A transaction was undone after its drop had run on the disk; decided again, it is one from the host, which the agent refuses to hear of. */
+    @Test
+    void anOperationThatTheAgentRanWithOtherContentFails() {
+        DropBlocks drop = cross();
+
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.DISK, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+
+        OperationEnded ended = w.fact(OperationEnded.class);
+        assertEquals(List.of(OperationState.FAILED, OperationReason.COMMAND_CONFLICT), List.of(ended.state(), ended.reason()));
+        assertEquals(List.of(0, 4), List.of(ended.doneBlocks(), ended.failedBlocks()));
+        assertEquals(4, w.fact(OrphanAdopted.class).doneBlocks(), "what became of bytes counts");
+        assertEquals(0, w.host(a).drops());
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+    }
+
+    /** The same with other blocks: 1 of the 4 was done, the agent does not name the other 3. */
+    @Test
+    void blocksThatTheAgentDoesNotNameWereNotDone() {
+        DropBlocks drop = cross();
+
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop.blocks().subList(0, 1))));
+
+        OperationEnded ended = w.fact(OperationEnded.class);
+        assertEquals(List.of(1, 3), List.of(ended.doneBlocks(), ended.failedBlocks()));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+    }
+
+    /** Four other blocks went: the four of the operation are there, and may go another time. */
+    @Test
+    void otherBlocksThanThoseOnRecordDoNotEndTheirs() {
+        DropBlocks drop = cross();
+        List<PagedBlock> others = Agent.paged(Agent.path("y", 4), 0, 4, 10);
+
+        w.input(new DropDone(a.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(others)));
+
+        OperationEnded ended = w.fact(OperationEnded.class);
+        assertEquals(List.of(4, 4), List.of(ended.doneBlocks(), ended.failedBlocks()));
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.controller.core.invariant;
 
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
@@ -13,6 +14,7 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -107,7 +109,7 @@ final class Operations {
         if (f.kind() != issued.kind()) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " was a " + issued.kind() + " and ends as a " + f.kind());
         }
-        if (f.failedBlocks() != Math.max(0, issued.blocks().size() - f.doneBlocks())) {
+        if (f.failedBlocks() != undone(issued.blocks(), f, cause.ending)) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " had " + issued.blocks().size() + " blocks; " + f.doneBlocks()
                     + " were done and " + f.failedBlocks() + " were not");
         }
@@ -123,6 +125,21 @@ final class Operations {
         } else if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " ends otherwise than the agent said");
         }
+    }
+
+    /** How many of the operation's blocks were not done; the agent may have run it with others. */
+    private static int undone(List<Block> blocks, OperationEnded f, @Nullable Ending said) {
+        boolean byNumber = f.kind() == OperationKind.BACK_UP || f.reason() == OperationReason.COMMAND_CONFLICT;
+        if (said == null || byNumber || f.state() == OperationState.FENCED) {
+            return Math.max(0, blocks.size() - f.doneBlocks());
+        }
+        int undone = blocks.size();
+        for (int i = 0; i < said.blocks().size(); i++) {
+            BlockResult result = said.blocks().get(i);
+            boolean its = (i < blocks.size() && blocks.get(i).equals(result.block())) || blocks.contains(result.block());
+            undone -= its && Ending.isDone(result) ? 1 : 0;
+        }
+        return undone;
     }
 
     void adopted(OrphanAdopted f, Cause cause) {

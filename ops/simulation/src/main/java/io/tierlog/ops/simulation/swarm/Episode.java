@@ -17,7 +17,7 @@ final class Episode {
     static final int INPUTS = 200;
 
     /** Steps of the first phase, at least. */
-    private static final int STEPS = 5_000;
+    private static final int STEPS = 10_000;
 
     private static final int TABLES_EVERY = 100;
 
@@ -93,7 +93,7 @@ final class Episode {
     private Result result(@Nullable Throwable wrong) {
         World world = stage.world;
         Counts counts = new Counts(stage.step, workload.inputs(), workload.requests(), checks.events(), checks.records(), world.tally().reads(),
-                world.tally().wrong(), world.nodes().size(), world.oracle().ranks());
+                world.tally().wrong(), world.nodes().size(), world.settings().ranks());
         Failure failure = wrong == null ? null
                 : new Failure(kind(wrong), String.valueOf(wrong), stage.plan.toString(), choices.recorded(), traceOf(wrong));
         return new Result(counts, checks.digest(), stage.faults, checks.operations(), failure);

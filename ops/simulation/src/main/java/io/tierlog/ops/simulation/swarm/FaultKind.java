@@ -26,7 +26,7 @@ public enum FaultKind {
     OUTBOX_CONGESTED(3, "an agent cannot send its events for a while"),
     ENGINE_VANISHED(1, "an engine process dies"),
     ENGINE_CLOSED(1, "an engine closes its session in good order and opens another"),
-    CALLER_GONE(4, "the caller of a load does not wait for the answer"),
+    CALLER_GONE(12, "the caller of a load does not wait for the answer"),
     COPY_FAILED(5, "blocks of a copy from or to the device fail"),
     OUTCOME_UNKNOWN(3, "nobody knows what became of blocks of a copy from or to the device, until much later"),
     RANK_FAILED(4, "one rank fails its part of a copy"),
