@@ -17,7 +17,7 @@ final class Episode {
     static final int INPUTS = 200;
 
     /** Steps of the first phase, at least. */
-    private static final int STEPS = 10_000;
+    private static final int STEPS = 12_000;
 
     private static final int TABLES_EVERY = 100;
 
