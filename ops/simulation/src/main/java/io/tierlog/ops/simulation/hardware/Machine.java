@@ -365,7 +365,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         Medium.Answer answer = to.write(namespace, block, crc32c, host[page]);
         if (answer.status() == BlockStatus.ARRIVED) {
             boolean right = parts.oracle.isRight(namespace, block.key(), host[page]);
-            parts.tally.checked(right, right ? "" : "block " + block.key() + " of " + namespace + " written from host page " + page);
+            parts.tally.written(right, right ? "" : "block " + block.key() + " of " + namespace + " written from host page " + page);
         }
         return of(answer);
     }

@@ -83,9 +83,14 @@ public final class Medium {
 
     private record Name(String namespace, Bytes key) {}
 
+    /** A lie that waits for its write, and who wants to know when it is told. */
+    private record Pending(Lie lie, Runnable told) {}
+
+    private static final int MOST_LIES = 4;
+
     private final int capacity;
     private final SequencedMap<Name, Held> held = new LinkedHashMap<>();
-    private final Deque<Lie> lies = new ArrayDeque<>();
+    private final Deque<Pending> lies = new ArrayDeque<>();
     private boolean full;
     private boolean reachable = true;
     private long generations;
@@ -116,9 +121,17 @@ public final class Medium {
 
     /** The next write reports success and is not what it says. */
     public void lie(Lie lie) {
-        if (lies.size() < 4) {
-            lies.add(lie);
-        }
+        lie(lie, () -> {});
+    }
+
+    /**
+     * The next write that no other lie waits for reports success and is not what it says.
+     *
+     * @param told runs when that write comes, if one does
+     * @return false when {@value #MOST_LIES} wait already, and this one will not be told
+     */
+    public boolean lie(Lie lie, Runnable told) {
+        return lies.size() < MOST_LIES && lies.add(new Pending(lie, told));
     }
 
     /** No more lies. */
@@ -194,7 +207,8 @@ public final class Medium {
         }
         long generation = ++generations;
         byte[] bytes = page.clone();
-        Lie lie = lies.poll();
+        Pending pending = lies.poll();
+        Lie lie = pending == null ? null : pending.lie;
         if (lie == Lie.TORN) {
             java.util.Arrays.fill(bytes, bytes.length / 2, bytes.length, (byte) 0);
         } else if (lie == Lie.MISDIRECTED) {
@@ -202,6 +216,9 @@ public final class Medium {
         }
         if (lie != Lie.LOST) {
             held.put(name, new Held(namespace, block, generation, crc32c, bytes));
+        }
+        if (pending != null) {
+            pending.told.run();
         }
         return new Answer(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc32c, generation, null);
     }

@@ -27,7 +27,16 @@ final class Episode {
     record Result(Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, @Nullable Failure failure) {}
 
     /** How much there was. */
-    record Counts(long steps, long inputs, long requests, long events, long records, long readsChecked, long wrong, int nodes, int ranks) {}
+    record Counts(Asked asked, long steps, long events, long records, long readsChecked, long writesChecked, long wrong, int nodes, int ranks) {
+        static final Counts NONE = new Counts(new Asked(0, 0, 0), 0, 0, 0, 0, 0, 0, 0, 0);
+
+        long inputs() {
+            return asked.inputs;
+        }
+    }
+
+    /** What users asked for: all of it, the requests among it, and attempts of those that were preempted. */
+    record Asked(long inputs, long requests, long retries) {}
 
     /** What was wrong: its kind, the whole of it, the mix, the choices that lead there, and the last that happened when it was traced. */
     record Failure(String kind, String what, String mix, List<int[]> choices, List<String> trace) {}
@@ -50,15 +59,21 @@ final class Episode {
         world.watch(checks);
     }
 
-    /** Runs one. */
+    /** Runs one. Whatever is thrown in it, an Error too, is its failure: an episode that did not come to its end is not clean. */
     static Result run(Choices choices, Set<FaultKind> allowed, boolean tracing) {
-        Episode episode = new Episode(choices, allowed, tracing);
+        Episode episode = null;
         try {
+            episode = new Episode(choices, allowed, tracing);
             episode.run();
             return episode.result(null);
-        } catch (RuntimeException | StackOverflowError wrong) {
-            return episode.result(wrong);
+        } catch (Throwable wrong) {
+            return episode == null ? notBegun(choices, wrong) : episode.result(wrong);
         }
+    }
+
+    private static Result notBegun(Choices choices, Throwable wrong) {
+        Failure failure = new Failure(kind(wrong), String.valueOf(wrong), "no world was made", choices.recorded(), List.of());
+        return new Result(Counts.NONE, 0, Map.of(), Map.of(), failure);
     }
 
     private void run() {
@@ -92,7 +107,8 @@ final class Episode {
 
     private Result result(@Nullable Throwable wrong) {
         World world = stage.world;
-        Counts counts = new Counts(stage.step, workload.inputs(), workload.requests(), checks.events(), checks.records(), world.tally().reads(),
+        Asked asked = new Asked(workload.inputs(), workload.requests(), workload.retries());
+        Counts counts = new Counts(asked, stage.step, checks.events(), checks.records(), world.tally().reads(), world.tally().writes(),
                 world.tally().wrong(), world.nodes().size(), world.settings().ranks());
         Failure failure = wrong == null ? null
                 : new Failure(kind(wrong), String.valueOf(wrong), stage.plan.toString(), choices.recorded(), traceOf(wrong));

@@ -18,7 +18,7 @@ public enum FaultKind {
     CONTROLLER_CRASH(3, "the controller dies and is away for a while"),
     ZOMBIE_CONTROLLER(3, "a standby takes over, and the one before goes on sending commands for a while"),
     AGENT_CRASH(1, "an agent dies; some of the writes that were under way have come down"),
-    AGENT_CRASH_TORN(1, "an agent dies and leaves torn blocks on its disk"),
+    AGENT_CRASH_TORN(8, "an agent dies and leaves torn blocks on its disk"),
     AGENT_ZOMBIE(1, "an agent dies and what it had to say reaches the log much later"),
     AGENT_PAUSED(1, "an agent stands still, perhaps until it is declared lost, and goes on"),
     AGENT_STOPPED(1, "an agent is asked to stop"),
@@ -84,6 +84,11 @@ public enum FaultKind {
     /** The kind of that label. */
     public static Optional<FaultKind> labelled(String label) {
         return Arrays.stream(values()).filter(kind -> kind.label().equals(label)).findFirst();
+    }
+
+    /** True for what waits for a write, and happens when one comes. */
+    boolean ofWrites() {
+        return List.of(AGENT_CRASH_TORN, DISK_WRITE_LOST, DISK_WRITE_TORN, DISK_WRITE_MISDIRECTED, STORE_WRITE_TORN).contains(this);
     }
 
     /** True for what happens to a unit of work at its end, and not by itself. */

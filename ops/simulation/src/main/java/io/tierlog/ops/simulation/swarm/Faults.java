@@ -16,6 +16,7 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.state.PolicyRow;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** Makes things go wrong: one method call, one fault. For one thread. */
 final class Faults {
@@ -35,14 +36,14 @@ final class Faults {
         this.lots = stage.plan.lots();
     }
 
-    /** One of the kinds that the episode has happens, if it can. */
+    /** One of the kinds that the episode has happens, if it can. What waits for a write is counted when the write comes. */
     boolean strike() {
         if (lots.isEmpty()) {
             return false;
         }
         FaultKind kind = choices.pick(lots);
         boolean struck = strike(kind);
-        if (struck) {
+        if (struck && !kind.ofWrites()) {
             stage.count(kind);
         }
         return struck;
@@ -54,22 +55,24 @@ final class Faults {
             case COMMAND_LOST, COMMAND_LATE, COMMAND_DUPLICATED -> disturbCommand(kind);
             case RELAY_REPEATED -> relayAgain();
             case TRANSACTION_ABORTED, DECIDED_OTHERWISE, CONTROLLER_CRASH, ZOMBIE_CONTROLLER -> disturbController(kind);
-            case AGENT_CRASH, AGENT_CRASH_TORN, AGENT_ZOMBIE, DISK_LOST -> crash(node(), kind);
+            case AGENT_CRASH, AGENT_ZOMBIE -> crash(node(), kind);
+            case AGENT_CRASH_TORN -> onDisk(Faults::isWriting, node -> crash(node, kind));
+            case DISK_LOST -> onDisk(node -> node.disk().size() > 0, node -> crash(node, kind));
             case AGENT_PAUSED, AGENT_STOPPED, SECOND_PROCESS, OUTBOX_CONGESTED -> disturbAgent(node(), kind);
             case ENGINE_VANISHED, ENGINE_CLOSED -> vanish(node(), kind == FaultKind.ENGINE_CLOSED);
             case CALLER_GONE -> callerGone(node());
             case DEVICE_GATED -> gate(node(), choices.pick(List.of(Unit.Kind.LOAD, Unit.Kind.SAVE)));
             case COMPLETION_REPEATED -> node().repeatCompletion(choices.next(32));
             case HOST_ROTTED -> rot(node());
-            case DISK_SLOW -> gate(node(), choices.pick(List.of(Unit.Kind.DISK_READ, Unit.Kind.DISK_WRITE, Unit.Kind.DISK_DROP)));
+            case DISK_SLOW -> onDisk(node -> gate(node, choices.pick(List.of(Unit.Kind.DISK_READ, Unit.Kind.DISK_WRITE, Unit.Kind.DISK_DROP))));
             case STORE_SLOW -> gate(node(), choices.pick(List.of(Unit.Kind.STORE_READ, Unit.Kind.STORE_WRITE, Unit.Kind.PROBE)));
-            case DISK_FULL -> full(node().disk());
+            case DISK_FULL -> onDisk(node -> full(node.disk()));
             case STORE_FULL -> full(world.store());
-            case DISK_WRITE_LOST -> lie(node().disk(), Medium.Lie.LOST);
-            case DISK_WRITE_TORN -> lie(node().disk(), Medium.Lie.TORN);
-            case DISK_WRITE_MISDIRECTED -> lie(node().disk(), Medium.Lie.MISDIRECTED);
-            case STORE_WRITE_TORN -> lie(world.store(), Medium.Lie.TORN);
-            case DISK_BIT_FLIPPED, DISK_BLOCK_LOST -> node().disk().spoil(choices.next(64), kind == FaultKind.DISK_BLOCK_LOST);
+            case DISK_WRITE_LOST -> onDisk(node -> lie(node.disk(), Medium.Lie.LOST, kind));
+            case DISK_WRITE_TORN -> onDisk(node -> lie(node.disk(), Medium.Lie.TORN, kind));
+            case DISK_WRITE_MISDIRECTED -> onDisk(node -> lie(node.disk(), Medium.Lie.MISDIRECTED, kind));
+            case STORE_WRITE_TORN -> lie(world.store(), Medium.Lie.TORN, kind);
+            case DISK_BIT_FLIPPED, DISK_BLOCK_LOST -> onDisk(node -> node.disk().spoil(choices.next(64), kind == FaultKind.DISK_BLOCK_LOST));
             case STORE_BIT_FLIPPED, STORE_OBJECT_LOST -> world.store().spoil(choices.next(256), kind == FaultKind.STORE_OBJECT_LOST);
             case STORE_UNREACHABLE -> unreachable();
             case TICKS_AHEAD, TICKS_STAND, TICKS_BACK, AGENT_CLOCK_AHEAD, MONOTONIC_JUMP -> disturbClocks(kind);
@@ -80,6 +83,22 @@ final class Faults {
 
     private SimNode node() {
         return choices.pick(world.nodes());
+    }
+
+    /** A fault of a disk strikes a node that has one. */
+    private boolean onDisk(Predicate<SimNode> fault) {
+        return onDisk(node -> true, fault);
+    }
+
+    private boolean onDisk(Predicate<SimNode> which, Predicate<SimNode> fault) {
+        List<SimNode> withDisk = world.nodes().stream().filter(node -> node.spec().diskBlocks() > 0).filter(which).toList();
+        return !withDisk.isEmpty() && fault.test(choices.pick(withDisk));
+    }
+
+    /** True while something is on its way to a disk that takes it and tells the truth. */
+    private static boolean isWriting(SimNode node) {
+        Life life = node.life();
+        return life != null && node.disk().well() && life.machine().units().stream().anyMatch(unit -> unit.kind() == Unit.Kind.DISK_WRITE);
     }
 
     private int aWhile() {
@@ -158,13 +177,14 @@ final class Faults {
             }
             stage.ghosts.addAll(unsent);
         }
-        if (kind == FaultKind.AGENT_CRASH_TORN) {
-            node.disk().lie(Medium.Lie.TORN);
-            node.disk().lie(Medium.Lie.TORN);
+        boolean torn = kind == FaultKind.AGENT_CRASH_TORN;
+        if (torn) {
+            node.disk().lie(Medium.Lie.TORN, () -> stage.count(kind));
+            node.disk().lie(Medium.Lie.TORN); // a second block of the same crash
         }
-        int down = choices.next(5);
+        int down = torn ? 1 + choices.next(4) : choices.next(5);
         node.kill(position -> position < down ? null : OperationReason.IO);
-        if (kind == FaultKind.AGENT_CRASH_TORN) {
+        if (torn) {
             node.disk().honest();
         }
         while (kind == FaultKind.DISK_LOST && node.disk().spoil(0, true)) {
@@ -229,9 +249,8 @@ final class Faults {
         return true;
     }
 
-    private static boolean lie(Medium medium, Medium.Lie lie) {
-        medium.lie(lie);
-        return true;
+    private boolean lie(Medium medium, Medium.Lie lie, FaultKind kind) {
+        return medium.lie(lie, () -> stage.count(kind));
     }
 
     private boolean unreachable() {

@@ -43,7 +43,17 @@ public record Postmortem(
             replayShrunk = "";
         }
         return new Postmortem(seed, last.kind(), last.what(), failure.mix(), Choices.count(shrunk), shrunk.size() - 1,
-                "ops/tierlog simulate --seed " + seed + " --episodes 1" + faults(config), replayShrunk, last.trace());
+                replay(config, seed), replayShrunk, last.trace());
+    }
+
+    /** Of an episode whose end nobody knows, since what ran or shrunk it broke. */
+    static Postmortem broken(Swarm.Config config, long seed, Throwable wrong) {
+        String what = "the simulator broke: " + wrong;
+        return new Postmortem(seed, wrong.getClass().getSimpleName(), what, "unknown", 0, 0, replay(config, seed), "", List.of());
+    }
+
+    private static String replay(Swarm.Config config, long seed) {
+        return "ops/tierlog simulate --seed " + seed + " --episodes 1" + faults(config);
     }
 
     private static String faults(Swarm.Config config) {

@@ -23,6 +23,7 @@ import java.util.Set;
 final class Rest {
     private static final Set<OperationState> UNFINISHED = EnumSet.of(OperationState.ISSUED, OperationState.OVERDUE);
     private static final Set<RequestState> OVER = EnumSet.of(RequestState.FINISHED, RequestState.CANCELLED, RequestState.REJECTED);
+    private static final Set<String> SERVED = Set.of("PREFILLING", "DECODING", "FINISHED");
     private static final int ROUNDS = 12;
     private static final long ROUND_MS = 2_000;
 
@@ -121,7 +122,7 @@ final class Rest {
         world.advance(SERVED_MS);
         Prompt prompt = Prompt.of(asked.namespace(), EpisodeSettings.BLOCK_TOKENS, asked.tokens());
         for (SimNode node : world.nodes()) {
-            requireGoesOn(node, id);
+            requireServed(node, id);
             node.engine().finish(id, "COMPLETED");
             node.engine().outside().read(id, prompt, 0);
         }
@@ -140,6 +141,15 @@ final class Rest {
         Engine.View view = node.engine().view(request);
         if (view != null && (view.state().equals("ASKING") || view.state().equals("LOADING"))) {
             throw new SimulationFailure("I6, request: " + request + " of " + node.name() + " waits for ever: " + view);
+        }
+    }
+
+    /** Nothing else lives: it has its pages, unless it asks for an adapter that nobody knows. */
+    private static void requireServed(SimNode node, String request) {
+        Engine.View view = node.engine().view(request);
+        boolean refused = view != null && view.state().equals("REJECTED") && view.reason().equals("UNKNOWN_ADAPTER");
+        if (view == null || (!refused && !SERVED.contains(view.state()))) {
+            throw new SimulationFailure("I6, service: " + request + " of " + node.name() + " is not served though nothing else lives: " + view);
         }
     }
 

@@ -17,17 +17,20 @@ public final class SimulationReport {
     private static final int TRACE_SHOWN = 24;
 
     private final long seed;
+    private final long wanted;
     private final Map<FaultKind, Long> faults = new EnumMap<>(FaultKind.class);
     private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
     private final List<Postmortem> failures = new ArrayList<>();
-    private Episode.Counts sum = new Episode.Counts(0, 0, 0, 0, 0, 0, 0, 0, 0);
+    private Episode.Counts sum = Episode.Counts.NONE;
     private long episodes;
     private long twoRanks;
     private long failed;
     private Duration elapsed = Duration.ZERO;
+    private String shortfall = "";
 
-    SimulationReport(long seed) {
+    SimulationReport(long seed, long wanted) {
         this.seed = seed;
+        this.wanted = wanted;
     }
 
     synchronized void add(Episode.Result result) {
@@ -36,18 +39,58 @@ public final class SimulationReport {
         twoRanks += c.ranks() > 1 ? 1 : 0;
         failed += result.failure() == null ? 0 : 1;
         sum = new Episode.Counts(
-                sum.steps() + c.steps(), sum.inputs() + c.inputs(), sum.requests() + c.requests(), sum.events() + c.events(),
-                sum.records() + c.records(), sum.readsChecked() + c.readsChecked(), sum.wrong() + c.wrong(), sum.nodes() + c.nodes(), 0);
+                sum(sum.asked(), c.asked()), sum.steps() + c.steps(), sum.events() + c.events(), sum.records() + c.records(),
+                sum.readsChecked() + c.readsChecked(), sum.writesChecked() + c.writesChecked(), sum.wrong() + c.wrong(),
+                sum.nodes() + c.nodes(), 0);
         result.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
         result.operations().forEach((kind, count) -> operations.merge(kind, count, Long::sum));
+    }
+
+    private static Episode.Asked sum(Episode.Asked a, Episode.Asked b) {
+        return new Episode.Asked(a.inputs() + b.inputs(), a.requests() + b.requests(), a.retries() + b.retries());
     }
 
     synchronized void add(Postmortem failure) {
         failures.add(failure);
     }
 
+    /** What ran an episode broke, and nobody knows what came of it: that is a violation. */
+    synchronized void broken(Postmortem failure) {
+        failures.add(failure);
+        failed = Math.max(failed, failures.size());
+    }
+
     synchronized void elapsed(Duration time) {
         elapsed = time;
+    }
+
+    synchronized void shortfall(String why) {
+        shortfall = why;
+    }
+
+    /** Episodes that were asked for. */
+    public long wanted() {
+        return wanted;
+    }
+
+    /** Why fewer were run than were asked for; empty when all were. */
+    public synchronized String shortfall() {
+        return shortfall;
+    }
+
+    /** How long it took. */
+    public synchronized Duration elapsed() {
+        return elapsed;
+    }
+
+    /** Attempts of requests that were preempted, beyond their first. */
+    public synchronized long retries() {
+        return sum.asked().retries();
+    }
+
+    /** Writes whose bytes were compared. */
+    public synchronized long writesChecked() {
+        return sum.writesChecked();
     }
 
     /** Episodes that were run. */
@@ -70,7 +113,7 @@ public final class SimulationReport {
         return sum.readsChecked();
     }
 
-    /** Reads whose bytes were those of another block, or none. */
+    /** Reads and writes whose bytes were those of another block, or none. */
     public synchronized long wrongContent() {
         return sum.wrong();
     }
@@ -97,13 +140,16 @@ public final class SimulationReport {
     /** For people. */
     public synchronized String text() {
         StringBuilder out = new StringBuilder();
-        line(out, "episodes", episodes, String.format(Locale.ROOT, "from seed %d; %.1f a second; %,d with 2 ranks, %,d nodes", seed,
-                episodes / seconds(), twoRanks, sum.nodes()));
+        String fewer = shortfall.isEmpty() ? "" : " (fewer: " + shortfall + ")";
+        line(out, "episodes", episodes, String.format(Locale.ROOT, "%d of %d episodes%s from seed %d; %.1f a second; %,d with 2 ranks, %,d nodes",
+                episodes, wanted, fewer, seed, episodes / seconds(), twoRanks, sum.nodes()));
         line(out, "steps", sum.steps(), "");
-        line(out, "inputs", sum.inputs(), String.format(Locale.ROOT, "of users; %,d requests", sum.requests()));
+        line(out, "inputs", sum.inputs(), String.format(Locale.ROOT, "of users; %,d requests, %,d further attempts", sum.asked().requests(),
+                sum.asked().retries()));
         line(out, "events", sum.events(), String.format(Locale.ROOT, "%,d with the decisions", sum.records()));
         line(out, "operations", operations(), byKind());
         line(out, "reads checked", sum.readsChecked(), "");
+        line(out, "writes checked", sum.writesChecked(), "");
         line(out, "wrong content", sum.wrong(), "");
         line(out, "violations", failed, "");
         line(out, "faults", faults.values().stream().mapToLong(Long::longValue).sum(), "");
@@ -151,13 +197,17 @@ public final class SimulationReport {
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("seed", seed);
         all.put("episodes", episodes);
+        all.put("episodes_asked", wanted);
+        all.put("fewer_because", shortfall);
         all.put("steps", sum.steps());
         all.put("inputs", sum.inputs());
-        all.put("requests", sum.requests());
+        all.put("requests", sum.asked().requests());
+        all.put("further_attempts", sum.asked().retries());
         all.put("records", sum.records());
         all.put("operations", operations());
         all.put("operations_by_kind", operations);
         all.put("reads_checked", sum.readsChecked());
+        all.put("writes_checked", sum.writesChecked());
         all.put("wrong_content", sum.wrong());
         all.put("violations", failed);
         all.put("faults", byLabel);

@@ -17,6 +17,10 @@ import java.util.function.Consumer;
  * the threads. A failure is shrunk at once, by the thread that has found it.
  */
 public final class Swarm {
+    /** Fewer episodes than were asked for, since time was up. */
+    static final String TIME_IS_UP = "--minutes are over";
+
+    private static final String INTERRUPTED = "interrupted";
     private static final Duration PROGRESS = Duration.ofSeconds(5);
 
     /**
@@ -24,7 +28,7 @@ public final class Swarm {
      *
      * @param seed of the first episode
      * @param episodes how many, 1 or more
-     * @param limit no episode begins after it
+     * @param limit no episode but the first begins after it
      * @param allowed kinds of faults that there may be
      * @param threads 1 or more
      * @param directory where the choices of a failure are written to
@@ -47,13 +51,28 @@ public final class Swarm {
     public Swarm(Config config, Consumer<String> progress) {
         this.config = config;
         this.progress = progress;
-        this.report = new SimulationReport(config.seed());
+        this.report = new SimulationReport(config.seed(), config.episodes());
     }
 
     /** What came of it so far; may be asked for at any time, by any thread. */
     public SimulationReport report() {
         report.elapsed(elapsed());
+        report.shortfall(shortfall());
         return report;
+    }
+
+    private String shortfall() {
+        if (report.episodes() >= config.episodes()) {
+            return "";
+        }
+        if (report.violations() >= config.failures()) {
+            return report.violations() + " violations";
+        }
+        return stopped.get() ? INTERRUPTED : isTimeUp() ? TIME_IS_UP : "the others are still to come";
+    }
+
+    private boolean isTimeUp() {
+        return elapsed().compareTo(config.limit()) >= 0;
     }
 
     /** No further episode begins. */
@@ -83,22 +102,31 @@ public final class Swarm {
     }
 
     private void work() {
-        while (!stopped.get() && elapsed().compareTo(config.limit()) < 0) {
+        while (!stopped.get() && (next.get() == 0 || !isTimeUp())) {
             long i = next.getAndIncrement();
             if (i >= config.episodes()) {
                 return;
             }
             long seed = config.seed() + i;
-            Episode.Result result = Episode.run(Choices.drawn(seed), config.allowed(), false);
-            report.add(result);
-            Episode.Failure failure = result.failure();
-            if (failure != null) {
-                if (report.violations() >= config.failures()) {
-                    stop();
-                }
-                report.add(Postmortem.of(config, seed, failure));
+            try {
+                work(seed);
+            } catch (Throwable broken) { // a thread that ends in silence would leave a report that looks clean
+                report.broken(Postmortem.broken(config, seed, broken));
+                stop();
             }
             show();
+        }
+    }
+
+    private void work(long seed) {
+        Episode.Result result = Episode.run(Choices.drawn(seed), config.allowed(), false);
+        report.add(result);
+        Episode.Failure failure = result.failure();
+        if (failure != null) {
+            if (report.violations() >= config.failures()) {
+                stop();
+            }
+            report.add(Postmortem.of(config, seed, failure));
         }
     }
 
@@ -112,7 +140,7 @@ public final class Swarm {
 
     /** Replays a record of choices. */
     public static SimulationReport replay(Path file, Set<FaultKind> allowed) {
-        SimulationReport report = new SimulationReport(0);
+        SimulationReport report = new SimulationReport(0, 1);
         long began = System.nanoTime();
         try {
             Episode.Result result = Episode.run(Choices.replayed(ChoiceFile.read(file)), allowed, true);

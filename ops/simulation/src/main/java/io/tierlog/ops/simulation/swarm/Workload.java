@@ -9,7 +9,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What users want: requests over a small tree of prompts, so that prefixes are shared by requests, nodes, tiers and time, in two namespaces, with and
@@ -26,9 +28,12 @@ final class Workload {
 
     private final World world;
     private final Choices choices;
-    private final List<Engine.Request> preempted = new ArrayList<>();
+    private final Map<String, Engine.Request> asked = new LinkedHashMap<>();
+    /** Names of requests that an engine has set back and not taken up again. */
+    private final Map<Engine, List<String>> preempted = new LinkedHashMap<>();
     private final Deque<Engine.Request> recent = new ArrayDeque<>();
     private int requests;
+    private int retries;
     private int names;
     private int inputs;
 
@@ -45,6 +50,11 @@ final class Workload {
     /** Requests that were submitted. */
     int requests() {
         return requests;
+    }
+
+    /** Further attempts of requests that were preempted. */
+    int retries() {
+        return retries;
     }
 
     /** Something is wanted of one of the engines; true when it could be. */
@@ -66,19 +76,32 @@ final class Workload {
     }
 
     private boolean submit(Engine engine) {
-        if (!preempted.isEmpty() && choices.next(3) == 2) {
-            engine.submit(preempted.removeFirst());
-            return true;
+        List<String> setBack = preempted.getOrDefault(engine, List.of());
+        if (!setBack.isEmpty() && choices.next(3) == 2) {
+            return again(engine, setBack.removeFirst());
         }
         String adapter = ADAPTERS.get(choices.next(ADAPTERS.size()));
         boolean eligible = choices.next(12) != 11;
         Engine.Request request = new Engine.Request(
                 "r" + requests++, choices.pick(NAMESPACES), adapter, tokens(), 1 + choices.next(5), eligible);
         engine.submit(request);
+        asked.put(request.id(), request);
         recent.add(request);
         if (recent.size() > RECENT) {
             recent.removeFirst();
         }
+        return true;
+    }
+
+    /** The engine that has set a request back takes it up again: it is the same request, and its next attempt. */
+    private boolean again(Engine engine, String id) {
+        Engine.Request request = asked.get(id);
+        if (request == null) {
+            throw new IllegalStateException("nobody has asked for " + id);
+        }
+        engine.submit(request);
+        Engine.View view = engine.view(id);
+        retries += view != null && view.attempt() > 1 ? 1 : 0;
         return true;
     }
 
@@ -123,7 +146,15 @@ final class Workload {
         if (what < 77) {
             return engine.save(request, "s" + names++);
         }
-        return engine.finish(request, "PREEMPTED");
+        return preempt(engine, request);
+    }
+
+    private boolean preempt(Engine engine, String request) {
+        boolean done = engine.finish(request, "PREEMPTED");
+        if (done) {
+            preempted.computeIfAbsent(engine, any -> new ArrayList<>()).add(request);
+        }
+        return done;
     }
 
     private int[] more(int tokens) {

@@ -10,7 +10,9 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.AbstractSet;
 import java.util.EnumSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -26,19 +28,78 @@ class SwarmTest {
     /** What the episodes of one build may take; the rest of them is left out and said. */
     private static final Duration LIMIT = Duration.ofSeconds(100);
 
+    /** A build that has run fewer than these has shown nothing. */
+    private static final long FEWEST = 100;
+
     @Test
     void freshSeedsEndClean(@TempDir Path directory) {
         long fresh = 1_000_000L + ThreadLocalRandom.current().nextInt(1_000_000_000);
         long seed = Long.getLong("tierlog.seed", fresh);
-        Swarm swarm = new Swarm(
-                new Swarm.Config(seed, Long.getLong("tierlog.episodes", 300), LIMIT, ALL, 2, directory, Duration.ofSeconds(20), 1), line -> {});
+        long wanted = Long.getLong("tierlog.episodes", 300);
+        Swarm swarm = new Swarm(new Swarm.Config(seed, wanted, LIMIT, ALL, 2, directory, Duration.ofSeconds(20), 1), line -> {});
 
         SimulationReport report = swarm.run();
 
         System.out.println(report.text());
         assertEquals(0, report.violations(), report::text);
         assertEquals(0, report.wrongContent(), report::text);
-        assertTrue(report.episodes() > 0 && report.operations() > 0 && report.readsChecked() > 0 && !report.faults().isEmpty(), report::text);
+        assertTrue(report.episodes() >= Math.min(wanted, FEWEST),
+                () -> "only " + report.episodes() + " of " + wanted + " episodes in " + report.elapsed());
+        assertEquals(report.episodes() == wanted ? "" : Swarm.TIME_IS_UP, report.shortfall());
+        assertTrue(report.operations() > 0 && report.readsChecked() > 0 && report.writesChecked() > 0 && !report.faults().isEmpty(), report::text);
+        assertTrue(report.retries() > report.episodes(), report::text);
+    }
+
+    @Test
+    void aHaltedSwarmSaysHowManyItRanAndWhy(@TempDir Path directory) {
+        Swarm.Config config = new Swarm.Config(1, 1_000, Duration.ZERO, ALL, 1, directory, Duration.ofSeconds(1), 1);
+
+        SimulationReport report = new Swarm(config, line -> {}).run();
+
+        assertEquals(1, report.episodes(), "one is run whatever the limit is");
+        assertEquals(Swarm.TIME_IS_UP, report.shortfall());
+        assertTrue(report.text().contains("1 of 1000 episodes (fewer: --minutes are over)"), report::text);
+    }
+
+    /** Kinds of faults that nobody can look at. */
+    private static final class Unreadable extends AbstractSet<FaultKind> {
+        @Override
+        public boolean contains(Object kind) {
+            throw new OutOfMemoryError("planted");
+        }
+
+        @Override
+        public Iterator<FaultKind> iterator() {
+            return ALL.iterator();
+        }
+
+        @Override
+        public int size() {
+            return ALL.size();
+        }
+    }
+
+    @Test
+    void anErrorInAnEpisodeIsItsFailure(@TempDir Path directory) {
+        Swarm.Config config = new Swarm.Config(1, 2, LIMIT, new Unreadable(), 1, directory, Duration.ofSeconds(1), 1);
+
+        SimulationReport report = new Swarm(config, line -> {}).run();
+
+        assertEquals(1, report.violations(), report::text);
+        assertEquals("1 violations", report.shortfall());
+        assertTrue(report.text().contains("VIOLATION in the episode of seed 1") && report.text().contains("OutOfMemoryError: planted"), report::text);
+    }
+
+    /** What runs the episodes breaks, here by a time that no clock can hold: it does not end in silence. */
+    @Test
+    void aBrokenSwarmIsNotClean(@TempDir Path directory) {
+        Duration endless = Duration.ofSeconds(Long.MAX_VALUE);
+        Swarm.Config config = new Swarm.Config(1, 2, LIMIT, new Unreadable(), 1, directory, endless, 2);
+
+        SimulationReport report = new Swarm(config, line -> {}).run();
+
+        assertEquals(1, report.violations(), report::text);
+        assertTrue(report.text().contains("the simulator broke: java.lang.ArithmeticException"), report::text);
     }
 
     static List<Long> everySeedThatEverFailed() throws IOException {
