@@ -12,8 +12,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
@@ -33,7 +35,10 @@ final class Laboratory {
         KILLED,
         /** The killer did not notice: the guard has no test that bites. */
         SURVIVED,
-        /** The edit does not apply any more, does not compile, or its killer is not there: the list must be mended. */
+        /**
+         * The edit does not apply any more, does not compile, or its killer is not there or ended without having seen anything wrong: the list must
+         * be mended.
+         */
         STALE
     }
 
@@ -49,7 +54,7 @@ final class Laboratory {
      *
      * @param root of the source tree
      * @param classPath of the cores, their tests and the simulator
-     * @param limit how long one killer may take; one that takes longer has noticed
+     * @param limit how long one killer may take at least; one that took long without a mutant gets {@value #PATIENCE} times that
      */
     record Setup(Path root, List<Path> classPath, Duration limit) {
         Setup {
@@ -61,7 +66,22 @@ final class Laboratory {
     private static final List<String> JVM =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", "-Xmx1g");
 
+    private static final String VIOLATION = "VIOLATION";
+
+    /** What the simulator ends with when something was violated; a usage that it does not know is 2. */
+    private static final int VIOLATED = 1;
+
+    /** How much longer than without a mutant a killer may take. */
+    private static final int PATIENCE = 3;
+
+    /** Errors of the machine or of an edit that does not fit, and no invariant's: nothing was noticed. */
+    private static final List<String> NO_VIOLATIONS = List.of("OutOfMemoryError", "NoClassDefFoundError", "NoSuchMethodError", "NoSuchFieldError",
+            "VerifyError", "ClassFormatError", "IncompatibleClassChangeError", "AbstractMethodError", "the simulator broke");
+
     private final Setup setup;
+    /** How long a killer took without a mutant; all tests together took so long as each of them at most. */
+    private final Map<Killer, Duration> took = new ConcurrentHashMap<>();
+    private volatile Duration tookTests = Duration.ZERO;
 
     Laboratory(Setup setup) {
         this.setup = setup;
@@ -83,7 +103,9 @@ final class Laboratory {
         Path place = Files.createTempDirectory("tierlog-mutant-");
         try {
             for (Killer killer : killers) {
+                long beganNs = System.nanoTime();
                 Ended ended = unleash(killer, place, setup.limit().multipliedBy(10));
+                remember(killer, Duration.ofNanos(System.nanoTime() - beganNs));
                 if (ended.code() != KillerMain.PASSED) {
                     return Optional.of(ended.said());
                 }
@@ -92,6 +114,20 @@ final class Laboratory {
         } finally {
             delete(place);
         }
+    }
+
+    private void remember(Killer killer, Duration time) {
+        if (killer instanceof Killer.Simulate) {
+            took.put(killer, time);
+        } else {
+            tookTests = time;
+        }
+    }
+
+    private Duration limit(Killer killer) {
+        Duration before = killer instanceof Killer.Simulate ? took.getOrDefault(killer, Duration.ZERO) : tookTests;
+        Duration patient = before.multipliedBy(PATIENCE);
+        return patient.compareTo(setup.limit()) > 0 ? patient : setup.limit();
     }
 
     /** Makes the mutant and lets its killer loose. */
@@ -103,7 +139,7 @@ final class Laboratory {
             Verdict verdict = Verdict.STALE;
             String detail = broken.orElse("");
             if (broken.isEmpty()) {
-                Ended ended = unleash(mutant.killer(), place, setup.limit());
+                Ended ended = unleash(mutant.killer(), place, limit(mutant.killer()));
                 verdict = verdict(mutant.killer(), ended);
                 detail = verdict == Verdict.SURVIVED ? "not noticed by " + mutant.killer() : ended.said();
             }
@@ -117,7 +153,10 @@ final class Laboratory {
         if (ended.code() == KillerMain.PASSED) {
             return Verdict.SURVIVED;
         }
-        boolean told = killer instanceof Killer.Simulate || ended.code() == KillerMain.FAILED || ended.code() == Ended.TOO_LONG;
+        boolean told = switch (killer) {
+            case Killer.Simulate _ -> ended.code() == VIOLATED && ended.violated();
+            case Killer.Tests _ -> ended.code() == KillerMain.FAILED || ended.code() == Ended.TOO_LONG;
+        };
         return told ? Verdict.KILLED : Verdict.STALE;
     }
 
@@ -166,8 +205,8 @@ final class Laboratory {
 
     // --- processes
 
-    /** How a process has ended, and the last thing it said. */
-    private record Ended(int code, String said) {
+    /** How a process has ended, what it said of it, and whether that is a violation that the simulator has found. */
+    private record Ended(int code, String said, boolean violated) {
         static final int TOO_LONG = -1;
     }
 
@@ -176,12 +215,15 @@ final class Laboratory {
         Process process = new ProcessBuilder(command).directory(place.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
             if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                return new Ended(Ended.TOO_LONG, "not at its end after " + limit.toSeconds() + " s");
+                return new Ended(Ended.TOO_LONG, "not at its end after " + limit.toSeconds() + " s", false);
             }
         } finally {
             process.destroyForcibly().waitFor();
         }
-        return new Ended(process.exitValue(), told(Files.readString(log)));
+        String text = Files.readString(log);
+        String violation = violation(text);
+        boolean violated = !violation.isEmpty() && NO_VIOLATIONS.stream().noneMatch(violation::contains);
+        return new Ended(process.exitValue(), violation.isEmpty() ? lastLine(text) : violation, violated);
     }
 
     private static String path(List<Path> classPath) {
@@ -192,10 +234,15 @@ final class Laboratory {
         return text.lines().findFirst().orElse("");
     }
 
-    /** The line with what was broken, else the last one. */
-    private static String told(String text) {
+    /** What the simulator says was violated first: its heading, and the line below it; empty when it says nothing of the kind. */
+    private static String violation(String text) {
+        List<String> lines = text.lines().dropWhile(line -> !line.startsWith(VIOLATION)).limit(2).map(String::strip).toList();
+        return String.join(": ", lines);
+    }
+
+    private static String lastLine(String text) {
         List<String> lines = text.lines().filter(line -> !line.isBlank()).toList();
-        return lines.stream().filter(line -> line.startsWith("BROKEN")).findFirst().orElse(lines.isEmpty() ? "" : lines.getLast());
+        return lines.isEmpty() ? "" : lines.getLast();
     }
 
     private static void delete(Path place) throws IOException {

@@ -29,7 +29,7 @@ public record Mutant(String name, String guards, String file, String text, Strin
         }
 
         /**
-         * The simulator, which ends with another code than 0.
+         * The simulator, which says what was violated.
          *
          * @param arguments for it
          */

@@ -36,7 +36,8 @@ final class MutantsMain {
               --take=N     run N of them, chosen by the seed (default: all)
               --seed=S     another seed chooses others (default: 0)
               --jobs=N     so many at a time (default: 2)
-              --seconds=N  longest time for one; what takes longer has noticed (default: 60)
+              --seconds=N  longest time for one, if it does not take a third of that
+                           without a mutant; tests that take longer have noticed (default: 60)
               NAME         run those of these names, or whose names begin so
             """;
 

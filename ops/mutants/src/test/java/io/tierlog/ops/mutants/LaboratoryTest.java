@@ -127,6 +127,36 @@ class LaboratoryTest {
         assertEquals(Optional.empty(), laboratory(60).control(List.of(blind)));
         assertEquals(Verdict.SURVIVED, laboratory(60).examine(blind).verdict());
         Mutant noisy = new Mutant("n", "A1", "Guarded.java", GUARD, "", new Killer.Simulate(List.of("--no-such-option")));
-        assertEquals(Verdict.KILLED, laboratory(60).examine(noisy).verdict());
+        assertEquals(Verdict.STALE, laboratory(60).examine(noisy).verdict(), "a usage that is refused has noticed nothing");
+    }
+
+    /** A class that stands before the simulator's own, in which {@code main} does what is to be done. */
+    private static Outcome examineWith(String main, int seconds) throws IOException, InterruptedException {
+        String text = "package t; class Nobody {}";
+        Files.writeString(root.resolve("SimulateMain.java"), text);
+        String simulator = "package io.tierlog.ops.simulation.swarm;"
+                + "public class SimulateMain { public static void main(String[] a) { " + main + " } }";
+        return laboratory(seconds).examine(new Mutant("m", "A1", "SimulateMain.java", text, simulator, new Killer.Simulate(List.of())));
+    }
+
+    private static String says(String what, int code) {
+        return "System.out.println(\"VIOLATION in the episode of seed 1\\n  " + what + "\"); System.exit(" + code + ");";
+    }
+
+    @Test
+    void theSimulatorHasNoticedWhenItSaysAViolation() throws Exception {
+        Outcome outcome = examineWith(says("I9, content: wrong", 1), 60);
+        assertEquals(Verdict.KILLED, outcome.verdict());
+        assertEquals("VIOLATION in the episode of seed 1: I9, content: wrong", outcome.detail());
+    }
+
+    @Test
+    void aSimulatorThatEndsInAnyOtherWayHasNoticedNothing() throws Exception {
+        assertEquals(Verdict.STALE, examineWith("throw new IllegalStateException();", 60).verdict(), "it crashed");
+        assertEquals(Verdict.STALE, examineWith(says("I9, content: wrong", 2), 60).verdict(), "a usage");
+        assertEquals(Verdict.STALE, examineWith(says("java.lang.OutOfMemoryError: Java heap space", 1), 60).verdict(), "no memory");
+        Outcome endless = examineWith("while (true) { Thread.onSpinWait(); }", 2);
+        assertEquals(Verdict.STALE, endless.verdict());
+        assertEquals("not at its end after 2 s", endless.detail());
     }
 }
