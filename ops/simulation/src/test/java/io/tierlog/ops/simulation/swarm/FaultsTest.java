@@ -58,6 +58,7 @@ class FaultsTest {
         int struck = strikes(stage);
 
         assertTrue(struck > 0 && struck <= 4 * (1 + world.nodes().size()), () -> struck + " lies wait");
+        assertTrue(world.nodes().stream().allMatch(node -> node.life() != null), "nothing was being written when an agent was to die");
         assertEquals(Map.of(), stage.faults);
     }
 

@@ -87,6 +87,7 @@ class SwarmTest {
 
         assertEquals(1, report.violations(), report::text);
         assertEquals("1 violations", report.shortfall());
+        assertNotNull(Episode.run(Choices.drawn(1), new Unreadable(), false).failure());
         assertTrue(report.text().contains("VIOLATION in the episode of seed 1") && report.text().contains("OutOfMemoryError: planted"), report::text);
     }
 
