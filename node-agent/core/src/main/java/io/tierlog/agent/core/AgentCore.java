@@ -103,7 +103,8 @@ public final class AgentCore {
     }
 
     /**
-     * Lets go of blocks of a tier, as for want of room, because an operator says so: deepest first, and none that is pinned, or extended by one that
+     * Lets go of blocks of a tier, as for want of room, because whoever holds the core wants them gone (scenarios do; no door has the call yet):
+     * deepest first, and none that is pinned, or extended by one that
      * stays.
      *
      * @param tier HOST or DISK

@@ -88,9 +88,9 @@ public final class ScenarioCommand implements Callable<Integer> {
                 });
                 return passed ? 0 : 1;
             } catch (ScenarioError e) {
-                error(file + (e.line() > 0 ? ":" + e.line() : "") + ": " + e.getMessage());
+                error("error: " + file + (e.line() > 0 ? ":" + e.line() : "") + ": " + e.getMessage());
             } catch (IOException e) {
-                error(Files.exists(file) ? file + " cannot be read: " + e.getMessage() : file + " is not there");
+                error(Files.exists(file) ? "error: " + file + " cannot be read: " + e.getMessage() : "error: " + file + " is not there");
             }
             return 2;
         }

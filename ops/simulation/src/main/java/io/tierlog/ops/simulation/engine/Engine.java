@@ -274,7 +274,11 @@ public final class Engine {
 
     /** Takes a request: its state says what became of it. A further attempt of a request that has ended has the next number. */
     public void submit(Request request) {
-        Run before = runs.remove(request.id);
+        Run before = runs.get(request.id);
+        if (before != null && !before.state.isEnd()) {
+            end(before, Run.State.CANCELLED, "NEW_ATTEMPT");
+        }
+        runs.remove(request.id);
         int number = before == null ? 1 : before.attempt.number() + 1;
         Attempt attempt = new Attempt(session, request.id, number);
         String namespace = request.adapter.isEmpty() ? request.namespace : request.namespace + "+" + request.adapter;

@@ -13,6 +13,7 @@ import io.tierlog.schemas.command.DropBlocks;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -32,6 +33,7 @@ final class Gates {
 
     private final Map<String, Set<OperationKind>> closed = new LinkedHashMap<>();
     private final Map<String, Queue> queues = new LinkedHashMap<>();
+    private final Set<String> passing = new LinkedHashSet<>();
 
     void set(String node, OperationKind kind, boolean isClosed) {
         Set<OperationKind> kinds = closed.computeIfAbsent(node, any -> EnumSet.noneOf(OperationKind.class));
@@ -90,7 +92,13 @@ final class Gates {
 
     /** Whether the command is not read yet. */
     boolean standsStill(SimNode node, Command command) {
-        return command instanceof DropBlocks drop && drop.tier() == Tier.HOST && isClosed(node.name(), OperationKind.DROP);
+        boolean gated = command instanceof DropBlocks drop && drop.tier() == Tier.HOST && isClosed(node.name(), OperationKind.DROP);
+        return gated && !passing.remove(node.name());
+    }
+
+    /** The drop that stands still on the node may go on. */
+    void letOnePass(String node) {
+        passing.add(node);
     }
 
     /** The units of the oldest operation of a kind that stand still: those that it began in one step. */

@@ -23,6 +23,7 @@ final class Put {
     private final Prompt prompt;
     private final Attempt attempt;
     private final long firstStep;
+    private int used;
 
     Put(World world, SimNode node, Prompt prompt, String request) {
         this.world = world;
@@ -79,7 +80,7 @@ final class Put {
 
     private PageBlock page(int index) {
         DevicePages memory = node.engine().memory();
-        int page = node.spec().engine().devicePages() + index;
+        int page = node.spec().engine().devicePages() + used++;
         long generation = memory.renew(page);
         world.oracle().fill(prompt.namespace(), prompt.keys().get(index), memory.toWrite(page));
         return new PageBlock(index, prompt.keys().get(index), prompt.parent(index), page, generation);

@@ -11,6 +11,7 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -90,7 +91,26 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             }
             JsonNode expected = f.required("do\", \"show\" or \"expect", f.get("expect"));
             Expectation.check(new Fields(f.line(), "the expectation", expected));
+            for (String list : List.of("placements", "absent")) {
+                expected.path(list).forEach(one -> placement(new Fields(f.line(), "an entry of " + list, one)));
+            }
             return new Step.Expect(f.line(), expected);
+        }
+
+        /** An entry that could never be found, or never be absent, is a mistake. */
+        private void placement(Fields f) {
+            Step.Blocks blocks = blocks(f);
+            int index = f.count("index", 0, MOST_TOKENS, 0);
+            if (index >= blocks.count(world.blockTokens())) {
+                throw f.error("names index " + index + " of a prompt that has " + blocks.count(world.blockTokens()) + " whole blocks");
+            }
+            Tier tier = tier(f, Tier.DEVICE, Tier.HOST, Tier.DISK, Tier.STORE);
+            if (tier == Tier.STORE && f.has("node")) {
+                throw f.error("names a node, and the STORE has none");
+            }
+            node(f);
+            f.oneOf("state", CopyState.class, CopyState.SERVING);
+            f.end();
         }
 
         private Step action(Fields f, String what) {
@@ -106,7 +126,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "gate" -> new Step.Gate(line, node(f), kind(f), f.flag("closed", true));
                 case "complete" -> complete(f);
                 case "put" -> new Step.Put(line, nodeOrStore(f), tier(f, Tier.HOST, Tier.DISK, Tier.STORE), blocks(f));
-                case "drop" -> new Step.Drop(line, nodeOrStore(f), tier(f, Tier.HOST, Tier.DISK, Tier.STORE), blocks(f));
+                case "drop" -> new Step.Drop(line, id(f), nodeOrStore(f), tier(f, Tier.HOST, Tier.DISK, Tier.STORE), blocks(f));
                 case "corrupt" -> corrupt(f);
                 case "kill" -> new Step.Kill(line, what(f), node(f));
                 case "start" -> new Step.Start(line, what(f), node(f));
@@ -119,6 +139,12 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "policy" -> setPolicy(f);
                 default -> throw f.error("says \"do\":\"" + what + "\", which nobody knows here");
             };
+        }
+
+        /** What an outcome is known by; the line, where the scenario does not say. */
+        private static String id(Fields f) {
+            String said = f.text("id", null);
+            return said == null ? "line " + f.line() : said;
         }
 
         private Step submit(Fields f) {

@@ -16,7 +16,12 @@ sealed interface Step {
 
     /** Blocks of a prompt, or a root block that is known by a name. */
     @SuppressWarnings("ArrayRecordComponent") // Lives for one run, is never compared.
-    record Blocks(String namespace, int @Nullable [] tokens, @Nullable String name, int @Nullable [] indexes) {}
+    record Blocks(String namespace, int @Nullable [] tokens, @Nullable String name, int @Nullable [] indexes) {
+        /** Whole blocks of the prompt. */
+        int count(int blockTokens) {
+            return tokens == null ? 1 : tokens.length / blockTokens;
+        }
+    }
 
     /** A request comes. */
     @SuppressWarnings("ArrayRecordComponent") // Lives for one run, is never compared.
@@ -54,7 +59,7 @@ sealed interface Step {
     record Put(int line, String node, Tier tier, Blocks blocks) implements Step {}
 
     /** The agent lets blocks go, or the store loses them. */
-    record Drop(int line, String node, Tier tier, Blocks blocks) implements Step {}
+    record Drop(int line, String id, String node, Tier tier, Blocks blocks) implements Step {}
 
     /** One byte flips. */
     record Corrupt(int line, String node, Tier tier, Blocks blocks) implements Step {}

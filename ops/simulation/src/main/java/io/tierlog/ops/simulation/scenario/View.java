@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.controller.core.Decided;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.RowKey;
 import io.tierlog.controller.core.Rows;
@@ -18,23 +20,30 @@ import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.PolicyRefused;
+import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PolicyRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** What a scenario may look at, as JSON. For one thread. */
-final class View {
+final class View implements World.Watcher {
     private final World world;
     private final WorldSpec spec;
     private final OperationBook operations;
     private final Map<String, SimNode> homes = new LinkedHashMap<>();
     private final Map<String, ObjectNode> outcomes = new LinkedHashMap<>();
+    private boolean policyAsked;
 
     View(World world, WorldSpec spec, OperationBook operations) {
         this.world = world;
@@ -56,6 +65,29 @@ final class View {
         return home;
     }
 
+    /** A policy was asked for: what is decided about it first is what became of it. */
+    void policyAsked() {
+        policyAsked = true;
+    }
+
+    /** The version of the policy that was given last; 0 before the first. */
+    long policyVersion() {
+        PolicyRow row = world.state().get(Rows.POLICY, new RowKey.Aggregate("policy"));
+        return row == null ? 0 : row.version();
+    }
+
+    @Override
+    public void decided(int partition, long offset, Event event, Decided decided) {
+        for (Decision fact : policyAsked ? decided.facts() : List.<Decision>of()) {
+            policyAsked &= !(fact instanceof PolicyVersioned || fact instanceof PolicyRefused);
+            if (fact instanceof PolicyVersioned versioned) {
+                outcome("policy").put("accepted", 1).put("rejected", 0).put("version", versioned.version());
+            } else if (fact instanceof PolicyRefused refused) {
+                outcome("policy").put("accepted", 0).put("rejected", 1).put("reason", refused.reason().name());
+            }
+        }
+    }
+
     /** What became of something that was given a name. */
     ObjectNode outcome(String id) {
         return outcomes.computeIfAbsent(id, any -> JsonNodeFactory.instance.objectNode());
@@ -64,6 +96,7 @@ final class View {
     /** Everything there is to compare with. */
     ObjectNode all() {
         ObjectNode all = of(ScenarioFile.SHOWN);
+        all.set("counters", counters(true));
         all.set(Expectation.CHANGED, operations.changed());
         return all;
     }
@@ -80,7 +113,7 @@ final class View {
                 case "pins" -> shown.put(name, pins());
                 case "store" -> shown.set(name, store());
                 case "outcomes" -> shown.set(name, outcomes());
-                case "counters" -> shown.set(name, counters());
+                case "counters" -> shown.set(name, counters(false));
                 default -> throw new IllegalArgumentException("nobody can show " + name);
             }
         }
@@ -270,16 +303,18 @@ final class View {
         return outcome;
     }
 
-    private ObjectNode counters() {
+    private ObjectNode counters(boolean zeroes) {
         ObjectNode all = JsonNodeFactory.instance.objectNode();
         for (SimNode node : world.nodes()) {
             Life life = node.life();
             if (life != null) {
                 ObjectNode counters = all.putObject(node.name());
-                life.status().counters().entrySet().stream()
-                        .filter(entry -> entry.getValue() > 0)
-                        .sorted(Map.Entry.comparingByKey())
-                        .forEach(entry -> counters.put(entry.getKey().name(), entry.getValue()));
+                for (AgentCounter counter : AgentCounter.values()) {
+                    long count = life.status().count(counter);
+                    if (zeroes || count > 0) {
+                        counters.put(counter.name(), count);
+                    }
+                }
                 counters.put("SHARD_READS", life.machine().shardReads());
             }
         }

@@ -27,9 +27,6 @@ import java.util.Set;
 record WorldSpec(
         long seed, int blockTokens, int ranks, boolean replicated, int prefetchWaitMs, int storeBlocks, int storeShards, boolean commitEach,
         Policy policy, List<SimNode.Spec> nodes, Set<String> tenants) {
-    /** Device pages that requests never use: blocks that are put somewhere pass through them. */
-    static final int SPARE_PAGES = 512;
-
     private static final int MOST_BLOCKS = 1 << 20;
     private static final int LARGE = 1_000_000;
 
@@ -42,7 +39,7 @@ record WorldSpec(
             throw f.error("has \"replicated\" layers and one rank: replicated takes 2 ranks or more");
         }
         Engine.Config engine = new Engine.Config(
-                1, SPARE_PAGES, f.flag("device_retention", true), f.count("max_context", 1, Integer.MAX_VALUE, LARGE),
+                1, 0, f.flag("device_retention", true), f.count("max_context", 1, Integer.MAX_VALUE, LARGE),
                 f.count("kv_budget_blocks", 1, Integer.MAX_VALUE, LARGE), blockTokens, f.texts("adapters"));
         int threshold = f.count("prefetch_threshold", 0, LARGE, 2);
         WritePolicy write = f.oneOf("write_policy", WritePolicy.class, WritePolicy.WRITE_BACK);
@@ -63,6 +60,9 @@ record WorldSpec(
                 nodes == null ? List.of(node(new Fields(line, "a node", defaultNode()), engine)) : nodes,
                 new LinkedHashSet<>(f.texts("tenants")));
         f.end();
+        if (spec.nodes.isEmpty()) {
+            throw f.error("wants at least one node");
+        }
         Set<String> names = new LinkedHashSet<>();
         for (SimNode.Spec one : spec.nodes) {
             if (!names.add(one.name())) {
@@ -105,9 +105,9 @@ record WorldSpec(
                 f.count("prefetch_threshold_blocks", 0, LARGE, before.prefetchThresholdBlocks()),
                 f.oneOf("write_policy", WritePolicy.class, before.writePolicy()),
                 f.fraction("host_high_mark", before.hostHighMark()),
-                f.fraction("host_low_mark", before.hostLowMark()),
+                f.fraction("host_low_mark", low(f, "host", before.hostLowMark())),
                 f.fraction("disk_high_mark", before.diskHighMark()),
-                f.fraction("disk_low_mark", before.diskLowMark()),
+                f.fraction("disk_low_mark", low(f, "disk", before.diskLowMark())),
                 f.flag("copy_to_disk", before.copyToDisk()),
                 f.count("relief_batch_blocks", 1, 1_000, before.reliefBatchBlocks()),
                 f.number("operation_timeout_ms", 1, 86_400_000, before.operationTimeoutMs()),
@@ -115,6 +115,11 @@ record WorldSpec(
                 f.count("node_silent_ticks", 0, LARGE, before.nodeSilentTicks()),
                 f.flag("back_up", before.backUp()));
         f.end();
+        marks(f, "host", policy.hostHighMark(), policy.hostLowMark());
+        marks(f, "disk", policy.diskHighMark(), policy.diskLowMark());
+        if (policy.writePolicy() == WritePolicy.UNKNOWN) {
+            throw f.error("wants a write_policy that is known");
+        }
         return policy;
     }
 
@@ -154,6 +159,28 @@ record WorldSpec(
         ObjectNode line = JsonNodeFactory.instance.objectNode();
         line.set("world", world);
         return line;
+    }
+
+    /** The nodes, each with so many device pages that requests never use: blocks that are put on a host pass through them. */
+    List<SimNode.Spec> nodes(int sparePages) {
+        List<SimNode.Spec> all = new ArrayList<>();
+        for (SimNode.Spec node : nodes) {
+            Engine.Config e = node.engine();
+            all.add(new SimNode.Spec(node.name(), node.hostBlocks(), node.diskBlocks(), new Engine.Config(
+                    e.devicePages(), sparePages, e.retention(), e.maxContext(), e.kvBudgetBlocks(), e.blockTokens(), e.adapters())));
+        }
+        return all;
+    }
+
+    /** Where only the high mark is said, relief ends as soon as it is not reached any more. */
+    private static double low(Fields f, String tier, double before) {
+        return before == 0 ? f.fraction(tier + "_high_mark", 0) : before;
+    }
+
+    private static void marks(Fields f, String tier, double high, double low) {
+        if (low > high || (low == 0 && high > 0)) {
+            throw f.error("wants a " + tier + "_low_mark above 0 and not above the " + tier + "_high_mark, or both 0 for no water level");
+        }
     }
 
     /** Every node as a list of names. */

@@ -275,6 +275,13 @@ public final class SimNode implements AgentLink {
         }
     }
 
+    /** The command that the agent reads next; null when there is none. */
+    public @Nullable Command nextCommand() {
+        Life running = life;
+        List<Command> commands = world.log().commands(aggregate());
+        return running == null || running.nextCommand >= commands.size() ? null : commands.get(running.nextCommand);
+    }
+
     /** Reads the next command; false when there is none. */
     public boolean readCommand() {
         Command command = skipCommand();

@@ -77,6 +77,7 @@ public final class World {
     private boolean commitEach;
     private boolean duplicates;
     private boolean duplicatesLate;
+    private boolean overtaking;
     private long nowMs;
     private long nextTickMs = TICK_MS;
     private long wallSkewMs;
@@ -181,6 +182,11 @@ public final class World {
     /** Units of which {@code closed} says so stand still in {@link #settle}. */
     public void gate(BiPredicate<SimNode, Unit> closed) {
         gate = closed;
+    }
+
+    /** Whether a copy of the device may end before an older one that stands still. */
+    public void overtaking(boolean may) {
+        overtaking = may;
     }
 
     /** Commands of which {@code closed} says so are not read, nor what comes behind them. */
@@ -450,7 +456,7 @@ public final class World {
             if (!blocked.contains(unit.kind()) && !gate.test(node, unit)) {
                 return unit;
             }
-            if (unit.kind().ofDevice()) {
+            if (unit.kind().ofDevice() && !overtaking) {
                 blocked.add(unit.kind());
             }
         }

@@ -74,6 +74,9 @@ class ScenarioErrorsTest {
         "{\"do\":\"put\",\"tier\":\"STORE\",\"node\":\"a\",\"tokens\":[1,2]} | the STORE has none",
         "{\"show\":[\"nothing\"]}                                        | cannot show",
         "{\"expect\":{\"weather\":1}}                                    | unknown fields [weather]",
+        "{\"expect\":{\"absent\":[{\"tokens\":[1,2],\"tier\":\"HOTS\"}]}}       | wants one of",
+        "{\"expect\":{\"absent\":[{\"tokens\":[1,2],\"index\":1,\"tier\":\"HOST\"}]}} | that has 1 whole blocks",
+        "{\"expect\":{\"absent\":[{\"tier\":\"HOST\"}]}}                    | wants \"tokens\" or \"name\"",
         "{\"expect\":{\"requests\":[]}}                                  | wants an object",
         "{}                                                              | wants \"do\"",
         "{\"do\":\"settle\",\"do\":\"settle\"}                             | this is no JSON"})
@@ -92,6 +95,8 @@ class ScenarioErrorsTest {
         "{\"world\":{\"nodes\":[{\"id\":\"a\"},{\"id\":\"a\"}]}}  | two nodes a",
         "{\"world\":{\"nodes\":[{\"id\":\"a b\"}]}}             | has an id of",
         "{\"world\":{\"replicated\":true}}                    | takes 2 ranks or more",
+        "{\"world\":{\"nodes\":[]}}                           | at least one node",
+        "{\"world\":{\"policy\":{\"host_low_mark\":0.5}}}     | not above the host_high_mark",
         "{\"world\":{\"policy\":{\"host_high_mark\":2}}}      | from 0 to 1",
         "{\"world\":{\"commit\":\"never\"}}                   | wants one of"})
     void aWrongWorldIsNamed(String line, String reason) throws IOException {
@@ -113,6 +118,24 @@ class ScenarioErrorsTest {
         Run run = run(List.of(WORLD), "--mode", "twice");
         assertEquals(2, run.exit());
         assertTrue(run.err().contains("[straight, replay, duplicates, restart-everywhere]"), run::err);
+    }
+
+    /** 600 blocks go through as many device pages as it takes; a write-back that stands still does not hold them up. */
+    @Test
+    void blocksArePutWhateverStandsStill() throws IOException {
+        StringBuilder tokens = new StringBuilder("0");
+        for (int i = 1; i < 1_200; i++) {
+            tokens.append(',').append(i);
+        }
+        Run run = run(List.of(
+                "{\"world\":{\"nodes\":[{\"id\":\"a\",\"host_blocks\":700,\"disk_blocks\":4}]}}",
+                "{\"do\":\"gate\",\"kind\":\"WRITE_BACK\"}",
+                "{\"do\":\"put\",\"tier\":\"HOST\",\"tokens\":[" + tokens + "]}",
+                "{\"do\":\"put\",\"tier\":\"DISK\",\"name\":\"x\"}",
+                SUBMIT, SETTLE, "{\"do\":\"finish\",\"request\":\"r1\"}", SETTLE,
+                "{\"do\":\"put\",\"tier\":\"HOST\",\"tokens\":[7,7]}",
+                "{\"expect\":{\"free\":{\"a\":{\"HOST\":97}},\"placements\":[{\"name\":\"x\",\"tier\":\"DISK\",\"state\":\"SERVING\"}]}}"));
+        assertEquals(0, run.exit(), () -> run.out() + run.err());
     }
 
     @Test

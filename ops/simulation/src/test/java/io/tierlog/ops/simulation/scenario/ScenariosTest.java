@@ -9,8 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,10 +49,27 @@ class ScenariosTest {
         assertEquals(List.of(), failed);
     }
 
-    @Test
-    void theSameFileGivesTheSameOutput() throws IOException {
+    /** Each file with everything shown after every step. */
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void theSameFileGivesTheSameOutput(Mode mode, @TempDir Path directory) throws IOException {
         for (Path file : kept()) {
-            assertEquals(run(file, Mode.STRAIGHT), run(file, Mode.STRAIGHT), file::toString);
+            List<String> lines = Files.readAllLines(file);
+            if (lines.size() > 100) {
+                continue; // a hundred rounds of the same
+            }
+            List<String> shown = new ArrayList<>(List.of(lines.getFirst()));
+            for (String line : lines.subList(1, lines.size())) {
+                shown.add(line);
+                boolean prepares = line.contains("\"do\":\"put\"") || line.contains("\"do\":\"gate\"");
+                if (!prepares) {
+                    shown.add("{\"show\":[\"" + String.join("\",\"", ScenarioFile.SHOWN) + "\"]}");
+                }
+            }
+            Path copy = Files.write(directory.resolve("shown.jsonl"), shown);
+            List<String> once = run(copy, mode);
+            assertTrue(once.size() > 1, file::toString);
+            assertEquals(once, run(copy, mode), file::toString);
         }
     }
 
@@ -62,15 +81,28 @@ class ScenariosTest {
             String name = String.valueOf(file.getFileName()).replace(".jsonl", "");
             assertTrue(listed.stream().anyMatch(line -> line.contains("`" + name + "`")), () -> name + " is not in cases.md");
         }
+        for (String name : everyCase()) {
+            assertTrue(listed.stream().anyMatch(line -> line.startsWith("| " + name + " ")), () -> name + " has no row in cases.md");
+        }
         for (String line : listed) {
             for (String word : line.split("`", -1)) {
-                if (word.matches("[ABC][0-9]{2}[a-h]?-.*")) {
+                if (word.matches("[ABCS][0-9]{2}[a-h]?-.*")) {
                     assertTrue(Files.exists(KEPT.resolve(word + ".jsonl")), () -> word + " is listed and not there");
                 } else if (word.matches("[A-Z][A-Za-z]+Test[.#].*|[A-Z][A-Za-z]+Test")) {
                     assertTrue(testExists(word), () -> word + " is listed and not there");
                 }
             }
         }
+    }
+
+    private static List<String> everyCase() {
+        List<String> all = new ArrayList<>();
+        Map.of("A", 8, "B", 14, "C", 16).forEach((letter, last) -> {
+            for (int number = 1; number <= last; number++) {
+                all.add(letter + number);
+            }
+        });
+        return all;
     }
 
     private static boolean testExists(String word) {
