@@ -27,6 +27,9 @@ import java.util.List;
 final class GenerationFloors {
     private static final String NUMBER = "\\d{1,18}";
 
+    /** Listings of a directory that changes all the time, or in which the first number is not made yet. */
+    private static final int MOST_LISTINGS = 16;
+
     private final Path root;
     private final boolean fsync;
 
@@ -35,9 +38,27 @@ final class GenerationFloors {
         this.fsync = fsync;
     }
 
-    /** The floor of a fan directory: no object there has a generation above it and one. */
+    /**
+     * The floor of a fan directory: no object there has a generation above it and one.
+     *
+     * <p>A listing is no moment: it may miss the number that was made after it began, and the one that was removed before it came there. A floor
+     * never falls, so it is listed until twice the same is seen, and never believed to be gone where one was made.
+     */
     long of(Path fan) throws IOException {
-        return numbers(root.resolve(fan)).stream().mapToLong(Long::longValue).max().orElse(0);
+        Path directory = root.resolve(fan);
+        long floor = highest(directory);
+        for (int again = 0; again < MOST_LISTINGS; again++) {
+            long now = highest(directory);
+            if (now == floor && (now > 0 || !Files.isDirectory(directory))) {
+                return floor;
+            }
+            floor = Math.max(floor, now);
+        }
+        return floor;
+    }
+
+    private static long highest(Path directory) throws IOException {
+        return numbers(directory).stream().mapToLong(Long::longValue).max().orElse(0);
     }
 
     /** Raises a floor to a generation, if it is lower; by policy durable when this returns. */
