@@ -65,7 +65,7 @@ class SwarmTest {
     private static final class Unreadable extends AbstractSet<FaultKind> {
         @Override
         public boolean contains(Object kind) {
-            throw new OutOfMemoryError("planted");
+            throw new InternalError("planted");
         }
 
         @Override
@@ -88,7 +88,7 @@ class SwarmTest {
         assertEquals(1, report.violations(), report::text);
         assertEquals("1 violations", report.shortfall());
         assertNotNull(Episode.run(Choices.drawn(1), new Unreadable(), false).failure());
-        assertTrue(report.text().contains("VIOLATION in the episode of seed 1") && report.text().contains("OutOfMemoryError: planted"), report::text);
+        assertTrue(report.text().contains("VIOLATION in the episode of seed 1") && report.text().contains("InternalError: planted"), report::text);
     }
 
     /** What runs the episodes breaks, here by a time that no clock can hold: it does not end in silence. */
