@@ -19,8 +19,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** The events and decisions of a log, to be written again under another prefix with one record changed. */
@@ -150,16 +153,25 @@ final class LogCopy {
         Map<String, List<List<byte[][]>>> sides = new LinkedHashMap<>();
         sides.put(topics.events(), events);
         sides.put(topics.decisions(), decisions);
-        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
-                access.client(Map.of("acks", "all", "linger.ms", 5)), new ByteArraySerializer(), new ByteArraySerializer())) {
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        // One request at a time: a second batch that overtakes the first on a new partition is refused as out of order, again and again.
+        Map<String, Object> settings = access.client(Map.of("acks", "all", "linger.ms", 5, "max.in.flight.requests.per.connection", 1));
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
             sides.forEach((topic, partitions) -> {
                 for (int p = 0; p < partitions.size(); p++) {
                     for (byte[][] record : partitions.get(p)) {
-                        var _ = producer.send(new ProducerRecord<>(topic, p, record[0], record[1]));
+                        sent.add(producer.send(new ProducerRecord<>(topic, p, record[0], record[1])));
                     }
                 }
             });
             producer.flush();
+        }
+        for (Future<RecordMetadata> one : sent) {
+            try {
+                one.get();
+            } catch (InterruptedException | ExecutionException e) {
+                throw new AssertionError("the copy of the log is not whole", e);
+            }
         }
     }
 
