@@ -9,7 +9,10 @@ public sealed interface Decision extends WireRecord
         permits PartitionOpened, TimeAdvanced, InputSkipped, InputRefused, InputTaken, SweepAdvanced, AgentAccepted, AgentRefused,
                 NodeEnded, NodeSeen, EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
                 OperationOverdue, OperationEnded, OrphanAdopted, LeaseRequested, LeaseHeld, LeaseEnded, BlocksPlaced, BlocksBackedUp,
-                BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted {
+                BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted,
+                ConfigWarning, GroupsAdvanced, QuotaExceeded, MigrationSubmitted, MigrationRejected, MigrationCompleted, MarkAdded, MarkConsumed,
+                MarkExpired, MarkCleared, DrainChanged, NodeDrained, MigrationOpened, MigrationDeclined, MigrationTaken, MigrationStopping,
+                MigrationNoted, MigrationChanged {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

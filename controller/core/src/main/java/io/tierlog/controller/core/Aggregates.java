@@ -6,6 +6,7 @@ final class Aggregates {
     static final String NODE = "node/";
     static final String STORE = "store/";
     static final String POLICY = "policy";
+    static final String MIGRATION = "migration/";
 
     private static final String CLOCK = "clock/";
     private static final String CONTROLLER = "controller/";
@@ -30,6 +31,10 @@ final class Aggregates {
 
     static boolean isNode(String aggregate) {
         return aggregate.length() > NODE.length() && aggregate.startsWith(NODE);
+    }
+
+    static boolean isMigration(String aggregate) {
+        return aggregate.length() > MIGRATION.length() && aggregate.startsWith(MIGRATION);
     }
 
     static boolean isStore(String aggregate) {

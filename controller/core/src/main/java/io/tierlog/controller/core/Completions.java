@@ -115,8 +115,9 @@ final class Completions {
             }
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
-            // What was copied is dropped by relief, which goes on after this.
-            case BACK_UP, LOAD_BACK, COPY, PROMOTE, UNKNOWN -> {}
+            // What was copied for a water level of the tier is dropped by relief, which goes on after this.
+            case COPY -> Migrations.ended(n, c.operation(), row, c, s);
+            case BACK_UP, LOAD_BACK, PROMOTE, UNKNOWN -> {}
         }
     }
 

@@ -8,9 +8,15 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.NamespaceRow;
+import io.tierlog.schemas.state.NamespaceTierRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +45,9 @@ import org.jspecify.annotations.Nullable;
  * Confined to one call of evolve. The price: a copy costs one row and a leaf two.
  */
 final class Copies {
+    /** Under which the counts of all copies stand; no group has this name. */
+    static final String ALL = "*";
+
     private final Tables tables;
     private final String aggregate;
     private final Bytes digest;
@@ -48,10 +57,22 @@ final class Copies {
     private final long epoch;
     private final boolean alive;
     private final boolean ordered;
+    private final Supplier<String> groupOfNew;
+    private final long nowMs;
+    private final Map<String, Deltas> deltas = new LinkedHashMap<>();
     private Slot near = new Slot();
     private Slot far = new Slot();
-    private long used;
-    private long leaving;
+
+    /** What a group has more than before; of all copies, that of the empty text. */
+    static final class Deltas {
+        long used;
+        long leaving;
+
+        private void add(int moreUsed, int moreLeaving) {
+            used += moreUsed;
+            leaving += moreLeaving;
+        }
+    }
 
     /** A row that is open: as the table has it, and as it is to be. */
     private static final class Slot {
@@ -69,6 +90,8 @@ final class Copies {
         int holds;
         boolean stored;
         boolean refused;
+        String group = "";
+        long usedMs;
         @Nullable String operation;
 
         /** Nothing is there. */
@@ -84,6 +107,8 @@ final class Copies {
             holds = 0;
             stored = false;
             refused = false;
+            group = "";
+            usedMs = 0;
             operation = null;
         }
 
@@ -99,6 +124,8 @@ final class Copies {
             holds = row.holds();
             stored = row.stored();
             refused = row.refused();
+            group = row.group();
+            usedMs = row.usedMs();
             operation = row.operation();
         }
 
@@ -108,9 +135,16 @@ final class Copies {
         }
     }
 
-    /** Copies on {@code tier} of {@code aggregate}; {@code node} is null for the store. */
-    Copies(Tables tables, String aggregate, @Nullable NodeRow node, Tier tier, String namespace) {
+    /**
+     * Copies on {@code tier} of {@code aggregate}; {@code node} is null for the store.
+     *
+     * @param groupOfNew group that copies count for which are not there yet
+     * @param nowMs log time, milliseconds since 1970
+     */
+    Copies(Tables tables, String aggregate, @Nullable NodeRow node, Tier tier, String namespace, Supplier<String> groupOfNew, long nowMs) {
         this.tables = tables;
+        this.groupOfNew = groupOfNew;
+        this.nowMs = nowMs;
         this.aggregate = aggregate;
         this.digest = Namespaces.digest(namespace);
         this.namespace = namespace;
@@ -129,22 +163,42 @@ final class Copies {
         };
     }
 
-    /** Copies more than before in any state, count. */
-    long used() {
-        return used;
-    }
-
-    /** Copies on their way out more than before, count. */
-    long leaving() {
-        return leaving;
+    /** What has changed of the counts: of all copies under the empty text, and of each group. */
+    Map<String, Deltas> deltas() {
+        return deltas;
     }
 
     /** Remembers the text of the namespace, for facts about copies that are known by its digest alone. */
     void rememberNamespace() {
         RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
         if (tables.get(Rows.NAMESPACES, key) == null) {
-            tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace));
+            tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, List.of()));
         }
+    }
+
+    /** The namespace has so many copies more on the tier. */
+    void countNamespace(long more) {
+        rememberNamespace();
+        RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
+        NamespaceRow row = tables.get(Rows.NAMESPACES, key);
+        List<NamespaceTierRow> tiers = new ArrayList<>();
+        long used = more;
+        if (row != null && row.incarnation() == incarnation) {
+            for (NamespaceTierRow candidate : row.tiers()) {
+                if (candidate.tier() == tier) {
+                    used += candidate.usedBlocks();
+                } else {
+                    tiers.add(candidate);
+                }
+            }
+        }
+        if (used < 0) {
+            throw new IllegalHistory("Namespace " + namespace + " holds less than nothing of " + tier);
+        }
+        if (used > 0) {
+            tiers.add(new NamespaceTierRow(tier, used));
+        }
+        tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, tiers));
     }
 
     /**
@@ -168,6 +222,7 @@ final class Copies {
         }
         if (slot.touch < touch) {
             slot.touch = touch;
+            slot.usedMs = nowMs;
             slot.dirty = true;
         }
     }
@@ -189,7 +244,10 @@ final class Copies {
         slot.page = paged.page();
         slot.generation = paged.generation();
         slot.crc32c = paged.crc32c();
-        slot.touch = Math.max(slot.touch, touch);
+        if (slot.touch < touch) {
+            slot.touch = touch;
+            slot.usedMs = nowMs;
+        }
         slot.stored |= stored;
         slot.dirty = true;
         if (!isGoing(slot.state) || anew) {
@@ -208,6 +266,11 @@ final class Copies {
         return go(block, operation, CopyState.COPYING);
     }
 
+    /** A COPY of it to another tier was issued, after which it shall stay; answers with its last use. */
+    long lend(Block block, String operation) {
+        return go(block, operation, CopyState.LENDING);
+    }
+
     private long go(Block block, String operation, CopyState state) {
         Slot slot = open(block.key());
         if (slot.state != CopyState.SERVING) {
@@ -223,7 +286,7 @@ final class Copies {
         Slot slot = open(block.key());
         if (operation.equals(slot.operation)) {
             slot.operation = null;
-            become(slot, isGoing(slot.state) ? CopyState.SERVING : CopyState.ABSENT);
+            become(slot, isGoing(slot.state) || slot.state == CopyState.LENDING ? CopyState.SERVING : CopyState.ABSENT);
         }
     }
 
@@ -233,6 +296,24 @@ final class Copies {
         if (operation.equals(slot.operation)) {
             slot.refused = !taken;
             settle(block, operation);
+        }
+    }
+
+    /** Whether the store is known to have the block. */
+    boolean isStored(Block block) {
+        Slot slot = open(block.key());
+        return slot.state != CopyState.ABSENT && slot.stored;
+    }
+
+    /** The copy counts for another group from here on. */
+    void regroup(Block block, String group) {
+        Slot slot = open(block.key());
+        if (slot.state != CopyState.ABSENT && !slot.group.equals(group)) {
+            int leaves = isGoing(slot.state) ? 1 : 0;
+            count(slot.group, -1, -leaves);
+            count(group, 1, leaves);
+            slot.group = group;
+            slot.dirty = true;
         }
     }
 
@@ -259,6 +340,7 @@ final class Copies {
         Slot slot = open(block.key());
         if (slot.state != CopyState.ABSENT && slot.touch < touch) {
             slot.touch = touch;
+            slot.usedMs = nowMs;
             slot.refused = false;
             slot.dirty = true;
         }
@@ -300,17 +382,23 @@ final class Copies {
     private void become(Slot slot, CopyState state) {
         boolean wasChild = slot.isChild();
         boolean served = isServed(slot.state);
-        used += weight(state) - weight(slot.state);
-        leaving += (isGoing(state) ? 1 : 0) - (isGoing(slot.state) ? 1 : 0);
+        if (slot.state == CopyState.ABSENT && ordered) {
+            slot.group = groupOfNew.get();
+        }
+        int more = weight(state) - weight(slot.state);
+        int moreLeaving = (isGoing(state) ? 1 : 0) - (isGoing(slot.state) ? 1 : 0);
+        count(ALL, more, moreLeaving);
+        count(slot.group, more, moreLeaving);
         slot.state = state;
         slot.dirty = true;
         // What is copied tells its parent of its use at once, for the parent may be copied in the same move.
-        boolean tells = wasChild != slot.isChild() || state == CopyState.COPYING;
+        boolean tells = wasChild != slot.isChild() || state == CopyState.COPYING || state == CopyState.LENDING;
         if (ordered && tells && !slot.parent.isEmpty()) {
             Slot parent = open(slot.parent);
             if (wasChild) {
                 parent.children -= slot.isChild() ? 0 : 1;
                 // What never served was never used.
+                parent.usedMs = served && slot.touch > parent.touch ? slot.usedMs : parent.usedMs;
                 parent.touch = served ? Math.max(parent.touch, slot.touch) : parent.touch;
                 if (parent.children < 0) {
                     throw new IllegalHistory("A block lost a child that it never had: " + slot.parent);
@@ -330,7 +418,13 @@ final class Copies {
 
     /** Whether a copy in that state can be read by anybody. */
     static boolean isServed(CopyState state) {
-        return state == CopyState.SERVING || state == CopyState.COPYING;
+        return state == CopyState.SERVING || state == CopyState.COPYING || state == CopyState.LENDING;
+    }
+
+    private void count(String group, int more, int moreLeaving) {
+        if (!group.isEmpty() && (more != 0 || moreLeaving != 0)) {
+            deltas.computeIfAbsent(group, g -> new Deltas()).add(more, moreLeaving);
+        }
     }
 
     private static boolean isGoing(CopyState state) {
@@ -390,8 +484,7 @@ final class Copies {
             slot.before = null;
         } else {
             PlacementRow after = new PlacementRow(slot.state, incarnation, epoch, slot.page, slot.generation, slot.crc32c, slot.index,
-                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused,
-                    slot.operation);
+                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused, slot.group, slot.usedMs, slot.operation);
             tables.put(Rows.PLACEMENTS, key, after);
             reorder(key, before, after);
             slot.before = after;
@@ -402,7 +495,21 @@ final class Copies {
     private void erase(RowKey.Copy key, PlacementRow row) {
         tables.delete(Rows.PLACEMENTS, key);
         if (ordered && isLeaf(row)) {
-            tables.delete(Rows.ORDER, orderOf(key, row));
+            takeOut(orderOf(key, row), row.group());
+        }
+    }
+
+    private void takeOut(RowKey.Order place, String group) {
+        tables.delete(Rows.ORDER, place);
+        if (!group.isEmpty()) {
+            tables.delete(Rows.ORDER, place.of(group));
+        }
+    }
+
+    private void putIn(RowKey.Order place, String group) {
+        tables.put(Rows.ORDER, place, Rows.ENTRY);
+        if (!group.isEmpty()) {
+            tables.put(Rows.ORDER, place.of(group), Rows.ENTRY);
         }
     }
 
@@ -412,11 +519,12 @@ final class Copies {
         }
         RowKey.Order was = before != null && isLeaf(before) ? orderOf(key, before) : null;
         RowKey.Order is = isLeaf(after) ? orderOf(key, after) : null;
-        if (was != null && !was.equals(is)) {
-            tables.delete(Rows.ORDER, was);
+        boolean sameGroup = before != null && before.group().equals(after.group());
+        if (before != null && was != null && !(was.equals(is) && sameGroup)) {
+            takeOut(was, before.group());
         }
-        if (is != null && !is.equals(was)) {
-            tables.put(Rows.ORDER, is, Rows.ENTRY);
+        if (is != null && !(is.equals(was) && sameGroup)) {
+            putIn(is, after.group());
         }
     }
 
@@ -425,7 +533,7 @@ final class Copies {
         return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
     }
 
-    /** The place of a copy in the order of leaving. */
+    /** The place of a copy in the order of leaving of its tier; its group's order has it too. */
     static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row) {
         return orderOf(key, row, row.touch());
     }
@@ -434,6 +542,6 @@ final class Copies {
     static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, long touch) {
         int kept = row.stored() ? RowKey.Order.HELD : row.refused() ? RowKey.Order.REFUSED : RowKey.Order.LAST;
         int shallowness = Integer.MAX_VALUE - row.index();
-        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), kept, touch, shallowness, key.namespace(), key.block());
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), "", kept, touch, shallowness, key.namespace(), key.block());
     }
 }

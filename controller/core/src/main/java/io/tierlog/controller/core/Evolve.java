@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.TakenInput;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
@@ -9,15 +10,32 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.MarkAdded;
+import io.tierlog.schemas.decision.MarkCleared;
+import io.tierlog.schemas.decision.MarkConsumed;
+import io.tierlog.schemas.decision.MarkExpired;
+import io.tierlog.schemas.decision.MigrationChanged;
+import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationDeclined;
+import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.decision.MigrationOpened;
+import io.tierlog.schemas.decision.MigrationRejected;
+import io.tierlog.schemas.decision.MigrationStopping;
+import io.tierlog.schemas.decision.MigrationSubmitted;
+import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
@@ -28,6 +46,7 @@ import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SealedNoted;
@@ -69,8 +88,8 @@ final class Evolve {
             case NodeEnded f -> EvolveNodes.ended(t, f);
             case EngineJoined f -> EvolveNodes.joined(t, f);
             case EngineLeft f -> EvolveNodes.left(t, f);
-            case WaterLevelCrossed f -> EvolveNodes.inRelief(t, f, f.tier(), true);
-            case WaterLevelRelieved f -> EvolveNodes.inRelief(t, f, f.tier(), false);
+            case WaterLevelCrossed f -> EvolveNodes.inRelief(t, f, f.group(), f.tier(), true);
+            case WaterLevelRelieved f -> EvolveNodes.inRelief(t, f, f.group(), f.tier(), false);
             case RequestAdmitted f -> EvolveRequests.admitted(t, f);
             case RequestTransitioned f -> EvolveRequests.transitioned(t, f);
             case SealedNoted f -> EvolveRequests.sealed(t, f);
@@ -84,8 +103,22 @@ final class Evolve {
             case BlocksTouched f -> EvolveCopies.touched(t, f);
             case BlocksBackedUp f -> EvolveCopies.backedUp(t, f);
             case BlocksRemoved f -> EvolveCopies.removed(t, f);
+            case GroupsAdvanced f -> EvolveGroups.advanced(t, f);
+            case MarkAdded f -> EvolveMarks.added(t, f);
+            case MarkConsumed f -> EvolveMarks.consumed(t, f);
+            case MarkExpired f -> EvolveMarks.expired(t, f);
+            case MarkCleared f -> EvolveMarks.cleared(t, f);
+            case DrainChanged f -> EvolveMigrations.drain(t, f);
+            case NodeDrained f -> EvolveMigrations.drained(t, f);
+            case MigrationOpened f -> EvolveMigrations.opened(t, f);
+            case MigrationTaken f -> EvolveMigrations.taken(t, f);
+            case MigrationStopping f -> EvolveMigrations.stopping(t, f);
+            case MigrationNoted f -> EvolveMigrations.noted(t, f);
+            case MigrationChanged f -> EvolveMigrations.changed(t, f);
+            case MigrationCompleted f -> EvolveMigrations.completed(t, f);
             // These are on record for readers of the log; no decision goes by them.
-            case InputSkipped _, InputRefused _, InputTaken _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _ -> {}
+            case InputSkipped _, InputRefused _, InputTaken _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,
+                    QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _ -> {}
         }
     }
 
@@ -122,6 +155,15 @@ final class Evolve {
             throw new IllegalHistory("Policy version " + fact.version() + " comes after " + clock.policyVersion());
         }
         t.put(Rows.CLOCK, key(fact), new ClockRow(clock.logTimeMs(), clock.ticks(), clock.coreVersion(), fact.version(), fact.policy()));
+    }
+
+    /** The policy that is in force in the partition of the fact. */
+    static Policy policy(Tables t, Decision fact) {
+        ClockRow clock = t.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clockOf(fact.envelope().sender())));
+        if (clock == null) {
+            throw new IllegalHistory("The partition was never opened");
+        }
+        return clock.policy();
     }
 
     private static ClockRow clock(Tables t, Decision fact) {

@@ -62,22 +62,37 @@ final class EvolveCopies {
 
     /** The copies on a tier of the aggregate that the fact is about. */
     static Copies open(Tables t, Decision fact, Tier tier, String namespace) {
-        return new Copies(t, fact.envelope().aggregate(), owner(t, fact), tier, namespace);
+        return new Copies(t, fact.envelope().aggregate(), owner(t, fact), tier, namespace,
+                () -> Groups.of(Evolve.policy(t, fact), namespace), fact.envelope().timeMs());
     }
 
     /** Writes what is open, and the counts of the tier when they have changed. */
     static void close(Tables t, Decision fact, Tier tier, Copies copies) {
         copies.close();
         NodeRow owner = owner(t, fact);
-        if (owner != null && (copies.used() != 0 || copies.leaving() != 0)) {
-            NodeState node = NodeState.of(owner);
-            NodeState.TierState use = node.tier(tier);
-            use.usedBlocks += copies.used();
-            use.leavingBlocks += copies.leaving();
-            if (use.usedBlocks < 0 || use.leavingBlocks < 0) {
-                throw new IllegalHistory("A tier holds less than nothing: " + use.toRow());
+        if (owner == null || copies.deltas().isEmpty()) {
+            return;
+        }
+        NodeState node = NodeState.of(owner);
+        copies.deltas().forEach((group, more) -> {
+            if (group.equals(Copies.ALL)) {
+                count(node.tier(tier), more);
+            } else {
+                node.shares.count(group, tier, more.used, more.leaving);
             }
-            t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        });
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        Copies.Deltas all = copies.deltas().get(Copies.ALL);
+        if (all != null && all.used != 0 && Copies.isOrdered(tier)) {
+            copies.countNamespace(all.used);
+        }
+    }
+
+    private static void count(NodeState.TierState use, Copies.Deltas more) {
+        use.usedBlocks += more.used;
+        use.leavingBlocks += more.leaving;
+        if (use.usedBlocks < 0 || use.leavingBlocks < 0) {
+            throw new IllegalHistory("A tier holds less than nothing: " + use.toRow());
         }
     }
 

@@ -86,9 +86,13 @@ final class EvolveNodes {
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 
-    static void inRelief(Tables t, Decision fact, Tier tier, boolean inRelief) {
+    static void inRelief(Tables t, Decision fact, String group, Tier tier, boolean inRelief) {
         NodeState node = NodeState.of(Evolve.node(t, fact));
-        node.tier(tier).inRelief = inRelief;
+        if (group.isEmpty()) {
+            node.tier(tier).inRelief = inRelief;
+        } else {
+            node.shares.inRelief(group, tier, inRelief);
+        }
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 }

@@ -2,9 +2,11 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.LeaseEnded;
@@ -18,6 +20,7 @@ import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Facts about operations and leases. Without state. */
 final class EvolveOperations {
@@ -35,7 +38,8 @@ final class EvolveOperations {
         begin(t, fact, kept);
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.commandSequence = fact.commandSequence();
-        count(node, fact.kind(), fact.from(), 1);
+        count(node, fact.kind(), fact.from(), fact.move(), 1);
+        route(node, fact.kind(), Move.of(fact), fact.move(), 1, fact.blocks().size());
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
         String request = fact.request();
         if (fact.kind() == OperationKind.WRITE_BACK && request != null) {
@@ -65,24 +69,47 @@ final class EvolveOperations {
         EvolveCopies.close(t, fact, tier, copies);
     }
 
-    /** What is copied has on the other tier the use that it has here: to be copied is none. */
+    /** What is copied has on the other tier the use that it has here: to be copied is none. What is on the device is written as anew. */
     private static void beginCopy(Tables t, OperationIssued fact) {
-        Copies from = EvolveCopies.open(t, fact, fact.from(), fact.namespace());
-        Copies to = EvolveCopies.open(t, fact, fact.to(), fact.namespace());
+        Copies from = Copies.isOrdered(fact.from()) ? EvolveCopies.open(t, fact, fact.from(), fact.namespace()) : null;
+        Copies to = Copies.isOrdered(fact.to()) ? EvolveCopies.open(t, fact, fact.to(), fact.namespace()) : null;
+        boolean leaves = leaves(fact.move());
         for (Block block : fact.blocks()) {
-            to.write(block, fact.operation(), from.copy(block, fact.operation()));
+            long touch = 0;
+            if (from != null) {
+                touch = leaves ? from.copy(block, fact.operation()) : from.lend(block, fact.operation());
+            }
+            if (to != null) {
+                to.write(block, fact.operation(), touch);
+            }
         }
-        to.rememberNamespace();
-        EvolveCopies.close(t, fact, fact.from(), from);
-        EvolveCopies.close(t, fact, fact.to(), to);
+        if (from != null) {
+            EvolveCopies.close(t, fact, fact.from(), from);
+        }
+        if (to != null) {
+            to.rememberNamespace();
+            EvolveCopies.close(t, fact, fact.to(), to);
+        }
+    }
+
+    /** Whether what is copied is to leave its source afterwards. */
+    private static boolean leaves(@Nullable MoveCause move) {
+        return move == null || move.retention() == Retention.DELETE_SOURCE;
     }
 
     /** Keeps count of the operations in flight that empty a tier. */
-    private static void count(NodeState node, OperationKind kind, Tier from, int more) {
+    private static void count(NodeState node, OperationKind kind, Tier from, @Nullable MoveCause move, int more) {
         switch (kind) {
             case DROP -> node.tier(from).drops += more;
-            case COPY -> node.tier(from).copies += more;
+            case COPY -> node.tier(from).copies += leaves(move) && Copies.isOrdered(from) ? more : 0;
             case WRITE_BACK, LOAD_BACK, PREFETCH, BACK_UP, PROMOTE, UNKNOWN -> {}
+        }
+    }
+
+    /** Keeps count of the copies in flight on each route. */
+    private static void route(NodeState node, OperationKind kind, Move move, @Nullable MoveCause cause, int operations, int blocks) {
+        if (kind == OperationKind.COPY && cause != null) {
+            node.shares.moving(cause.group(), move.from(), move.to(), operations, blocks);
         }
     }
 
@@ -122,21 +149,30 @@ final class EvolveOperations {
         }
         if (row.kind() == OperationKind.DROP || row.kind() == OperationKind.COPY) {
             NodeState state = NodeState.of(Evolve.node(t, fact));
-            count(state, row.kind(), row.from(), -1);
+            count(state, row.kind(), row.from(), row.move(), -1);
+            route(state, row.kind(), Move.of(row), row.move(), -1, -row.blockCount());
             t.put(Rows.NODES, Evolve.key(fact), state.toRow());
         }
     }
 
     /** What was copied serves on here, and knows whether the other tier has taken it. */
     private static void endCopy(Tables t, OperationEnded fact, OperationRow row) {
-        Copies from = EvolveCopies.open(t, fact, row.from(), row.namespace());
-        Copies to = EvolveCopies.open(t, fact, row.to(), row.namespace());
+        Copies from = Copies.isOrdered(row.from()) ? EvolveCopies.open(t, fact, row.from(), row.namespace()) : null;
+        Copies to = Copies.isOrdered(row.to()) ? EvolveCopies.open(t, fact, row.to(), row.namespace()) : null;
         for (Block block : row.blocks()) {
-            to.settle(block, fact.operation());
-            from.copied(block, fact.operation(), to.serves(block));
+            if (to != null) {
+                to.settle(block, fact.operation());
+            }
+            if (from != null) {
+                from.copied(block, fact.operation(), to == null ? from.isStored(block) : to.serves(block));
+            }
         }
-        EvolveCopies.close(t, fact, row.from(), from);
-        EvolveCopies.close(t, fact, row.to(), to);
+        if (from != null) {
+            EvolveCopies.close(t, fact, row.from(), from);
+        }
+        if (to != null) {
+            EvolveCopies.close(t, fact, row.to(), to);
+        }
     }
 
     /** What an operation had taken of copies and leaves behind. When all of its blocks were done, that is nothing but holds. */

@@ -68,6 +68,9 @@ final class Forgetting {
                 case RowKey.Timer.REQUEST -> request(t, timer, key, nowMs);
                 // Timers of leases are taken back when the lease ends.
                 case RowKey.Timer.LEASE -> {}
+                // Those of marks go with the fact that the mark's time is over, or that it is gone.
+                case RowKey.Timer.MARK -> {}
+                case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
                 default -> throw new IllegalHistory("A timer of kind " + timer.kind());
             }
         }

@@ -27,6 +27,13 @@ import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.LoadBackFailed;
+import io.tierlog.schemas.event.MarksClearRequested;
+import io.tierlog.schemas.event.MigrationAssigned;
+import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.MigrationRecalled;
+import io.tierlog.schemas.event.MigrationReported;
+import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PolicyChangeRequested;
@@ -44,6 +51,7 @@ import io.tierlog.schemas.event.WaitExpired;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import io.tierlog.schemas.state.NodeRow;
+import java.util.function.Consumer;
 
 /**
  * The front door of decide: whose input it is, whether it may be taken at all, and which room it goes to. Without state.
@@ -68,6 +76,13 @@ final class Inputs {
             case Tick e -> Ticks.decide(d, e);
             case PolicyChangeRequested e -> PolicyInputs.change(d, e);
             case PolicyPublished e -> PolicyInputs.published(d, e);
+            case MigrationRequested e -> MigrationInputs.requested(d, e);
+            case MigrationCancelRequested e -> MigrationInputs.cancel(d, e);
+            case MigrationReported e -> MigrationInputs.reported(d, e);
+            case MigrationAssigned e -> NodeMigrations.assigned(d, e);
+            case MigrationRecalled e -> NodeMigrations.recalled(d, e);
+            case MarksClearRequested e -> ofOperator(d, e, n -> Marks.clear(n, e));
+            case NodeDrainRequested e -> ofOperator(d, e, n -> Drains.requested(n, e));
             case BlocksStored e -> StoreInputs.stored(d, e);
             case AgentRegistering e -> Registration.decide(d, e);
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
@@ -75,6 +90,19 @@ final class Inputs {
                     OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
                     LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, BlocksSeenStored _, DropDone _,
                     DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
+        }
+    }
+
+    /** What an operator says to a node counts whatever life the node is in. */
+    private static void ofOperator(Draft d, Event event, Consumer<NodeDraft> decision) {
+        String aggregate = event.envelope().aggregate();
+        NodeDraft n = Aggregates.isNode(aggregate) ? d.node(aggregate) : null;
+        if (!Aggregates.isNode(aggregate)) {
+            d.refuse(d.envelope(aggregate, 0), event, RefusalReason.WRONG_AGGREGATE, "This event is about a node, not " + aggregate);
+        } else if (n == null) {
+            d.refuse(d.envelope(aggregate, 0), event, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
+        } else {
+            decision.accept(n);
         }
     }
 
@@ -145,7 +173,9 @@ final class Inputs {
             case DropFailed e -> Completions.decide(n, e, Completion.of(e));
             case OperationCancelled e -> Completions.cancelled(n, e);
             case CommandRefused e -> Completions.refused(n, e);
-            case Tick _, PolicyChangeRequested _, PolicyPublished _, BlocksStored _, AgentRegistering _ ->
+            case Tick _, PolicyChangeRequested _, PolicyPublished _, BlocksStored _, AgentRegistering _, MigrationRequested _,
+                    MigrationCancelRequested _, MigrationReported _, MigrationAssigned _, MigrationRecalled _, MarksClearRequested _,
+                    NodeDrainRequested _ ->
                 throw new IllegalStateException(event.getClass().getSimpleName() + " is no event of a registered agent");
         }
     }

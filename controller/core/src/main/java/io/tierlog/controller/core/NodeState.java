@@ -25,6 +25,7 @@ final class NodeState {
     final List<EngineRow> engines;
     final List<TierState> tiers = new ArrayList<>();
     @Nullable SweepRow sweep;
+    final Shares shares;
 
     /** Use of one tier. */
     static final class TierState {
@@ -71,6 +72,7 @@ final class NodeState {
             tiers.add(new TierState(tier));
         }
         sweep = row.sweep();
+        shares = Shares.of(row.shares());
     }
 
     private NodeState(AgentAccepted fact, @Nullable NodeRow last) {
@@ -82,6 +84,8 @@ final class NodeState {
         engines = new ArrayList<>();
         fact.tiers().forEach(tier -> tiers.add(new TierState(tier.tier(), tier.capacityBlocks(), tier.blockBytes())));
         sweep = last == null ? null : last.sweep();
+        shares = Shares.of(last == null ? null : last.shares());
+        shares.restart();
     }
 
     static NodeState of(NodeRow row) {
@@ -111,6 +115,6 @@ final class NodeState {
             tierRows.add(tier.toRow());
         }
         return new NodeRow(processId, incarnation, alive, heardTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
-                tierRows, sweep);
+                tierRows, sweep, shares.toRow());
     }
 }

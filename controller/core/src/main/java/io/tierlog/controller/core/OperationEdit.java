@@ -34,11 +34,11 @@ final class OperationEdit {
     static OperationRow issued(OperationIssued fact, List<Block> kept) {
         return new OperationRow(fact.envelope().incarnation(), fact.kind(), OperationState.ISSUED, fact.from(), fact.to(),
                 fact.request(), fact.attempt(), null, fact.namespace(), fact.root(), fact.blocks().size(), kept, fact.deadlineMs(),
-                0, 0, true);
+                0, 0, true, fact.move());
     }
 
     OperationRow toRow() {
         return new OperationRow(was.incarnation(), was.kind(), state, was.from(), was.to(), was.request(), was.attempt(), lease,
-                was.namespace(), was.root(), was.blockCount(), blocks, deadlineMs, cancels, endedMs, settled);
+                was.namespace(), was.root(), was.blockCount(), blocks, deadlineMs, cancels, endedMs, settled, was.move());
     }
 }

@@ -34,7 +34,7 @@ final class Operations {
         CommandHeader header = n.nextHeader();
         Move move = Move.of(kind, from);
         n.fact(new OperationIssued(n.envelope(), operation, kind, from, move.to(), purpose.request(), purpose.attempt(), purpose.namespace(),
-                purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs())));
+                purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs()), null));
         return new Issued(operation, header);
     }
 

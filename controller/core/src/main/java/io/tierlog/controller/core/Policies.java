@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
@@ -9,7 +11,10 @@ import java.util.List;
 /** The policy before anybody has set one, and what a policy must be like. */
 public final class Policies {
     /** In force, as version 0, until a version is published. Part of the core's version. */
-    public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true);
+    public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true, null);
+
+    /** What holds of migration where a policy says nothing: no groups. Part of the core's version. */
+    private static final MigrationPolicy NO_GROUPS = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of());
 
     /** Longest time in a policy: a day, in milliseconds. */
     private static final long LONGEST_MS = 86_400_000;
@@ -20,6 +25,12 @@ public final class Policies {
     private static final double LEAST_MARK = 0.000_001;
 
     private Policies() {}
+
+    /** Groups, quotas and routes of a policy, and what holds where it says nothing. */
+    public static MigrationPolicy migration(Policy policy) {
+        MigrationPolicy migration = policy.migration();
+        return migration == null ? NO_GROUPS : migration;
+    }
 
     /** Everything that is wrong with {@code policy}, a sentence each; nothing when it can be used. */
     static List<String> findings(Policy policy, Limits limits) {

@@ -42,14 +42,14 @@ final class Relief {
         }
         long version = n.d.clock().policyVersion();
         if (!tier.inRelief()) {
-            n.fact(new WaterLevelCrossed(n.envelope(), level.tier(), tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
+            n.fact(new WaterLevelCrossed(n.envelope(), level.tier(), "", tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
                     level.highMark(), version));
             n.d.evolve();
         }
         int sent = tier.copies() == 0 || level.isHigh(tier) ? send(n, level, tier, budget) : 0;
         tier = row(n, level.tier());
         if (tier != null && tier.copies() == 0 && level.isLow(tier)) {
-            n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
+            n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), "", tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
                     level.lowMark(), version));
             n.d.evolve();
         }
@@ -82,7 +82,7 @@ final class Relief {
                 new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Operations.blocks(batch.blocks()));
         if (batch.way().kind() == OperationKind.COPY) {
             n.d.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.way().other(), batch.namespace(),
-                    batch.blocks()));
+                    batch.blocks(), null));
         } else {
             n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.namespace(), batch.blocks(),
                     batch.way().other()));

@@ -117,6 +117,12 @@ public sealed interface RowKey<K> {
         /** For a request. */
         static final int REQUEST = 3;
 
+        /** For a mark. */
+        static final int MARK = 4;
+
+        /** For a node's part of a migration, or the migration itself. */
+        static final int MIGRATION = 5;
+
         static Timer read(String aggregate, KeyReader in) {
             return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());
         }
@@ -186,20 +192,43 @@ public sealed interface RowKey<K> {
         }
     }
 
+    /** Key of a mark: the block. */
+    record Mark(String aggregate, Bytes namespace, Bytes block) implements RowKey<Mark> {
+        static Mark read(String aggregate, KeyReader in) {
+            return new Mark(aggregate, in.bytes(Namespaces.DIGEST_BYTES), in.rest());
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.bytes(namespace);
+            out.bytes(block);
+        }
+
+        @Override
+        public int order(Mark that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            if (c == 0) {
+                c = namespace.compareTo(that.namespace);
+            }
+            return c != 0 ? c : block.compareTo(that.block);
+        }
+    }
+
     /**
      * Key in the order of leaving: the first is the first to go.
      *
      * @param aggregate the node
      * @param tier the tier
      * @param incarnation life of the node that the copy belongs to
+     * @param group group whose order it is; empty text for that of all copies of the tier
      * @param kept one of the constants below: whether the block is known to be held elsewhere too; what is not goes last
      * @param touch last use; coldest first
      * @param shallowness the higher, the nearer to the start of the prompt; among equals the deeper one goes first
      * @param namespace digest of the namespace
      * @param block the block
      */
-    record Order(String aggregate, Tier tier, long incarnation, int kept, long touch, int shallowness, Bytes namespace, Bytes block)
-            implements RowKey<Order> {
+    record Order(String aggregate, Tier tier, long incarnation, String group, int kept, long touch, int shallowness, Bytes namespace,
+            Bytes block) implements RowKey<Order> {
         /** The store holds the block too. */
         static final int HELD = 0;
 
@@ -209,20 +238,29 @@ public sealed interface RowKey<K> {
         /** Nor did the tier below take it. */
         static final int REFUSED = 2;
 
+        /** No class: behind the last one. */
+        static final int END = 3;
+
         static Order read(String aggregate, KeyReader in) {
-            return new Order(aggregate, in.tier(), in.int64(), in.int32(), in.int64(), in.int32(), in.bytes(Namespaces.DIGEST_BYTES),
-                    in.rest());
+            return new Order(aggregate, in.tier(), in.int64(), in.text(), in.int32(), in.int64(), in.int32(),
+                    in.bytes(Namespaces.DIGEST_BYTES), in.rest());
         }
 
-        /** Where the order of one tier begins; that of the next incarnation is where it ends. */
-        static Order first(String aggregate, Tier tier, long incarnation) {
-            return new Order(aggregate, tier, incarnation, 0, 0, 0, Namespaces.NONE, Bytes.EMPTY);
+        /** Where the order of one group on one tier begins; with {@link #END} as its class, where it ends. */
+        static Order first(String aggregate, Tier tier, long incarnation, String group, int kept) {
+            return new Order(aggregate, tier, incarnation, group, kept, 0, 0, Namespaces.NONE, Bytes.EMPTY);
+        }
+
+        /** The same place in the order of a group. */
+        Order of(String itsGroup) {
+            return new Order(aggregate, tier, incarnation, itsGroup, kept, touch, shallowness, namespace, block);
         }
 
         @Override
         public void writeRest(KeyWriter out) {
             out.tier(tier);
             out.int64(incarnation);
+            out.text(group);
             out.int32(kept);
             out.int64(touch);
             out.int32(shallowness);
@@ -238,6 +276,9 @@ public sealed interface RowKey<K> {
             }
             if (c == 0) {
                 c = Long.compare(incarnation, that.incarnation);
+            }
+            if (c == 0) {
+                c = KeyWriter.compareTexts(group, that.group);
             }
             if (c == 0) {
                 c = Integer.compare(kept, that.kept);

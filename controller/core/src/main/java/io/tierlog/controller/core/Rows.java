@@ -4,6 +4,8 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.MarkRow;
+import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
@@ -11,6 +13,7 @@ import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PolicyRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SealedRow;
+import io.tierlog.schemas.state.TaskRow;
 import java.util.List;
 
 /** The tables of the controller. Their numbers are part of every key in a store and never change. */
@@ -54,9 +57,19 @@ public final class Rows {
     /** Leaves in the order of leaving. */
     public static final Table<RowKey.Order, EntryRow> ORDER = new Table<>(12, false, "order", RowKey.Order::read, EntryRow.TYPE);
 
+    /** Marks of a node. */
+    public static final Table<RowKey.Mark, MarkRow> MARKS = new Table<>(13, true, "marks", RowKey.Mark::read, MarkRow.TYPE);
+
+    /** A node's parts of the migrations that operators asked for, the ended ones for a while. */
+    public static final Table<RowKey.Text, TaskRow> TASKS = new Table<>(14, true, "tasks", RowKey.Text::read, TaskRow.TYPE);
+
+    /** The migrations that operators asked for, each under its own aggregate, the ended ones for a while. */
+    public static final Table<RowKey.Aggregate, MigrationRow> MIGRATIONS =
+            new Table<>(15, true, "migrations", RowKey.Aggregate::read, MigrationRow.TYPE);
+
     /** All of them, by number. */
-    public static final List<Table<?, ?>> ALL =
-            List.of(CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER);
+    public static final List<Table<?, ?>> ALL = List.of(
+            CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER, MARKS, TASKS, MIGRATIONS);
 
     /** The row of an index. */
     static final EntryRow ENTRY = new EntryRow(true);

@@ -52,11 +52,15 @@ final class Ticks {
         for (NodeDraft n : nodes) {
             budget -= Sweep.decide(n, budget);
             budget -= Relief.decide(n, budget);
+            budget -= Drains.decide(n, budget);
         }
     }
 
     private static void due(Draft d) {
         for (RowKey.Timer timer : Forgetting.due(d.tables, d.clockAggregate(), d.clock().logTimeMs(), d.limits.timersPerTick())) {
+            if (timer.kind() == RowKey.Timer.MIGRATION) {
+                continue; // only forgotten
+            }
             NodeDraft n = d.node(timer.owner());
             if (n == null) {
                 throw new IllegalHistory("A timer is set for " + timer.owner() + ", which nobody knows");
@@ -64,6 +68,7 @@ final class Ticks {
             switch (timer.kind()) {
                 case RowKey.Timer.OPERATION -> overdue(n, timer.id());
                 case RowKey.Timer.LEASE -> expired(n, timer.id());
+                case RowKey.Timer.MARK -> Marks.expired(n, timer.id());
                 default -> {}
             }
         }

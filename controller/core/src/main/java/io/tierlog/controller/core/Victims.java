@@ -72,8 +72,8 @@ final class Victims {
 
     private List<Batch> pick(int most) {
         long incarnation = n.row().incarnation();
-        try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER, RowKey.Order.first(n.aggregate, tier, incarnation),
-                RowKey.Order.first(n.aggregate, tier, incarnation + 1))) {
+        try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER, RowKey.Order.first(n.aggregate, tier, incarnation, "", 0),
+                RowKey.Order.first(n.aggregate, tier, incarnation, "", RowKey.Order.END))) {
             RowKey.Order next = next(scan);
             int picked = 0;
             int passed = 0;

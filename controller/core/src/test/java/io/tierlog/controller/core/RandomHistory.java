@@ -117,7 +117,7 @@ final class RandomHistory {
         double high = (6 + random.nextInt(5)) / 10.0;
         double diskHigh = (6 + random.nextInt(5)) / 10.0;
         return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, diskHigh, diskHigh - random.nextInt(4) / 10.0,
-                random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0);
+                random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0, null);
     }
 
     private void send(Event event) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What both implementations of the tables promise. */
 class TablesContractTest {
     private static final OperationRow OPERATION = new OperationRow(1, OperationKind.DROP, OperationState.ISSUED, Tier.HOST, Tier.UNKNOWN,
-            null, 0, null, "n", Bytes.EMPTY, 0, List.of(), 0, 0, 0, true);
+            null, 0, null, "n", Bytes.EMPTY, 0, List.of(), 0, 0, 0, true, null);
 
     static Stream<Named<Supplier<Tables>>> tables() {
         return Stream.of(Named.of("heap", HeapTables::new), Named.of("bytes", () -> new BytesTables(new HeapBytes())));
@@ -121,17 +121,18 @@ class TablesContractTest {
     void namesOfNamespacesAreKept(Supplier<Tables> make) {
         Tables t = make.get();
         RowKey.Namespace key = new RowKey.Namespace("node/a", Namespaces.digest("n"));
-        t.put(Rows.NAMESPACES, key, new NamespaceRow("n"));
+        t.put(Rows.NAMESPACES, key, new NamespaceRow("n", 0, List.of()));
         t.flush();
-        assertEquals(new NamespaceRow("n"), t.get(Rows.NAMESPACES, key));
+        assertEquals(new NamespaceRow("n", 0, List.of()), t.get(Rows.NAMESPACES, key));
     }
 
     /** Keys of every kind, drawn at random: order on the heap equals order of bytes, and bytes give back the key. */
     @Test
     void bytesOfKeysKeepTheirOrderAndAreRead() {
         Random random = new Random(1);
-        check(Rows.ORDER, () -> new RowKey.Order(text(random), tier(random), random.nextLong(-2, 3), random.nextInt(2), random.nextLong(),
-                random.nextInt(), digest(random), bytes(random)));
+        check(Rows.ORDER, () -> new RowKey.Order(text(random), tier(random), random.nextLong(-2, 3), text(random), random.nextInt(2),
+                random.nextLong(), random.nextInt(), digest(random), bytes(random)));
+        check(Rows.MARKS, () -> new RowKey.Mark(text(random), digest(random), bytes(random)));
         check(Rows.PLACEMENTS, () -> new RowKey.Copy(text(random), digest(random), tier(random), bytes(random)));
         check(Rows.TIMERS, () -> new RowKey.Timer(text(random), random.nextLong(-3, 3), random.nextInt(3), text(random), text(random)));
         check(Rows.SEALED, () -> new RowKey.Sealed(text(random), text(random), random.nextInt(-2, 3), random.nextInt()));

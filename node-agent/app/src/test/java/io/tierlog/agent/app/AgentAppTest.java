@@ -283,7 +283,7 @@ class AgentAppTest {
                 ScriptedController.envelope("a", 1), controller.header(), "copy", Tier.HOST, Tier.DISK, NAMESPACE,
                 fetched.blocks().reversed().stream()
                         .map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c()))
-                        .toList()));
+                        .toList(), null));
         CopyDone copied = controller.await(CopyDone.class);
         assertTrue(copied.blocks().stream().allMatch(block -> block.status() == BlockStatus.ARRIVED && block.page() == -1));
         assertEquals(12, first.status().usage().getLast().freeBlocks());

@@ -32,7 +32,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Plays the controller by a plain producer: every decision and command is written down by the test. For one thread. */
 final class ScriptedController implements AutoCloseable {
-    static final Policy POLICY = new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 64, 30_000, 10_000, 10, true);
+    static final Policy POLICY = new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 64, 30_000, 10_000, 10, true, null);
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 

@@ -252,7 +252,7 @@ class DiskCasesTest {
         World world = World.withDisk(31, 20);
         CopyBlocks good = world.copyCommand(prompt, onHost(world));
         world.command(new CopyBlocks(
-                good.envelope(), good.header(), good.operation(), Tier.DISK, Tier.STORE, good.namespace(), good.blocks()));
+                good.envelope(), good.header(), good.operation(), Tier.DISK, Tier.STORE, good.namespace(), good.blocks(), null));
         assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
     }
 

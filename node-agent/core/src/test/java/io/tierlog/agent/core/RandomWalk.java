@@ -408,7 +408,7 @@ final class RandomWalk {
     }
 
     private Command copy(List<BlockResult> some) {
-        return new CopyBlocks(world.envelope(), world.header(), world.operation(), Tier.HOST, Tier.DISK, "m", paged(some));
+        return new CopyBlocks(world.envelope(), world.header(), world.operation(), Tier.HOST, Tier.DISK, "m", paged(some), null);
     }
 
     private void dropFromTheHost(BlockResult one) {

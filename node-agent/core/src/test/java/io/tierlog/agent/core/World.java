@@ -126,7 +126,7 @@ final class World {
     }
 
     void register() {
-        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 100, 30_000, 60_000, 0, true);
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 100, 30_000, 60_000, 0, true, null);
         on(new AgentInput.Registered(incarnation, 0, policy));
     }
 
@@ -399,7 +399,7 @@ final class World {
         CommandHeader header = header();
         return new CopyBlocks(
                 envelope(), header, operation, Tier.HOST, Tier.DISK, prompt.namespace(),
-                blocks.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList());
+                blocks.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList(), null);
     }
 
     /** Commands copies to the disk and returns the operation. */

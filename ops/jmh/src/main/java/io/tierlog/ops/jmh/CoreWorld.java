@@ -105,7 +105,7 @@ final class CoreWorld implements Closeable {
 
     private void begin(long hostBlocks) {
         double low = (double) (hostBlocks - BLOCKS + 1) / hostBlocks;
-        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, low, 1.0, 1.0, false, BLOCKS, 30_000, 60_000, 0, true);
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, low, 1.0, 1.0, false, BLOCKS, 30_000, 60_000, 0, true, null);
         step(new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, policy));
         tick();
         Layout layout = new Layout("all", LayoutKind.ATTENTION, 36, BLOCK_TOKENS, 2_048, 2, "bf16", false);

@@ -6,23 +6,32 @@ import io.tierlog.controller.core.Rows;
 import io.tierlog.controller.core.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.GroupRow;
+import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
+import io.tierlog.schemas.state.NamespaceRow;
+import io.tierlog.schemas.state.NamespaceTierRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.SharesRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** All tables of one node. Slow and obvious. Lives for one check. */
 final class NodeTables {
@@ -47,6 +56,7 @@ final class NodeTables {
             return;
         }
         node.tiers().forEach(this::counts);
+        shares();
         children();
         holds();
         copies.forEach(new RowTables(tables, aggregate, node, say)::copy);
@@ -64,12 +74,15 @@ final class NodeTables {
                     copies.put(key, row);
                 }
                 if (TableInvariants.isOrdered(key.tier()) && isLeaf(row)) {
-                    leaves.add(TableInvariants.orderOf(key, row));
+                    leaves.add(TableInvariants.orderOf(key, row, ""));
+                    if (!row.group().isEmpty()) {
+                        leaves.add(TableInvariants.orderOf(key, row, row.group()));
+                    }
                 }
             }
         }
         for (Tier tier : Tier.values()) {
-            try (var scan = tables.range(Rows.ORDER, new RowKey.Order(aggregate, tier, 0, 0, 0, 0, TableInvariants.firstCopy("").namespace(),
+            try (var scan = tables.range(Rows.ORDER, new RowKey.Order(aggregate, tier, 0, "", 0, 0, 0, TableInvariants.firstCopy("").namespace(),
                     Bytes.EMPTY), null)) {
                 while (scan.next() && scan.key().tier() == tier) {
                     if (!leaves.remove(scan.key())) {
@@ -100,6 +113,14 @@ final class NodeTables {
         return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
     }
 
+    /** Whether a copy in that state counts as a child of the one it extends. */
+    static boolean isChild(CopyState state) {
+        return switch (state) {
+            case WRITING, SERVING, COPYING, LENDING -> true;
+            case ABSENT, LEAVING, UNKNOWN -> false;
+        };
+    }
+
     static boolean isUnfinished(OperationRow row) {
         return row.state() == OperationState.ISSUED || row.state() == OperationState.OVERDUE;
     }
@@ -117,7 +138,50 @@ final class NodeTables {
         same(Invariant.I4, used, tier.usedBlocks(), "used blocks of " + tier);
         same(Invariant.I4, leaving, tier.leavingBlocks(), "leaving blocks of " + tier);
         same(Invariant.I12, count(OperationKind.DROP, tier.tier()), tier.drops(), "drops of " + tier);
-        same(Invariant.I12, count(OperationKind.COPY, tier.tier()), tier.copies(), "copies of " + tier);
+        same(Invariant.I12, inProgress.stream().filter(o -> isLeaving(o) && o.from() == tier.tier()).count(), tier.copies(), "copies of " + tier);
+    }
+
+    /** Whether it is a copy whose source is to leave. */
+    private static boolean isLeaving(OperationRow operation) {
+        MoveCause move = operation.move();
+        boolean stays = move != null && move.retention() != Retention.DELETE_SOURCE;
+        return operation.kind() == OperationKind.COPY && !stays && TableInvariants.isOrdered(operation.from());
+    }
+
+    /** What groups and namespaces have is the sum of their copies. */
+    private void shares() {
+        Map<String, long[]> groups = new TreeMap<>();
+        Map<RowKey.Namespace, Map<Tier, Long>> namespaces = new LinkedHashMap<>();
+        copies.forEach((key, row) -> {
+            if (TableInvariants.isOrdered(key.tier()) && row.state() != CopyState.ABSENT) {
+                if (!row.group().isEmpty()) {
+                    long[] use = groups.computeIfAbsent(row.group() + " on " + key.tier(), g -> new long[2]);
+                    use[0]++;
+                    use[1] += row.state() == CopyState.LEAVING || row.state() == CopyState.COPYING ? 1 : 0;
+                }
+                namespaces.computeIfAbsent(new RowKey.Namespace(aggregate, key.namespace()), n -> new EnumMap<>(Tier.class))
+                        .merge(key.tier(), 1L, Long::sum);
+            }
+        });
+        SharesRow row = node.shares();
+        for (GroupRow group : row == null ? List.<GroupRow>of() : row.groups()) {
+            for (GroupTierRow said : group.tiers()) {
+                long[] use = groups.remove(group.group() + " on " + said.tier());
+                same(Invariant.I4, use == null ? 0 : use[0], said.usedBlocks(), "used blocks of group " + group.group() + " on " + said.tier());
+                same(Invariant.I4, use == null ? 0 : use[1], said.leavingBlocks(), "leaving blocks of group " + group.group() + " on " + said.tier());
+            }
+        }
+        groups.forEach((what, use) -> same(Invariant.I4, use[0], 0, "used blocks of group " + what));
+        namespaces.forEach((key, tiers) -> tiers.forEach((tier, used) -> same(Invariant.I4, used, saidOf(key, tier), "used blocks of " + key
+                + " on " + tier)));
+    }
+
+    private long saidOf(RowKey.Namespace key, Tier tier) {
+        NamespaceRow row = tables.get(Rows.NAMESPACES, key);
+        if (row == null || row.incarnation() != node.incarnation()) {
+            return 0;
+        }
+        return row.tiers().stream().filter(t -> t.tier() == tier).mapToLong(NamespaceTierRow::usedBlocks).sum();
     }
 
     private long count(OperationKind kind, Tier from) {
@@ -127,8 +191,7 @@ final class NodeTables {
     private void children() {
         Map<RowKey.Copy, Integer> children = new LinkedHashMap<>();
         copies.forEach((key, row) -> {
-            boolean child = row.state() == CopyState.WRITING || row.state() == CopyState.SERVING || row.state() == CopyState.COPYING;
-            if (child && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
+            if (isChild(row.state()) && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
                 children.merge(new RowKey.Copy(key.aggregate(), key.namespace(), key.tier(), row.parent()), 1, Integer::sum);
             }
         });

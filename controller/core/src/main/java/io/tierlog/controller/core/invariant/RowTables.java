@@ -44,7 +44,7 @@ final class RowTables {
 
     void copy(RowKey.Copy key, PlacementRow row) {
         boolean leaf = TableInvariants.isOrdered(key.tier()) && NodeTables.isLeaf(row);
-        if (leaf && tables.get(Rows.ORDER, TableInvariants.orderOf(key, row)) == null) {
+        if (leaf && (isOutOfOrder(key, row, "") || (!row.group().isEmpty() && isOutOfOrder(key, row, row.group())))) {
             say.that(Invariant.I13, "the order of leaving lacks " + key);
         }
         if (!TableInvariants.isCurrent(node, key.tier(), row)) {
@@ -56,8 +56,7 @@ final class RowTables {
         if (id != null && (operation == null || !NodeTables.isUnfinished(operation) || !fits(key.tier(), row.state(), operation))) {
             say.that(Invariant.I12, key + " is " + row.state() + " by " + id + ", which does no such thing: " + operation);
         }
-        boolean child = row.state() == CopyState.WRITING || row.state() == CopyState.SERVING || row.state() == CopyState.COPYING;
-        if (child && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
+        if (NodeTables.isChild(row.state()) && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
             RowKey.Copy above = new RowKey.Copy(aggregate, key.namespace(), key.tier(), row.parent());
             PlacementRow parent = tables.get(Rows.PLACEMENTS, above);
             if (parent == null || !TableInvariants.isCurrent(node, key.tier(), parent) || parent.children() < 1) {
@@ -66,11 +65,15 @@ final class RowTables {
         }
     }
 
+    private boolean isOutOfOrder(RowKey.Copy key, PlacementRow row, String group) {
+        return tables.get(Rows.ORDER, TableInvariants.orderOf(key, row, group)) == null;
+    }
+
     private static boolean fits(Tier tier, CopyState state, OperationRow operation) {
         return switch (state) {
             case WRITING -> operation.kind() != OperationKind.DROP && operation.kind() != OperationKind.BACK_UP && operation.to() == tier;
             case LEAVING -> operation.kind() == OperationKind.DROP && operation.from() == tier;
-            case COPYING -> operation.kind() == OperationKind.COPY && operation.from() == tier;
+            case COPYING, LENDING -> operation.kind() == OperationKind.COPY && operation.from() == tier;
             case ABSENT, SERVING, UNKNOWN -> false;
         };
     }
@@ -84,8 +87,9 @@ final class RowTables {
         if (row.children() < 0 || row.holds() < 0) {
             say.that(Invariant.I13, key + " has fewer children or holds than none: " + row);
         }
-        if ((row.state() == CopyState.COPYING || row.refused()) && key.tier() != Tier.HOST) {
-            say.that(Invariant.I13, "only the host is copied from: " + key + " is " + row);
+        boolean copied = row.state() == CopyState.COPYING || row.state() == CopyState.LENDING || row.refused();
+        if (copied && !TableInvariants.isOrdered(key.tier())) {
+            say.that(Invariant.I13, "only the host and the disk are copied from: " + key + " is " + row);
         }
         if (row.state() == CopyState.ABSENT && row.children() == 0 && row.holds() == 0) {
             say.that(Invariant.I13, "nothing refers to " + key + ", which is not there");

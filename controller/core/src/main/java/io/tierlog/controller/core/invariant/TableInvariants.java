@@ -196,9 +196,9 @@ public final class TableInvariants {
     }
 
     /** The place in the order of leaving: what the store has first, what the tier below refused last; then cold before hot, deep before high. */
-    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row) {
+    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, String group) {
         int kept = row.stored() ? 0 : row.refused() ? 2 : 1;
-        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), kept, row.touch(), Integer.MAX_VALUE - row.index(),
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), group, kept, row.touch(), Integer.MAX_VALUE - row.index(),
                 key.namespace(), key.block());
     }
 }

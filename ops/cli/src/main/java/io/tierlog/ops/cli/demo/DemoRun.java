@@ -145,7 +145,7 @@ final class DemoRun implements AutoCloseable {
 
     private Policy policy() {
         return new Policy(
-                flags.prefetchThreshold, flags.writePolicy, flags.hostHigh, flags.hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true);
+                flags.prefetchThreshold, flags.writePolicy, flags.hostHigh, flags.hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true, null);
     }
 
     private static Path dataDirectory(DemoCommand flags) {

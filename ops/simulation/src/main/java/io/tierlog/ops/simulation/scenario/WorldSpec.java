@@ -96,7 +96,7 @@ record WorldSpec(
 
     /** No water levels unless the scenario sets some, so that nothing leaves that it does not speak of. */
     private static Policy initial(int threshold, WritePolicy write) {
-        return new Policy(threshold, write, 0, 0, 0, 0, true, 256, 30_000, 600_000, 10, true);
+        return new Policy(threshold, write, 0, 0, 0, 0, true, 256, 30_000, 600_000, 10, true, null);
     }
 
     /** A policy document: what it does not say stays as it was. */
@@ -113,7 +113,7 @@ record WorldSpec(
                 f.number("operation_timeout_ms", 1, 86_400_000, before.operationTimeoutMs()),
                 f.number("lease_ms", 1, 86_400_000, before.leaseMs()),
                 f.count("node_silent_ticks", 0, LARGE, before.nodeSilentTicks()),
-                f.flag("back_up", before.backUp()));
+                f.flag("back_up", before.backUp()), null);
         f.end();
         marks(f, "host", policy.hostHighMark(), policy.hostLowMark());
         marks(f, "disk", policy.diskHighMark(), policy.diskLowMark());

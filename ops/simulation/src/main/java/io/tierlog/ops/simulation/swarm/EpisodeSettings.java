@@ -56,12 +56,12 @@ final class EpisodeSettings {
         boolean backUp = choices.next(5) != 4;
         int silent = choices.next(5) == 4 ? 0 : 3 + choices.next(6);
         return new Policy(choices.next(3), write, high, low, diskHigh, diskLow, copies, 1 + choices.next(8), 1_000 + 500 * choices.next(8),
-                1_000 + 500 * choices.next(8), silent, backUp);
+                1_000 + 500 * choices.next(8), silent, backUp, null);
     }
 
     /** The policy under which everything must come to rest. */
     static Policy calm() {
-        return new Policy(1, WritePolicy.WRITE_BACK, 0.9, 0.7, 0.9, 0.7, true, 4, 3_000, 4_000, 5, true);
+        return new Policy(1, WritePolicy.WRITE_BACK, 0.9, 0.7, 0.9, 0.7, true, 4, 3_000, 4_000, 5, true, null);
     }
 
     /** One that cannot be. */
@@ -69,8 +69,8 @@ final class EpisodeSettings {
         Policy p = calm();
         return choices.next(2) == 0
                 ? new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), 0.5, 0.9, p.diskHighMark(), p.diskLowMark(), true, 4, 3_000, 4_000, 5,
-                        true)
-                : new Policy(-1, WritePolicy.UNKNOWN, 0.9, 0.7, 0.9, 0.7, true, 0, 0, 0, -1, true);
+                        true, null)
+                : new Policy(-1, WritePolicy.UNKNOWN, 0.9, 0.7, 0.9, 0.7, true, 0, 0, 0, -1, true, null);
     }
 
     private static AgentLimits agent(Choices choices) {

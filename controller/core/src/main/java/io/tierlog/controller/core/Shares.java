@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.GroupRow;
+import io.tierlog.schemas.state.GroupTierRow;
+import io.tierlog.schemas.state.RouteRow;
+import io.tierlog.schemas.state.SharesRow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What groups, routes and operators have of a node, while a fact changes it. Confined to one call of evolve. */
+final class Shares {
+    private static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, Bytes.EMPTY, false, false, List.of(), "");
+
+    private final List<GroupRow> groups;
+    private final List<RouteRow> routes;
+    long groupsVersion;
+    Bytes groupsCursor;
+    boolean draining;
+    boolean drained;
+    final List<String> drainingInstances;
+    String drainRequest;
+
+    private Shares(SharesRow row) {
+        groups = new ArrayList<>(row.groups());
+        routes = new ArrayList<>(row.routes());
+        groupsVersion = row.groupsVersion();
+        groupsCursor = row.groupsCursor();
+        draining = row.draining();
+        drained = row.drained();
+        drainingInstances = new ArrayList<>(row.drainingInstances());
+        drainRequest = row.drainRequest();
+    }
+
+    static Shares of(@Nullable SharesRow row) {
+        return new Shares(orNothing(row));
+    }
+
+    /** The row, or what it stands for when there is none. */
+    static SharesRow orNothing(@Nullable SharesRow row) {
+        return row == null ? NOTHING : row;
+    }
+
+    /** Use of a tier by a group; of one that has nothing there, zeros. */
+    static GroupTierRow use(@Nullable SharesRow row, String group, Tier tier) {
+        return use(orNothing(row).groups(), group, tier);
+    }
+
+    private static GroupTierRow use(List<GroupRow> groups, String group, Tier tier) {
+        for (GroupRow candidate : groups) {
+            if (candidate.group().equals(group)) {
+                for (GroupTierRow use : candidate.tiers()) {
+                    if (use.tier() == tier) {
+                        return use;
+                    }
+                }
+            }
+        }
+        return new GroupTierRow(tier, 0, 0, false);
+    }
+
+    /** Copies in flight on a route; of one that has none, zeros. */
+    static RouteRow route(@Nullable SharesRow row, String group, Tier source, Tier target) {
+        return route(orNothing(row).routes(), group, source, target);
+    }
+
+    private static RouteRow route(List<RouteRow> routes, String group, Tier source, Tier target) {
+        for (RouteRow candidate : routes) {
+            if (candidate.group().equals(group) && candidate.source() == source && candidate.target() == target) {
+                return candidate;
+            }
+        }
+        return new RouteRow(group, source, target, 0, 0);
+    }
+
+    /** A group has so many copies more on a tier, and so many more on their way out. */
+    void count(String group, Tier tier, long used, long leaving) {
+        GroupTierRow was = use(groups, group, tier);
+        GroupTierRow is = new GroupTierRow(tier, was.usedBlocks() + used, was.leavingBlocks() + leaving, was.inRelief());
+        if (is.usedBlocks() < 0 || is.leavingBlocks() < 0) {
+            throw new IllegalHistory("Group " + group + " holds less than nothing: " + is);
+        }
+        set(group, is);
+    }
+
+    void inRelief(String group, Tier tier, boolean inRelief) {
+        GroupTierRow was = use(groups, group, tier);
+        set(group, new GroupTierRow(tier, was.usedBlocks(), was.leavingBlocks(), inRelief));
+    }
+
+    private void set(String group, GroupTierRow use) {
+        List<GroupTierRow> tiers = new ArrayList<>();
+        int at = groups.size();
+        for (int i = 0; i < groups.size(); i++) {
+            if (groups.get(i).group().equals(group)) {
+                at = i;
+                tiers.addAll(groups.get(i).tiers());
+            }
+        }
+        tiers.removeIf(tier -> tier.tier() == use.tier());
+        if (use.usedBlocks() > 0 || use.inRelief()) {
+            tiers.add(use);
+        }
+        if (at < groups.size()) {
+            groups.remove(at);
+        }
+        if (!tiers.isEmpty()) {
+            groups.add(at, new GroupRow(group, tiers));
+        }
+    }
+
+    /** Copies on a route have begun, or have ended. */
+    void moving(String group, Tier source, Tier target, int operations, long blocks) {
+        RouteRow was = route(routes, group, source, target);
+        RouteRow is = new RouteRow(group, source, target, was.operations() + operations, was.blocks() + blocks);
+        if (is.operations() < 0 || is.blocks() < 0) {
+            throw new IllegalHistory("Fewer copies than none are in flight: " + is);
+        }
+        routes.remove(was);
+        if (is.operations() > 0) {
+            routes.add(is);
+        }
+    }
+
+    /** A new life of the node: nothing is in its memory and nothing in flight; what operators said of it stands. */
+    void restart() {
+        groups.clear();
+        routes.clear();
+        drained = false;
+    }
+
+    /** The row; null when it would say nothing. */
+    @Nullable SharesRow toRow() {
+        SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsCursor, draining, drained,
+                List.copyOf(drainingInstances), drainRequest);
+        return row.equals(NOTHING) ? null : row;
+    }
+}
