@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -22,29 +21,17 @@ final class Ask {
     private final Fields body;
 
     /** What of a request comes as it is. */
-    record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key, byte @Nullable [] body) {
-        /** Whether any of it is the same as another's is nobody's question. */
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return this == other;
-        }
-
-        @Override
-        public int hashCode() {
-            return System.identityHashCode(this);
-        }
-    }
+    record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key) {}
 
     /**
-     * @throws Problem INVALID_REQUEST when the query has what the route does not know, or the body is no JSON object
+     * @throws Problem INVALID_REQUEST when the query has what the route does not know
      */
-    Ask(Raw raw, Route route, ObjectMapper mapper) {
+    Ask(Raw raw, Route route, Fields body) {
         caller = raw.caller();
         path = raw.path();
         query = query(raw.query(), route);
         key = Optional.ofNullable(raw.key());
-        byte[] bytes = raw.body();
-        body = Fields.of(mapper, bytes == null ? new byte[0] : bytes);
+        this.body = body;
     }
 
     private static Map<String, String> query(@Nullable String raw, Route route) {
@@ -55,7 +42,7 @@ final class Ask {
         if (raw.length() > LONGEST_PARAMETER) {
             throw invalid("the query is longer than " + LONGEST_PARAMETER + " characters");
         }
-        for (String pair : raw.split("&")) {
+        for (String pair : raw.split("&", -1)) {
             int equals = pair.indexOf('=');
             String name = decoded(equals < 0 ? pair : pair.substring(0, equals));
             if (!route.query().contains(name)) {
@@ -72,7 +59,7 @@ final class Ask {
         try {
             return URLDecoder.decode(text, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the query has a broken escape: " + e.getMessage(), "encode it as %XX");
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "the query has a broken escape: " + e.getMessage(), "encode it as a percent sign and two hexadecimal digits");
         }
     }
 

@@ -122,9 +122,9 @@ final class HttpDoor implements AutoCloseable {
         Found found = find(exchange.getRequestMethod(), uri.getRawPath());
         // Before the body is read: who may not come in sends nothing.
         Caller caller = tokens.admit(exchange.getRequestHeaders().getFirst("Authorization"), found.route().role());
-        byte[] body = found.route().takesBody() ? body(exchange) : null;
+        Fields body = Fields.of(json, found.route().takesBody() ? body(exchange) : new byte[0]);
         String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
-        Ask ask = new Ask(new Ask.Raw(caller, found.path(), uri.getRawQuery(), key, body), found.route(), json);
+        Ask ask = new Ask(new Ask.Raw(caller, found.path(), uri.getRawQuery(), key), found.route(), body);
         return found.route().handler().apply(ask);
     }
 
@@ -154,7 +154,7 @@ final class HttpDoor implements AutoCloseable {
         try {
             return route.match(rawPath);
         } catch (IllegalArgumentException e) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the path has a broken escape: " + e.getMessage(), "encode it as %XX");
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "the path has a broken escape: " + e.getMessage(), "encode it as a percent sign and two hexadecimal digits");
         }
     }
 
