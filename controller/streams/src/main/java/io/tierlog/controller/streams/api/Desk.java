@@ -102,7 +102,7 @@ final class Desk {
                         declined.findings().stream().map(finding -> new Problem.Finding("", finding)).toList());
             }
             if (fact instanceof InputRefused refused) {
-                requireKnownReason(refused, RefusalReason.REPEATED);
+                requireTaken(refused);
                 repeated = true;
             }
         }
@@ -165,9 +165,11 @@ final class Desk {
     private static @Nullable MigrationState cancelled(Glance state, String id, Watch watch) {
         MigrationRow row = state.knownMigration(id);
         for (Decision fact : watch.consequences()) {
-            if (fact instanceof InputRefused refused) {
-                requireKnownReason(refused, RefusalReason.TOO_LATE);
+            if (fact instanceof InputRefused refused && refused.reason() == RefusalReason.TOO_LATE) {
                 throw tooLate(id, row);
+            }
+            if (fact instanceof InputRefused refused) {
+                requireTaken(refused);
             }
         }
         return switch (row.state()) {
@@ -234,14 +236,14 @@ final class Desk {
     private static void requireTaken(Watch watch) {
         for (Decision fact : watch.consequences()) {
             if (fact instanceof InputRefused refused) {
-                requireKnownReason(refused, RefusalReason.REPEATED);
+                requireTaken(refused);
             }
         }
     }
 
     /** A refusal that only says it was asked before is none; every other one is told. */
-    private static void requireKnownReason(InputRefused refused, RefusalReason fine) {
-        if (refused.reason() != fine) {
+    private static void requireTaken(InputRefused refused) {
+        if (refused.reason() != RefusalReason.REPEATED) {
             throw new Problem(Problem.Kind.REFUSED, refused.reason() + ": " + refused.detail(), "mend what it names, and ask again");
         }
     }

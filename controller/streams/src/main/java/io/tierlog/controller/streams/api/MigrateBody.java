@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** The body of a request for a migration. Static and without state. */
 final class MigrateBody {
     private static final List<MigrationMethod> METHODS = List.of(MigrationMethod.COPY, MigrationMethod.MARK, MigrationMethod.BOTH);
-    private static final List<Tier> SOURCES = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK);
+    private static final List<Tier> SOURCES = List.of(Tier.HOST, Tier.DISK);
     private static final List<Tier> TARGETS = List.of(Tier.DISK, Tier.STORE);
     private static final List<Retention> RETENTIONS = List.of(Retention.DELETE_SOURCE, Retention.KEEP_BOTH);
     private static final HexFormat HEX = HexFormat.of();

@@ -104,9 +104,7 @@ final class StateView {
                     return Optional.empty();
                 }
                 // Woken too when nothing changes, so that a wait never outlives its deadline.
-                if (changed.await(Math.min(leftNs, TimeUnit.SECONDS.toNanos(1)), TimeUnit.NANOSECONDS)) {
-                    continue;
-                }
+                long _ = changed.awaitNanos(Math.min(leftNs, TimeUnit.SECONDS.toNanos(1)));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

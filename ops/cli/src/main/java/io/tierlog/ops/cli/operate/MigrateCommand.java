@@ -49,7 +49,7 @@ public final class MigrateCommand implements Callable<Integer> {
     @Option(names = "--group", paramLabel = "NAME", description = "With --sample: only blocks of this group.")
     @Nullable String group;
 
-    @Option(names = "--from", paramLabel = "TIER", description = "device, host or disk.")
+    @Option(names = "--from", paramLabel = "TIER", description = "host or disk.")
     @Nullable String from;
 
     @Option(names = "--to", paramLabel = "TIER", description = "disk or store, colder than --from.")
