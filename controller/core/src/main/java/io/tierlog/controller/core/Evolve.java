@@ -12,6 +12,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
@@ -109,6 +110,7 @@ final class Evolve {
             case MarkExpired f -> EvolveMarks.expired(t, f);
             case MarkCleared f -> EvolveMarks.cleared(t, f);
             case DrainChanged f -> EvolveMigrations.drain(t, f);
+            case DrainAdvanced f -> EvolveMigrations.drainAdvanced(t, f);
             case NodeDrained f -> EvolveMigrations.drained(t, f);
             case MigrationOpened f -> EvolveMigrations.opened(t, f);
             case MigrationTaken f -> EvolveMigrations.taken(t, f);
@@ -159,11 +161,20 @@ final class Evolve {
 
     /** The policy that is in force in the partition of the fact. */
     static Policy policy(Tables t, Decision fact) {
+        return clockOf(t, fact).policy();
+    }
+
+    /** Its version. */
+    static long policyVersion(Tables t, Decision fact) {
+        return clockOf(t, fact).policyVersion();
+    }
+
+    private static ClockRow clockOf(Tables t, Decision fact) {
         ClockRow clock = t.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clockOf(fact.envelope().sender())));
         if (clock == null) {
             throw new IllegalHistory("The partition was never opened");
         }
-        return clock.policy();
+        return clock;
     }
 
     private static ClockRow clock(Tables t, Decision fact) {
