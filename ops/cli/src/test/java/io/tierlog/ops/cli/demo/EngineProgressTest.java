@@ -50,6 +50,7 @@ class EngineProgressTest {
         assertFalse(progress.take("Requests  400"));
         assertFalse(progress.take("{\"requests\":400,\"hits\":{}}"));
         assertFalse(progress.take("{\"event\":\"ready\",\"port\":1}"));
+        assertFalse(progress.take("{\"event\":\"ready\",\"requests_done\":3,\"requests_total\":3}"));
         assertFalse(progress.take("{\"event\":\"progress\",\"requests_done\":3}"));
         assertFalse(progress.take("{\"event\":\"progress\",\"requests_total\":3}"));
         assertFalse(progress.take("{no JSON"));
