@@ -101,7 +101,7 @@ class LogInvariantsTest {
         BlocksEvicted hole = new BlocksEvicted(Story.OPEN, Tier.HOST, Story.SPACE, RemovalReason.PRESSURE, List.of(Story.PAGES.get(0)));
         return Stream.of(
                 of("a destination page in two hands", new Story().after(InputTaken.class, 0, stolen, new InputTaken(Story.OPEN)), Invariant.I2,
-                        "events@4"),
+                        "events@3"),
                 of("blocks in a page that was not taken", new Story().with(OperationStarted.class, 0, e -> new OperationStarted(e.envelope(),
                         e.operation(), e.kind(), e.namespace(), List.of(Story.PAGES.get(0)))), Invariant.I2, "events@3"),
                 of("a page of an old generation", new Story().after(InputTaken.class, 1, new OperationStarted(Story.OPEN, "x",
