@@ -167,8 +167,10 @@ final class PolicyRules {
         if (high == 0 && low == 0) {
             return; // no water level
         }
-        check(high >= LEAST_MARK && high <= 1, path + ".high", "must be from " + LEAST_MARK + " to 1, or both marks 0 for no water level");
-        check(low >= LEAST_MARK && low <= high, path + ".low", "must be from " + LEAST_MARK + " to the high mark, which is " + high + ", not " + low);
+        boolean highIsGood = high >= LEAST_MARK && high <= 1;
+        check(highIsGood, path + ".high", "must be from " + LEAST_MARK + " to 1, or both marks 0 for no water level");
+        check(low >= LEAST_MARK && low <= (highIsGood ? high : 1), path + ".low",
+                "must be from " + LEAST_MARK + " to " + (highIsGood ? "the high mark, which is " + high : 1) + ", not " + low);
     }
 
     private void within(long most, long value, String path) {

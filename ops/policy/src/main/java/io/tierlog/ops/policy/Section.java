@@ -19,6 +19,7 @@ final class Section {
     private final Findings findings;
     private final String path;
     private final int line;
+    private final boolean readable;
     private final Map<String, Node.Entry> entries = new LinkedHashMap<>();
     private final Set<String> asked = new TreeSet<>();
 
@@ -27,6 +28,7 @@ final class Section {
         this.findings = findings;
         this.path = path;
         this.line = node == null ? 0 : node.line();
+        this.readable = node == null || node instanceof Node.Mapping;
         if (node instanceof Node.Mapping(List<Node.Entry> all, _)) {
             for (Node.Entry entry : all) {
                 Node.Entry first = entries.putIfAbsent(entry.key(), entry);
@@ -59,7 +61,7 @@ final class Section {
     /** As {@link #get}; that it is not there is a finding. */
     @Nullable Node required(String key) {
         Node node = get(key);
-        if (node == null) {
+        if (node == null && readable) {
             findings.add(path(key), "is missing", line);
         }
         return node;

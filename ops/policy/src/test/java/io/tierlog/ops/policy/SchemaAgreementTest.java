@@ -131,7 +131,7 @@ class SchemaAgreementTest {
     void theDefaultsOfTheSchemaAreThoseOfTheCore() throws Exception {
         JsonNode schema = JSON.readTree(PolicyDocument.schema());
         int defaults = defaults(schema, JSON.valueToTree(PolicyDocument.fields(Policies.INITIAL)));
-        assertEquals(11, defaults);
+        assertEquals(13, defaults);
         Policy policy = PolicyDocumentTest.valid("{}");
         assertEquals(Policies.INITIAL, policy);
     }
