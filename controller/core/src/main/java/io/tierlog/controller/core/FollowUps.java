@@ -6,6 +6,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineDetached;
@@ -36,7 +37,7 @@ final class FollowUps {
                 if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
                     budget -= Sweep.decide(n, budget);
                 }
-                Relief.decide(n, budget, tier -> !isSetback(n, event, tier));
+                Relief.decide(n, budget, tier -> !isSetback(n, event, tier), !(event instanceof CopyDone));
             }
         }
     }
@@ -45,6 +46,9 @@ final class FollowUps {
      * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends
      * nothing more before the next tick, or before something else happens on the node: if it did at once, a controller and an agent of which all
      * that could leave is pinned would never stop sending and refusing drops, and of two full tiers each would feed the other for ever.
+     *
+     * <p>For the same reason the end of a copy is followed by drops of what it has brought down, and by further copies only when one of those was
+     * done: while all of the host is pinned, a small disk would be written and emptied without end.
      */
     private static boolean isSetback(NodeDraft n, Event event, Tier tier) {
         return switch (event) {

@@ -23,19 +23,19 @@ final class Relief {
 
     /** Begins, goes on with or ends relief; answers with the number of blocks it has sent away, at most {@code budget}. */
     static int decide(NodeDraft n, int budget) {
-        return decide(n, budget, tier -> true);
+        return decide(n, budget, tier -> true, true);
     }
 
-    /** The same; from tiers that are not among {@code sending} nothing leaves now. */
-    static int decide(NodeDraft n, int budget, Predicate<Tier> sending) {
+    /** The same; from tiers that are not among {@code sending} nothing leaves now, and nothing is copied unless {@code copying}. */
+    static int decide(NodeDraft n, int budget, Predicate<Tier> sending, boolean copying) {
         int left = budget;
         for (Level level : Level.of(n.d.policy())) {
-            left -= relieve(n, level, sending.test(level.tier()) ? left : 0);
+            left -= relieve(n, level, sending.test(level.tier()) ? left : 0, copying);
         }
         return budget - left;
     }
 
-    private static int relieve(NodeDraft n, Level level, int budget) {
+    private static int relieve(NodeDraft n, Level level, int budget, boolean copying) {
         TierRow tier = row(n, level.tier());
         if (tier == null || (!tier.inRelief() && !level.isHigh(tier))) {
             return 0;
@@ -46,7 +46,7 @@ final class Relief {
                     level.highMark(), version));
             n.d.evolve();
         }
-        int sent = tier.copies() == 0 || level.isHigh(tier) ? send(n, level, tier, budget) : 0;
+        int sent = tier.copies() == 0 || level.isHigh(tier) ? send(n, level, tier, budget, copying) : 0;
         tier = row(n, level.tier());
         if (tier != null && tier.copies() == 0 && level.isLow(tier)) {
             n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
@@ -62,14 +62,14 @@ final class Relief {
         return row == null || row.capacityBlocks() == 0 ? null : row;
     }
 
-    private static int send(NodeDraft n, Level level, TierRow tier, int budget) {
+    private static int send(NodeDraft n, Level level, TierRow tier, int budget, boolean copying) {
         int most = (int) Math.min(level.excess(tier), budget);
         int mostBatches = n.d.limits.dropsInFlight() - tier.drops() - tier.copies();
         if (most <= 0 || mostBatches <= 0) {
             return 0;
         }
         int sent = 0;
-        for (Victims.Batch batch : Victims.pick(n, level, most, mostBatches)) {
+        for (Victims.Batch batch : Victims.pick(n, level, most, mostBatches, copying)) {
             sent += batch.blocks().size();
             issue(n, level.tier(), batch);
         }

@@ -25,6 +25,7 @@ final class Victims {
     private final Tier tier;
     private final Exits exits;
     private final int mostBatches;
+    private final boolean copying;
     private final int batchBlocks;
     private final List<Batch> batches = new ArrayList<>();
     private final Map<RowKey.Copy, Parent> parents = new LinkedHashMap<>();
@@ -57,7 +58,8 @@ final class Victims {
         }
     }
 
-    private Victims(NodeDraft n, Level level, int mostBatches) {
+    private Victims(NodeDraft n, Level level, int mostBatches, boolean copying) {
+        this.copying = copying;
         this.n = n;
         this.tier = level.tier();
         this.exits = new Exits(n, level);
@@ -65,9 +67,12 @@ final class Victims {
         this.batchBlocks = n.d.policy().reliefBatchBlocks();
     }
 
-    /** At most {@code most} blocks, in at most {@code mostBatches} batches, each of one namespace and no larger than policy says. */
-    static List<Batch> pick(NodeDraft n, Level level, int most, int mostBatches) {
-        return new Victims(n, level, mostBatches).pick(most);
+    /**
+     * At most {@code most} blocks, in at most {@code mostBatches} batches, each of one namespace and no larger than policy says; unless
+     * {@code copying} only those before the first that has to be copied, so that nothing hotter goes in its place.
+     */
+    static List<Batch> pick(NodeDraft n, Level level, int most, int mostBatches, boolean copying) {
+        return new Victims(n, level, mostBatches, copying).pick(most);
     }
 
     private List<Batch> pick(int most) {
@@ -92,7 +97,7 @@ final class Victims {
                     passed++;
                     continue;
                 }
-                int batch = batch(leaf, way);
+                int batch = way.isCopy() && !copying ? -1 : batch(leaf, way);
                 if (batch < 0) {
                     break;
                 }

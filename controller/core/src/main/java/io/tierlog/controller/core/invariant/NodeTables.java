@@ -23,6 +23,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** All tables of one node. Slow and obvious. Lives for one check. */
 final class NodeTables {
@@ -114,10 +115,10 @@ final class NodeTables {
                 leaving += state == CopyState.LEAVING || state == CopyState.COPYING ? 1 : 0;
             }
         }
-        same(Invariant.I4, used, tier.usedBlocks(), "used blocks of " + tier);
-        same(Invariant.I4, leaving, tier.leavingBlocks(), "leaving blocks of " + tier);
-        same(Invariant.I12, count(OperationKind.DROP, tier.tier()), tier.drops(), "drops of " + tier);
-        same(Invariant.I12, count(OperationKind.COPY, tier.tier()), tier.copies(), "copies of " + tier);
+        same(Invariant.I4, used, tier.usedBlocks(), () -> "used blocks of " + tier);
+        same(Invariant.I4, leaving, tier.leavingBlocks(), () -> "leaving blocks of " + tier);
+        same(Invariant.I12, count(OperationKind.DROP, tier.tier()), tier.drops(), () -> "drops of " + tier);
+        same(Invariant.I12, count(OperationKind.COPY, tier.tier()), tier.copies(), () -> "copies of " + tier);
     }
 
     private long count(OperationKind kind, Tier from) {
@@ -134,7 +135,7 @@ final class NodeTables {
         });
         copies.forEach((key, row) -> {
             Integer counted = children.remove(key);
-            same(Invariant.I13, counted == null ? 0 : counted, row.children(), "children of " + key);
+            same(Invariant.I13, counted == null ? 0 : counted, row.children(), () -> "children of " + key);
         });
         children.forEach((key, counted) -> say.that(Invariant.I13, counted + " copies extend " + key + ", which has no row"));
     }
@@ -153,7 +154,7 @@ final class NodeTables {
         });
         held.forEach((block, count) -> {
             Integer counted = holds.remove(block);
-            same(Invariant.I1, counted == null ? 0 : counted, count, "holds of block " + block);
+            same(Invariant.I1, counted == null ? 0 : counted, count, () -> "holds of block " + block);
         });
         holds.forEach((block, counted) -> say.that(Invariant.I1, "block " + block + " is to be held " + counted + " times and is not"));
     }
@@ -186,9 +187,9 @@ final class NodeTables {
         });
     }
 
-    private void same(Invariant invariant, long counted, long said, String what) {
+    private void same(Invariant invariant, long counted, long said, Supplier<String> what) {
         if (counted != said) {
-            say.that(invariant, what + " are said to be " + said + " and are " + counted);
+            say.that(invariant, what.get() + " are said to be " + said + " and are " + counted);
         }
     }
 }
