@@ -15,8 +15,10 @@ import org.junit.jupiter.api.Test;
 /** The policy of a world, and of a step, is the policy document, on top of what holds without it. */
 class WorldPolicyTest {
     private static final String ROUTE =
-            "{\"source\":\"host\",\"target\":\"disk\",\"threshold\":0.5,\"methods\":[\"copy\"],\"retention\":\"keep_both\",\"bytes_in_flight\":\"1KiB\"}";
-    private static final String WORLD = "{\"world\":{\"prefetch_threshold\":4,\"policy\":{\"throttle\":{\"migrations\":3},\"marks\":{\"timeout\":\"1ms\"},"
+            "{\"source\":\"host\",\"target\":\"disk\",\"threshold\":0.5,\"methods\":[\"copy\"],\"retention\":\"keep_both\","
+                    + "\"bytes_in_flight\":\"1KiB\"}";
+    private static final String WORLD = "{\"world\":{\"prefetch_threshold\":4,\"policy\":{\"throttle\":{\"migrations\":3},"
+            + "\"marks\":{\"timeout\":\"1ms\"},"
             + "\"groups\":[{\"name\":\"gold\",\"namespaces\":[\"m*\"],\"quota\":1000,\"routes\":[" + ROUTE + "]}]}}}";
 
     private static Policy policy(String... lines) {
@@ -29,8 +31,10 @@ class WorldPolicyTest {
         Policy policy = policy(WORLD);
         assertEquals(List.of(4, 0.0, 600_000L), List.of(policy.prefetchThresholdBlocks(), policy.hostHighMark(), policy.leaseMs()));
         GroupPolicy gold = Policies.migration(policy).groups().getFirst();
-        assertEquals(List.of(1L, 3, 1_000L, 3, 1_024L), List.of(Policies.migration(policy).markTimeoutMs(), Policies.migration(policy).migrationsInFlight(),
-                gold.quotaBytes() == null ? -1L : gold.quotaBytes(), gold.routes().getFirst().concurrency(), gold.routes().getFirst().bytesInFlight()));
+        assertEquals(List.of(1L, 3, 1_000L, 3, 1_024L), List.of(
+                Policies.migration(policy).markTimeoutMs(), Policies.migration(policy).migrationsInFlight(),
+                gold.quotaBytes() == null ? -1L : gold.quotaBytes(),
+                gold.routes().getFirst().concurrency(), gold.routes().getFirst().bytesInFlight()));
     }
 
     @Test
