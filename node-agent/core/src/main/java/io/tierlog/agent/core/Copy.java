@@ -2,6 +2,7 @@
 package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.disk.DiskState;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
@@ -14,6 +15,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -21,6 +23,9 @@ import java.util.List;
  * or not, and what is not has no copy.
  */
 final class Copy extends Session {
+    /** What the disk has contradicted itself about; it leaves the disk at the end, and is nobody else's before. */
+    private final List<DiskCopy> contradicted = new ArrayList<>();
+
     Copy(Desk desk, CopyBlocks command, List<Item> items) {
         super(desk, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
     }
@@ -54,7 +59,7 @@ final class Copy extends Session {
             item.failed(OperationReason.IO);
             item.copyHandedOver();
             desk.disk.index.quarantine(item.requireCopy());
-            desk.disk.knownIdle(item.requireCopy());
+            contradicted.add(item.requireCopy());
             return;
         }
         item.copied(result.generation());
@@ -85,6 +90,7 @@ final class Copy extends Session {
     @Override
     void end() {
         desk.pages.unpinAll(operation);
+        contradicted.forEach(desk.disk::knownIdle);
         for (Item item : items) {
             if (item.ownsCopy() && item.done()) {
                 desk.disk.publish(item.requireCopy(), item.copiedGeneration(), item.crc32c());

@@ -203,6 +203,7 @@ final class Operations {
                 sessions.remove(one.operation);
                 one.end();
                 one.become(Session.State.ENDED);
+                quarantine.ended(one);
                 onEnd.accept(one);
             }
         }
@@ -298,7 +299,7 @@ final class Operations {
             } else if (session.kind() == OperationKind.LOAD_BACK) {
                 session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
             } else {
-                session.unknown(ended.items.get(i), quarantine.open(unit, session.kind(), ended.stream));
+                session.unknown(ended.items.get(i), quarantine.open(unit, session, ended.stream));
             }
         }
         session.unitIdle();

@@ -6,15 +6,18 @@ import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.schemas.OperationKind;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages of units that ended without saying how: bytes may still move. They come back when the unit is reported again with known results, or,
+ * Pages of units that ended without saying how: bytes may still move. They are idle when the unit is reported again with known results, or,
  * for saves, when a later save has ended, since one direction is one stream. (A load of unknown outcome counts as under way: see
- * {@link Operations}.)
+ * {@link Operations}.) What is idle is not read any more, but a destination comes back only when its operation has ended too: until then nobody
+ * else gets it.
  *
  * <p>Bounded by the pages there are. For the core's one thread.
  */
@@ -22,14 +25,14 @@ final class Quarantine {
     /** What one unit keeps back. */
     final class Case {
         private final long unit;
-        private final OperationKind kind;
+        private final Session session;
         private final Stream stream;
         private final List<Page> destinations = new ArrayList<>();
         private final List<DiskCopy> copies = new ArrayList<>();
 
-        private Case(long unit, OperationKind kind, Stream stream) {
+        private Case(long unit, Session session, Stream stream) {
             this.unit = unit;
-            this.kind = kind;
+            this.session = session;
             this.stream = stream;
         }
 
@@ -63,22 +66,40 @@ final class Quarantine {
         }
 
         private void lift() {
-            destinations.forEach(desk.pages::knownIdle);
-            copies.forEach(desk.disk::knownIdle);
             desk.pages.unpinAll(pin());
             desk.released(desk.device.unpinAll(pin()));
+            if (session.state() == Session.State.ENDED) {
+                giveBack();
+            } else {
+                idle.computeIfAbsent(session, any -> new ArrayList<>(1)).add(this);
+            }
+        }
+
+        private void giveBack() {
+            destinations.forEach(desk.pages::knownIdle);
+            copies.forEach(desk.disk::knownIdle);
         }
     }
 
     private final Desk desk;
     private final SequencedMap<Long, Case> cases = new TreeMap<>();
+    /** What is idle while its operation still goes on. */
+    private final Map<Session, List<Case>> idle = new LinkedHashMap<>();
 
     Quarantine(Desk desk) {
         this.desk = desk;
     }
 
-    Case open(long unit, OperationKind kind, Stream stream) {
-        return cases.computeIfAbsent(unit, any -> new Case(unit, kind, stream));
+    Case open(long unit, Session session, Stream stream) {
+        return cases.computeIfAbsent(unit, any -> new Case(unit, session, stream));
+    }
+
+    /** The operation has had its end: what is idle of it comes back. */
+    void ended(Session session) {
+        List<Case> known = idle.remove(session);
+        if (known != null) {
+            known.forEach(Case::giveBack);
+        }
     }
 
     /** The unit is idle after all; false when it is not in quarantine. */
@@ -100,7 +121,7 @@ final class Quarantine {
     /** A unit of that kind is idle, so all that were queued before it in the same stream are. */
     void liftBefore(long unit, OperationKind kind) {
         if (!cases.isEmpty() && kind == OperationKind.WRITE_BACK) {
-            List<Long> earlier = cases.values().stream().filter(one -> one.kind == kind && one.unit < unit).map(one -> one.unit).toList();
+            List<Long> earlier = cases.values().stream().filter(one -> one.session.kind() == kind && one.unit < unit).map(one -> one.unit).toList();
             earlier.forEach(this::lift);
         }
     }

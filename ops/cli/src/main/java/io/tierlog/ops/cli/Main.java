@@ -52,6 +52,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             MarksCommand.class,
             MigrateCommand.class,
             NodesCommand.class,
+            PolicyCommand.class,
             ScenarioCommand.class,
             SimulateCommand.class,
             TopicsCommand.class

@@ -15,6 +15,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -46,6 +47,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private final byte[][] host;
     private final int[] hostReaders;
     private final int[] hostWriters;
+    private final PageBook book;
     private final Map<DiskKey, Integer> diskWriters = new LinkedHashMap<>();
     private final List<Unit> units = new ArrayList<>();
     /** Units that ended without saying how: what they touch is not idle before they are settled. */
@@ -60,6 +62,12 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         host = new byte[hostPages][parts.oracle.blockBytes()];
         hostReaders = new int[hostPages];
         hostWriters = new int[hostPages];
+        book = new PageBook(parts.node, hostPages);
+    }
+
+    /** The agent says something, which the log hears of later, or never. */
+    public void said(Event event) {
+        book.said(event);
     }
 
     /** The agent takes its next step: what it queues from here on belongs together. */
@@ -203,6 +211,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         if (by > 0 && (hostWriters[page] > 0 || (write && hostReaders[page] > 0))) {
             throw new IllegalStateException("I2/I3: host page " + page + " of " + parts.node + " is written by two copies, or read and written");
         }
+        if (by > 0 && write) {
+            book.written(page);
+        }
         if (write) {
             hostWriters[page] += by;
         } else {
@@ -342,7 +353,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         while (unit.copied < (position + 1) * parts.oracle.parts()) {
             copyPart(unit, failure);
         }
-        OperationReason why = unit.failures[position] != null ? unit.failures[position] : failure;
+        // Of a stream that has not answered nothing is known, not even what has failed in it.
+        boolean unknown = failure == OperationReason.UNKNOWN;
+        OperationReason why = unknown || unit.failures[position] == null ? failure : unit.failures[position];
         if (why != null) {
             return failed(why);
         }

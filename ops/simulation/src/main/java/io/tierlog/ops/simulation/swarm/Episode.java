@@ -3,6 +3,7 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,11 +18,11 @@ final class Episode {
     static final int INPUTS = 200;
 
     /** Steps of the first phase, at least. */
-    private static final int STEPS = 12_000;
+    private static final int STEPS = 8_500;
 
-    private static final int TABLES_EVERY = 100;
+    private static final int TABLES_EVERY = 50;
 
-    private static final int MOST_STEPS = 20_000;
+    private static final int MOST_STEPS = 15_000;
 
     /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
     record Result(Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, @Nullable Failure failure) {}
@@ -116,7 +117,7 @@ final class Episode {
     }
 
     private List<String> traceOf(Throwable wrong) {
-        List<String> trace = new java.util.ArrayList<>();
+        List<String> trace = new ArrayList<>();
         if (checks.isTracing()) {
             for (StackTraceElement element : wrong.getStackTrace()) {
                 trace.add("at " + element);
