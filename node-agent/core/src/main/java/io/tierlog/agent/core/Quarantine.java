@@ -4,7 +4,6 @@ package io.tierlog.agent.core;
 import io.tierlog.agent.core.device.PageOwner;
 import io.tierlog.agent.core.disk.DiskCopy;
 import io.tierlog.agent.core.page.Page;
-import io.tierlog.schemas.OperationKind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SequencedMap;
@@ -13,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pages of units that ended without saying how: bytes may still move. They come back when the unit is reported again with known results, or,
- * for saves, when a later save has ended, since one direction is one stream. (A load of unknown outcome counts as under way: see
+ * for saves, when a later save of whatever operation has ended, since one direction is one stream. (A load of unknown outcome counts as under way: see
  * {@link Operations}.)
  *
  * <p>Bounded by the pages there are. For the core's one thread.
@@ -22,14 +21,13 @@ final class Quarantine {
     /** What one unit keeps back. */
     final class Case {
         private final long unit;
-        private final OperationKind kind;
         private final Stream stream;
         private final List<Page> destinations = new ArrayList<>();
         private final List<DiskCopy> copies = new ArrayList<>();
+        private final List<Integer> bounced = new ArrayList<>();
 
-        private Case(long unit, OperationKind kind, Stream stream) {
+        private Case(long unit, Stream stream) {
             this.unit = unit;
-            this.kind = kind;
             this.stream = stream;
         }
 
@@ -49,6 +47,13 @@ final class Quarantine {
             desk.pages.pin(pin(), page);
         }
 
+        /** A page of the agent's own, that {@code operation} has, which bytes may still land in or be read from. */
+        void keepBounce(String operation, int page) {
+            desk.counters.increment(AgentCounter.BOUNCE_PAGES_QUARANTINED);
+            desk.bounce.quarantine(operation, page);
+            bounced.add(page);
+        }
+
         /** A copy on the disk that may still be written. */
         void keepCopy(DiskCopy copy) {
             desk.disk.index.quarantine(copy);
@@ -65,6 +70,7 @@ final class Quarantine {
         private void lift() {
             destinations.forEach(desk.pages::knownIdle);
             copies.forEach(desk.disk::knownIdle);
+            bounced.forEach(desk.bounce::knownIdle);
             desk.pages.unpinAll(pin());
             desk.released(desk.device.unpinAll(pin()));
         }
@@ -77,8 +83,8 @@ final class Quarantine {
         this.desk = desk;
     }
 
-    Case open(long unit, OperationKind kind, Stream stream) {
-        return cases.computeIfAbsent(unit, any -> new Case(unit, kind, stream));
+    Case open(long unit, Stream stream) {
+        return cases.computeIfAbsent(unit, any -> new Case(unit, stream));
     }
 
     /** The unit is idle after all; false when it is not in quarantine. */
@@ -97,10 +103,10 @@ final class Quarantine {
         return found == null ? null : found.stream;
     }
 
-    /** A unit of that kind is idle, so all that were queued before it in the same stream are. */
-    void liftBefore(long unit, OperationKind kind) {
-        if (!cases.isEmpty() && kind == OperationKind.WRITE_BACK) {
-            List<Long> earlier = cases.values().stream().filter(one -> one.kind == kind && one.unit < unit).map(one -> one.unit).toList();
+    /** A unit of saves is idle, so all that were queued before it in the same stream are, whatever operation they were for. */
+    void liftSavesBefore(long unit) {
+        if (!cases.isEmpty()) {
+            List<Long> earlier = cases.values().stream().filter(one -> one.stream == Stream.DEVICE && one.unit < unit).map(one -> one.unit).toList();
             earlier.forEach(this::lift);
         }
     }

@@ -62,7 +62,7 @@ final class World {
 
     /** One life of a node: what outlives the process is handed in. */
     World(int devicePages, int hostPages, int diskBlocks, AgentLimits limits, Past past) {
-        ports = new FakePorts(devicePages, hostPages, past.store(), past.disk());
+        ports = new FakePorts(devicePages, hostPages + limits.bounceBlocks(), past.store(), past.disk());
         incarnation = past.lives() + 1;
         heard.incarnation = incarnation;
         operations = past.lives() * OPERATIONS_PER_LIFE;
@@ -479,6 +479,8 @@ final class World {
         assertEquals(0, core.disk().pinCount(), "pins on disk");
         assertEquals(0, core.status().devicePins(), "device pins");
         assertEquals(0, core.status().activeOperations(), "operations");
+        AgentStatus.Bounce bounce = core.status().bounce();
+        assertEquals(bounce.pages(), bounce.free(), () -> "pages of the agent's own: " + bounce);
         assertEquals(0, core.status().waitingRequests(), "waiting");
     }
 }
