@@ -26,6 +26,7 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.CopyOrigin;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ReleasePins;
@@ -39,6 +40,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One agent core between a scripted engine and a scripted controller. After every input the core's tables are checked. Whatever a unit moves
@@ -400,6 +402,13 @@ final class World {
         return new CopyBlocks(
                 envelope(), header, operation, Tier.HOST, Tier.DISK, prompt.namespace(),
                 blocks.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList(), null);
+    }
+
+    /** A copy between any two tiers; of blocks of that request when they are on the device. */
+    CopyBlocks copyCommand(Prompt prompt, Tier source, Tier target, List<PagedBlock> blocks, @Nullable CopyOrigin origin) {
+        String operation = operation();
+        CommandHeader header = header();
+        return new CopyBlocks(envelope(), header, operation, source, target, prompt.namespace(), blocks, origin);
     }
 
     /** Commands copies to the disk and returns the operation. */

@@ -14,6 +14,7 @@ import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -43,6 +44,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private record DiskKey(String namespace, Bytes key) {}
 
     private final Parts parts;
+    private final int hostPages;
     private final byte[][] host;
     private final int[] hostReaders;
     private final int[] hostWriters;
@@ -54,12 +56,14 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private long step;
     private long shardReads;
 
-    /** One with so many host pages. */
-    public Machine(Parts parts, int hostPages) {
+    /** One with so many host pages, and behind them so many that are the agent's own. */
+    public Machine(Parts parts, int hostPages, int bouncePages) {
         this.parts = parts;
-        host = new byte[hostPages][parts.oracle.blockBytes()];
-        hostReaders = new int[hostPages];
-        hostWriters = new int[hostPages];
+        this.hostPages = hostPages;
+        int pages = hostPages + bouncePages;
+        host = new byte[pages][parts.oracle.blockBytes()];
+        hostReaders = new int[pages];
+        hostWriters = new int[pages];
     }
 
     /** The agent takes its next step: what it queues from here on belongs together. */
@@ -159,6 +163,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private void add(Unit unit) {
         if (unit.kind.ofDevice()) {
             memories.put(unit, parts.device.get());
+        }
+        if (unit.touchesPagesFrom(hostPages)) {
+            unit.operation = OperationKind.COPY; // nothing else goes through the agent's own pages
         }
         touch(unit, 1);
         units.add(unit);
