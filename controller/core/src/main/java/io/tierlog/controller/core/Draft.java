@@ -139,6 +139,11 @@ final class Draft {
         commands.add(command);
     }
 
+    /** Tells another aggregate, which the message's envelope names. */
+    void message(Message message) {
+        message(Outgoing.BY_NAME, message);
+    }
+
     void message(int receiver, Message message) {
         messages.add(new Outgoing(receiver, message));
     }

@@ -159,11 +159,20 @@ final class Evolve {
 
     /** The policy that is in force in the partition of the fact. */
     static Policy policy(Tables t, Decision fact) {
+        return clockOf(t, fact).policy();
+    }
+
+    /** Its version. */
+    static long policyVersion(Tables t, Decision fact) {
+        return clockOf(t, fact).policyVersion();
+    }
+
+    private static ClockRow clockOf(Tables t, Decision fact) {
         ClockRow clock = t.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clockOf(fact.envelope().sender())));
         if (clock == null) {
             throw new IllegalHistory("The partition was never opened");
         }
-        return clock.policy();
+        return clock;
     }
 
     private static ClockRow clock(Tables t, Decision fact) {

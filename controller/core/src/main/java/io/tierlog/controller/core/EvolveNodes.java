@@ -39,7 +39,9 @@ final class EvolveNodes {
         if (fact.newIncarnation() != (last == null ? 1 : last.incarnation() + 1)) {
             throw new IllegalHistory("Incarnation " + fact.newIncarnation() + " does not follow the last one");
         }
-        t.put(Rows.NODES, Evolve.key(fact), NodeState.accepted(fact, last).toRow());
+        NodeState node = NodeState.accepted(fact, last);
+        node.shares.regrouped(Evolve.policyVersion(t, fact)); // its copies come under the policy in force
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
         t.put(Rows.MEMBERS, new RowKey.Text(Aggregates.clockOf(fact.envelope().sender()), fact.envelope().aggregate()), Rows.ENTRY);
     }
 

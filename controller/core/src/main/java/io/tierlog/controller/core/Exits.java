@@ -2,35 +2,17 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How a block may leave a tier. In this order: dropped, when the tier below holds it; copied there, when it has room and has not refused the
- * block before; dropped, when the store holds it. The last copy of a block stays, except on a host that has nothing below it to write to.
- * Confined to one choice of victims, whose copies it counts against the room below.
- *
- * <pre>
- *   below   room  refused  stored    leaves HOST, DISK below   leaves HOST, nothing below   leaves DISK
- *   serves   any    any      any     DROP, relies on DISK      DROP, relies on DISK         -
- *   moves    any    any      yes     DROP, relies on STORE     DROP, relies on STORE        -
- *   moves    any    any      no      stays for now             DROP, relies on nothing      -
- *   lacks    yes    no       any     COPY to DISK              (no room)                    -
- *   lacks    else            yes     DROP, relies on STORE     DROP, relies on STORE        DROP, relies on STORE
- *   lacks    else            no      stays                     DROP, relies on nothing      stays
- * </pre>
- */
-final class Exits {
-    private final NodeDraft n;
-    private final boolean disk;
-    private final boolean copies;
-    private final boolean keepsLast;
-    private long room;
-
+/** How blocks may leave a tier: for a water level, or on a route. Confined to one choice of victims, whose copies it counts. */
+sealed interface Exits {
     /**
      * A way out.
      *
@@ -38,9 +20,11 @@ final class Exits {
      * @param other tier that a COPY goes to, or that a DROP relies on; UNKNOWN when it relies on none
      */
     record Way(OperationKind kind, Tier other) {
-        static final Way COPY = new Way(OperationKind.COPY, Tier.DISK);
+        static Way copy(Tier target) {
+            return new Way(OperationKind.COPY, target);
+        }
 
-        private static Way drop(Tier reliesOn) {
+        static Way drop(Tier reliesOn) {
             return new Way(OperationKind.DROP, reliesOn);
         }
 
@@ -49,37 +33,114 @@ final class Exits {
         }
     }
 
-    Exits(NodeDraft n, Level level) {
-        this.n = n;
-        TierRow below = level.tier() == Tier.HOST ? n.tier(Tier.DISK) : null;
-        disk = below != null;
-        copies = below != null && level.below() == Tier.DISK && below.capacityBlocks() > 0;
-        room = below != null && copies ? below.capacityBlocks() - below.usedBlocks() : 0;
-        keepsLast = copies || level.tier() != Tier.HOST;
-    }
-
     /** The first class of the order of leaving that nothing leaves from. */
-    int endOfOrder() {
-        return !keepsLast ? RowKey.Order.REFUSED + 1 : copies ? RowKey.Order.REFUSED : RowKey.Order.LAST;
-    }
+    int endOfOrder();
 
     /**
      * The way out of a block; null when it stays for now. A block right above one that is being copied cannot be dropped before that one:
      * it is copied along, and what is below already says so.
      */
-    @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
-        PlacementRow below = disk ? n.copy(namespace, Tier.DISK, block) : null;
-        boolean held = below != null && below.state() == CopyState.SERVING;
-        if (held) {
-            return aboveCopied ? Way.COPY : Way.drop(Tier.DISK);
+    @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied);
+
+    /**
+     * For a water level. In this order: dropped, when the tier below holds it; copied there, when it has room and has not refused the block
+     * before; dropped, when the store holds it. The last copy of a block stays, except on a host that has nothing below it to write to.
+     *
+     * <pre>
+     *   below   room  refused  stored    leaves HOST, DISK below   leaves HOST, nothing below   leaves DISK
+     *   serves   any    any      any     DROP, relies on DISK      DROP, relies on DISK         -
+     *   moves    any    any      yes     DROP, relies on STORE     DROP, relies on STORE        -
+     *   moves    any    any      no      stays for now             DROP, relies on nothing      -
+     *   lacks    yes    no       any     COPY to DISK              (no room)                    -
+     *   lacks    else            yes     DROP, relies on STORE     DROP, relies on STORE        DROP, relies on STORE
+     *   lacks    else            no      stays                     DROP, relies on nothing      stays
+     * </pre>
+     */
+    final class OfLevel implements Exits {
+        private final NodeDraft n;
+        private final boolean disk;
+        private final boolean copies;
+        private final boolean keepsLast;
+        private long room;
+
+        OfLevel(NodeDraft n, Level level) {
+            this.n = n;
+            TierRow below = level.tier() == Tier.HOST ? n.tier(Tier.DISK) : null;
+            disk = below != null;
+            copies = below != null && level.below() == Tier.DISK && below.capacityBlocks() > 0;
+            room = below != null && copies ? below.capacityBlocks() - below.usedBlocks() : 0;
+            if (copies && !level.group().isEmpty()) {
+                room = Math.min(room, Quotas.room(n, level.group(), Tier.DISK));
+            }
+            keepsLast = copies || level.tier() != Tier.HOST;
         }
-        if (below == null && room > 0 && !row.refused()) {
+
+        @Override
+        public int endOfOrder() {
+            return !keepsLast ? RowKey.Order.REFUSED + 1 : copies ? RowKey.Order.REFUSED : RowKey.Order.LAST;
+        }
+
+        @Override
+        public @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
+            PlacementRow below = disk ? n.copy(namespace, Tier.DISK, block) : null;
+            boolean held = below != null && below.state() == CopyState.SERVING;
+            if (held) {
+                return aboveCopied ? Way.copy(Tier.DISK) : Way.drop(Tier.DISK);
+            }
+            if (below == null && room > 0 && !row.refused()) {
+                room--;
+                return Way.copy(Tier.DISK);
+            }
+            if (aboveCopied || (keepsLast && !row.stored())) {
+                return null;
+            }
+            return Way.drop(row.stored() ? Tier.STORE : Tier.UNKNOWN);
+        }
+    }
+
+    /**
+     * For a route.
+     *
+     * <pre>
+     *   target   room  refused    DELETE_SOURCE              KEEP_BOTH
+     *   serves    any    any      DROP, relies on target     stays
+     *   moves     any    any      stays                      stays
+     *   lacks     yes    no       COPY to target             COPY to target
+     *   lacks     else            stays                      stays
+     * </pre>
+     */
+    final class OfRoute implements Exits {
+        private final NodeDraft n;
+        private final Tier target;
+        private final boolean leaves;
+        private long room;
+
+        OfRoute(NodeDraft n, String group, MigrationRoute route) {
+            this.n = n;
+            target = route.target();
+            leaves = route.retention() == Retention.DELETE_SOURCE;
+            TierRow below = n.tier(target);
+            room = target == Tier.STORE ? Long.MAX_VALUE
+                    : below == null ? 0 : Math.min(below.capacityBlocks() - below.usedBlocks(), Quotas.room(n, group, target));
+        }
+
+        @Override
+        public int endOfOrder() {
+            return RowKey.Order.REFUSED;
+        }
+
+        @Override
+        public @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
+            PlacementRow there = target == Tier.STORE ? null : n.copy(namespace, target, block);
+            boolean serves = target == Tier.STORE ? row.stored() : there != null && there.state() == CopyState.SERVING;
+            if (serves) {
+                return !leaves ? null : aboveCopied ? Way.copy(target) : Way.drop(target);
+            }
+            if (there != null || room == 0 || row.refused()) {
+                return null;
+            }
             room--;
-            return Way.COPY;
+            return Way.copy(target);
         }
-        if (aboveCopied || (keepsLast && !row.stored())) {
-            return null;
-        }
-        return Way.drop(row.stored() ? Tier.STORE : Tier.UNKNOWN);
     }
 }

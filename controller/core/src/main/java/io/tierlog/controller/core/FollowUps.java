@@ -6,10 +6,13 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.state.OperationRow;
@@ -36,9 +39,18 @@ final class FollowUps {
                 if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
                     budget -= Sweep.decide(n, budget);
                 }
-                Relief.decide(n, budget, tier -> !isSetback(n, event, tier));
+                budget -= Relief.decide(n, budget, tier -> !isSetback(n, event, tier));
+                if (!isSetback(n, event)) {
+                    Routes.decide(n, budget, event instanceof CopyDone);
+                }
             }
         }
+    }
+
+    /** Whether the event says that something was not copied, or has only begun to be: routes then wait for the next tick or another event. */
+    private static boolean isSetback(NodeDraft n, Event event) {
+        return event instanceof CopyFailed || event instanceof OperationCancelled || event instanceof CommandRefused
+                || isSetback(n, event, Tier.HOST) || isSetback(n, event, Tier.DISK);
     }
 
     /**

@@ -1,43 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.TierRow;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The water level that policy sets for one tier. What is on its way out counts as gone.
+ * A water level of a node: of a tier, or of what a group may have of one. What is on its way out counts as gone.
  *
  * @param tier the tier
- * @param highMark share of the capacity at which relief begins, inclusive; 0 for never
- * @param lowMark share of the capacity below which it ends
+ * @param group the group; empty text for the whole tier
+ * @param highMark share of the capacity or quota at which relief begins, inclusive; 0 for never
+ * @param lowMark share below which it ends
  * @param below tier that takes a copy of what leaves; UNKNOWN when none does
  */
-record Level(Tier tier, double highMark, double lowMark, Tier below) {
-    /** The levels of a node's tiers, from the top down: what leaves one may raise the next. */
+record Level(Tier tier, String group, double highMark, double lowMark, Tier below) {
+    /**
+     * How full it is.
+     *
+     * @param usedBlocks copies being written, serving or leaving
+     * @param leavingBlocks those on their way out
+     * @param capacityBlocks capacity of the tier, or quota of the group
+     * @param inRelief whether relief has begun
+     */
+    record Use(long usedBlocks, long leavingBlocks, long capacityBlocks, boolean inRelief) {
+        long standing() {
+            return usedBlocks - leavingBlocks;
+        }
+
+        /** Share of the capacity that stands; above 1 when more stands than there is room for, 1 when there is none at all. */
+        double level() {
+            return capacityBlocks == 0 ? 1 : (double) standing() / capacityBlocks;
+        }
+    }
+
+    /** The levels of a node's tiers, from the top down, for what leaves one may raise the next; then those of its groups. */
     static List<Level> of(Policy policy) {
-        return List.of(
-                new Level(Tier.HOST, policy.hostHighMark(), policy.hostLowMark(), policy.copyToDisk() ? Tier.DISK : Tier.UNKNOWN),
-                new Level(Tier.DISK, policy.diskHighMark(), policy.diskLowMark(), Tier.UNKNOWN));
+        List<Level> levels = new ArrayList<>(2);
+        levels.add(ofTier(policy, Tier.HOST));
+        levels.add(ofTier(policy, Tier.DISK));
+        for (GroupPolicy group : Policies.migration(policy).groups()) {
+            for (Tier tier : List.of(Tier.HOST, Tier.DISK)) {
+                if (Groups.quotaBytes(group, tier) != null) {
+                    levels.add(ofGroup(policy, group, tier));
+                }
+            }
+        }
+        return levels;
+    }
+
+    private static Level ofTier(Policy policy, Tier tier) {
+        return tier == Tier.HOST
+                ? new Level(tier, "", policy.hostHighMark(), policy.hostLowMark(), policy.copyToDisk() ? Tier.DISK : Tier.UNKNOWN)
+                : new Level(tier, "", policy.diskHighMark(), policy.diskLowMark(), Tier.UNKNOWN);
+    }
+
+    /** A group that says nothing of the tier has the marks of the tier for its own quota. */
+    private static Level ofGroup(Policy policy, GroupPolicy group, Tier tier) {
+        Level whole = ofTier(policy, tier);
+        GroupTier own = Groups.tier(group, tier);
+        return own == null
+                ? new Level(tier, group.name(), whole.highMark, whole.lowMark, whole.below)
+                : new Level(tier, group.name(), own.highMark(), own.lowMark(), whole.below);
+    }
+
+    /** How full it is on a node; null when the node has no such tier, or nothing of it can be full. */
+    @Nullable Use use(NodeDraft n) {
+        TierRow row = n.row().alive() ? n.tier(tier) : null;
+        if (row == null || row.capacityBlocks() == 0) {
+            return null;
+        }
+        if (group.isEmpty()) {
+            return new Use(row.usedBlocks(), row.leavingBlocks(), row.capacityBlocks(), row.inRelief());
+        }
+        Long quota = Quotas.blocks(n, group, tier);
+        GroupTierRow use = Shares.use(n.row().shares(), group, tier);
+        return quota == null ? null : new Use(use.usedBlocks(), use.leavingBlocks(), quota, use.inRelief());
     }
 
     /** Whether so much stands that relief begins. */
-    boolean isHigh(TierRow row) {
-        return highMark > 0 && Policies.reaches(standing(row), highMark, row.capacityBlocks());
+    boolean isHigh(Use use) {
+        return highMark > 0 && use.standing() > 0 && Policies.reaches(use.standing(), highMark, use.capacityBlocks());
     }
 
     /** Whether so little stands that relief may end. */
-    boolean isLow(TierRow row) {
-        return highMark == 0 || !Policies.reaches(standing(row), lowMark, row.capacityBlocks());
+    boolean isLow(Use use) {
+        return highMark == 0 || use.standing() == 0 || !Policies.reaches(use.standing(), lowMark, use.capacityBlocks());
     }
 
     /** Blocks that must go until it is low, count. */
-    long excess(TierRow row) {
-        return highMark == 0 ? 0 : Policies.excess(standing(row), lowMark, row.capacityBlocks());
-    }
-
-    private static long standing(TierRow row) {
-        return row.usedBlocks() - row.leavingBlocks();
+    long excess(Use use) {
+        return highMark == 0 ? 0 : Math.min(use.standing(), Policies.excess(use.standing(), lowMark, use.capacityBlocks()));
     }
 }

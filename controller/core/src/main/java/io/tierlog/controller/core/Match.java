@@ -37,6 +37,18 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         return new Walk(n, e).walk();
     }
 
+    /** The same, with no more to fetch than there is room for: what lies deepest is left out. */
+    Match within(long room) {
+        if (fetch.size() <= room) {
+            return this;
+        }
+        int most = (int) room;
+        int last = most == 0 ? -1 : fetch.get(most - 1).index();
+        return new Match(hostBlocks, deepest, fetch.subList(0, most), sources.subList(0, most),
+                buildsOn.stream().filter(block -> block.block().index() < last).toList(),
+                onDisk.stream().filter(block -> block.onHost() || block.block().index() <= last).toList());
+    }
+
     /** The one tier that is to be fetched from; UNKNOWN when there are several. */
     Tier source() {
         Tier first = sources.getFirst();

@@ -49,7 +49,7 @@ record Move(OperationKind kind, Tier from, Tier to) {
     boolean exists() {
         return switch (kind) {
             case DROP -> from == Tier.HOST || from == Tier.DISK;
-            case COPY -> from == Tier.HOST && to == Tier.DISK;
+            case COPY -> (to == Tier.DISK || to == Tier.STORE) && (from == Tier.DEVICE || from == Tier.HOST || (from == Tier.DISK && to != from));
             case WRITE_BACK, LOAD_BACK, PREFETCH, BACK_UP, PROMOTE, UNKNOWN -> true;
         };
     }

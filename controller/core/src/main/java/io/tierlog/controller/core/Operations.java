@@ -3,6 +3,7 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
@@ -30,11 +31,16 @@ final class Operations {
     record Issued(String operation, CommandHeader header) {}
 
     static Issued issue(NodeDraft n, OperationKind kind, Tier from, Purpose purpose, List<Block> blocks) {
+        return issue(n, Move.of(kind, from), purpose, blocks, null);
+    }
+
+    /** The same between two tiers, with what led to it; null for what needs no more reason than its kind. */
+    static Issued issue(NodeDraft n, Move move, Purpose purpose, List<Block> blocks, @Nullable MoveCause cause) {
         String operation = n.d.nextId(n.aggregate);
         CommandHeader header = n.nextHeader();
-        Move move = Move.of(kind, from);
-        n.fact(new OperationIssued(n.envelope(), operation, kind, from, move.to(), purpose.request(), purpose.attempt(), purpose.namespace(),
-                purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs()), null));
+        n.fact(new OperationIssued(n.envelope(), operation, move.kind(), move.from(), move.to(), purpose.request(), purpose.attempt(), purpose.namespace(),
+                purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs()),
+                cause));
         return new Issued(operation, header);
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CopyBlocks;
@@ -13,10 +14,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Water levels of a node's tiers. At the high mark relief begins, and what is coldest leaves until the level is below the low mark: it is
- * dropped, or first copied to the tier below, and dropped when the copies have ended. What is on its way out counts as gone, so one
- * crossing never takes twice; while copies run, more is taken at the high mark only. When nothing can leave, the next input or tick tries
- * again. Without state.
+ * Water levels of a node's tiers, and of what groups may have of them. At the high mark relief begins, and what is coldest leaves until the level
+ * is below the low mark: it is dropped, or first copied to the tier below, and dropped when the copies have ended. What is on its way out counts
+ * as gone, so one crossing never takes twice; while copies run, more is taken at the high mark only. When nothing can leave, the next input or
+ * tick tries again. Without state.
  */
 final class Relief {
     private Relief() {}
@@ -36,56 +37,64 @@ final class Relief {
     }
 
     private static int relieve(NodeDraft n, Level level, int budget) {
-        TierRow tier = row(n, level.tier());
-        if (tier == null || (!tier.inRelief() && !level.isHigh(tier))) {
+        Level.Use use = level.use(n);
+        if (use == null || (!use.inRelief() && !level.isHigh(use))) {
             return 0;
         }
         long version = n.d.clock().policyVersion();
-        if (!tier.inRelief()) {
-            n.fact(new WaterLevelCrossed(n.envelope(), level.tier(), "", tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
-                    level.highMark(), version));
+        if (!use.inRelief()) {
+            n.fact(new WaterLevelCrossed(n.envelope(), level.tier(), level.group(), use.usedBlocks(), use.leavingBlocks(),
+                    use.capacityBlocks(), level.highMark(), version));
             n.d.evolve();
         }
-        int sent = tier.copies() == 0 || level.isHigh(tier) ? send(n, level, tier, budget) : 0;
-        tier = row(n, level.tier());
-        if (tier != null && tier.copies() == 0 && level.isLow(tier)) {
-            n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), "", tier.usedBlocks(), tier.leavingBlocks(), tier.capacityBlocks(),
-                    level.lowMark(), version));
+        int sent = copies(n, level) == 0 || level.isHigh(use) ? send(n, level, use, budget) : 0;
+        use = level.use(n);
+        if (use != null && copies(n, level) == 0 && level.isLow(use)) {
+            n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), level.group(), use.usedBlocks(), use.leavingBlocks(),
+                    use.capacityBlocks(), level.lowMark(), version));
             n.d.evolve();
         }
         return sent;
     }
 
-    /** Use of a tier that is there and can be full. */
-    private static @Nullable TierRow row(NodeDraft n, Tier tier) {
-        TierRow row = n.row().alive() ? n.tier(tier) : null;
-        return row == null || row.capacityBlocks() == 0 ? null : row;
+    /** Copies in flight after which something leaves the tier, count. */
+    private static int copies(NodeDraft n, Level level) {
+        TierRow tier = n.tier(level.tier());
+        return tier == null ? 0 : tier.copies();
     }
 
-    private static int send(NodeDraft n, Level level, TierRow tier, int budget) {
-        int most = (int) Math.min(level.excess(tier), budget);
-        int mostBatches = n.d.limits.dropsInFlight() - tier.drops() - tier.copies();
+    private static int send(NodeDraft n, Level level, Level.Use use, int budget) {
+        int most = (int) Math.min(level.excess(use), budget);
+        TierRow tier = n.tier(level.tier());
+        int mostBatches = tier == null ? 0 : n.d.limits.dropsInFlight() - tier.drops() - tier.copies();
         if (most <= 0 || mostBatches <= 0) {
             return 0;
         }
         int sent = 0;
-        for (Victims.Batch batch : Victims.pick(n, level, most, mostBatches)) {
+        for (Victims.Batch batch : Victims.pick(n, new Exits.OfLevel(n, level), level, most, mostBatches)) {
             sent += batch.blocks().size();
-            issue(n, level.tier(), batch);
+            if (batch.way().isCopy()) {
+                copy(n, level.tier(), batch);
+            } else {
+                drop(n, level.tier(), batch, null);
+            }
         }
         n.d.evolve();
         return sent;
     }
 
-    private static void issue(NodeDraft n, Tier tier, Victims.Batch batch) {
-        Operations.Issued issued = Operations.issue(n, batch.way().kind(), tier,
+    private static void copy(NodeDraft n, Tier tier, Victims.Batch batch) {
+        Operations.Issued issued = Operations.issue(n, OperationKind.COPY, tier,
                 new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Operations.blocks(batch.blocks()));
-        if (batch.way().kind() == OperationKind.COPY) {
-            n.d.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.way().other(), batch.namespace(),
-                    batch.blocks(), null));
-        } else {
-            n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.namespace(), batch.blocks(),
-                    batch.way().other()));
-        }
+        n.d.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.way().other(), batch.namespace(),
+                batch.blocks(), null));
+    }
+
+    /** Issues one drop; {@code cause} is null for a water level. */
+    static void drop(NodeDraft n, Tier tier, Victims.Batch batch, @Nullable MoveCause cause) {
+        Operations.Issued issued = Operations.issue(n, new Move(OperationKind.DROP, tier, Tier.UNKNOWN),
+                new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Operations.blocks(batch.blocks()), cause);
+        n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.namespace(), batch.blocks(),
+                batch.way().other()));
     }
 }

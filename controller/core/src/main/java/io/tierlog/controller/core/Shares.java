@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
 
 /** What groups, routes and operators have of a node, while a fact changes it. Confined to one call of evolve. */
 final class Shares {
-    private static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, Bytes.EMPTY, false, false, List.of(), "");
+    private static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, 0, Bytes.EMPTY, false, false, List.of(), "");
 
     private final List<GroupRow> groups;
     private final List<RouteRow> routes;
     long groupsVersion;
+    long groupsGoal;
     Bytes groupsCursor;
     boolean draining;
     boolean drained;
@@ -28,6 +29,7 @@ final class Shares {
         groups = new ArrayList<>(row.groups());
         routes = new ArrayList<>(row.routes());
         groupsVersion = row.groupsVersion();
+        groupsGoal = row.groupsGoal();
         groupsCursor = row.groupsCursor();
         draining = row.draining();
         drained = row.drained();
@@ -125,6 +127,13 @@ final class Shares {
         }
     }
 
+    /** All copies are in the groups of that version of the policy. */
+    void regrouped(long version) {
+        groupsVersion = version;
+        groupsGoal = version;
+        groupsCursor = Bytes.EMPTY;
+    }
+
     /** A new life of the node: nothing is in its memory and nothing in flight; what operators said of it stands. */
     void restart() {
         groups.clear();
@@ -134,7 +143,7 @@ final class Shares {
 
     /** The row; null when it would say nothing. */
     @Nullable SharesRow toRow() {
-        SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsCursor, draining, drained,
+        SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsGoal, groupsCursor, draining, drained,
                 List.copyOf(drainingInstances), drainRequest);
         return row.equals(NOTHING) ? null : row;
     }

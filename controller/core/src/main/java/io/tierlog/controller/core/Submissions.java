@@ -56,7 +56,9 @@ final class Submissions {
     }
 
     private static void admit(NodeDraft n, RequestSubmitted e) {
-        Match match = e.reuseEligible() ? Match.of(n, e) : Match.NOTHING;
+        Match found = e.reuseEligible() ? Match.of(n, e) : Match.NOTHING;
+        long room = found.fetch().isEmpty() ? 0 : Quotas.room(n, Groups.of(n.d.policy(), e.namespace()), Tier.HOST);
+        Match match = found.within(room);
         n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
                 e.deviceBlocks(), match.hostBlocks()));
         boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.d.policy().prefetchThresholdBlocks();
@@ -68,8 +70,14 @@ final class Submissions {
             prefill(n, e, RequestReason.ANSWERED_AT_ONCE);
         } else if (fetching) {
             fetch(n, e, match);
+        } else if (found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
+            prefill(n, e, RequestReason.QUOTA_EXCEEDED);
         } else {
             prefill(n, e, match.fetch().isEmpty() ? RequestReason.NOTHING_BELOW : RequestReason.BELOW_THRESHOLD);
+        }
+        if (match.fetch().size() < found.fetch().size() && !e.answered()) {
+            Quotas.exceeded(n, OperationKind.PREFETCH, Tier.HOST, Groups.of(n.d.policy(), e.namespace()), e.namespace(),
+                    found.fetch().size());
         }
         WriteBacks.used(n, e);
     }

@@ -51,7 +51,9 @@ final class Ticks {
         int budget = d.limits.blocksPerDecision();
         for (NodeDraft n : nodes) {
             budget -= Sweep.decide(n, budget);
+            budget -= Regrouping.decide(n, budget);
             budget -= Relief.decide(n, budget);
+            budget -= Routes.decide(n, budget, true);
             budget -= Drains.decide(n, budget);
         }
     }

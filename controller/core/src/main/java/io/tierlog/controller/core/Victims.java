@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 final class Victims {
     private final NodeDraft n;
     private final Tier tier;
+    private final String group;
     private final Exits exits;
     private final int mostBatches;
     private final int batchBlocks;
@@ -57,23 +58,24 @@ final class Victims {
         }
     }
 
-    private Victims(NodeDraft n, Level level, int mostBatches) {
+    private Victims(NodeDraft n, Exits exits, Level level, int mostBatches) {
         this.n = n;
         this.tier = level.tier();
-        this.exits = new Exits(n, level);
+        this.group = level.group();
+        this.exits = exits;
         this.mostBatches = mostBatches;
         this.batchBlocks = n.d.policy().reliefBatchBlocks();
     }
 
     /** At most {@code most} blocks, in at most {@code mostBatches} batches, each of one namespace and no larger than policy says. */
-    static List<Batch> pick(NodeDraft n, Level level, int most, int mostBatches) {
-        return new Victims(n, level, mostBatches).pick(most);
+    static List<Batch> pick(NodeDraft n, Exits exits, Level level, int most, int mostBatches) {
+        return new Victims(n, exits, level, mostBatches).pick(most);
     }
 
     private List<Batch> pick(int most) {
         long incarnation = n.row().incarnation();
-        try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER, RowKey.Order.first(n.aggregate, tier, incarnation, "", 0),
-                RowKey.Order.first(n.aggregate, tier, incarnation, "", RowKey.Order.END))) {
+        try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER, RowKey.Order.first(n.aggregate, tier, incarnation, group, 0),
+                RowKey.Order.first(n.aggregate, tier, incarnation, group, RowKey.Order.END))) {
             RowKey.Order next = next(scan);
             int picked = 0;
             int passed = 0;
@@ -159,8 +161,9 @@ final class Victims {
         parent.touch = Math.max(parent.touch, leaf.place().touch());
         parent.from = Math.max(parent.from, batch);
         parent.aboveCopied |= way.isCopy();
-        if (parent.children == 0 && parent.row.holds() == 0 && parent.row.state() == CopyState.SERVING) {
-            freed.add(new Leaf(Copies.orderOf(id, parent.row, parent.touch), parent.row, parent.from, parent.aboveCopied));
+        boolean ofTheOrder = group.isEmpty() || group.equals(parent.row.group());
+        if (parent.children == 0 && parent.row.holds() == 0 && parent.row.state() == CopyState.SERVING && ofTheOrder) {
+            freed.add(new Leaf(Copies.orderOf(id, parent.row, parent.touch).of(group), parent.row, parent.from, parent.aboveCopied));
         }
     }
 }

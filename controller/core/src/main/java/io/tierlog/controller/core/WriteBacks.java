@@ -139,13 +139,16 @@ final class WriteBacks {
         return missing;
     }
 
-    /** Issues one batch, as much of {@code blocks} as one decision takes; false when there are none. */
+    /** Issues one batch, as much of {@code blocks} as one decision takes; false when there are none, or their group has no room for all of them. */
     static boolean issue(NodeDraft n, Operations.Purpose purpose, List<PagedBlock> blocks) {
         String request = purpose.request();
         if (blocks.isEmpty() || request == null) {
             return false;
         }
         List<PagedBlock> batch = blocks.subList(0, Math.min(blocks.size(), n.d.limits.blocksPerDecision()));
+        if (!Quotas.admits(n, OperationKind.WRITE_BACK, Tier.HOST, purpose.namespace(), batch.size())) {
+            return false;
+        }
         Operations.Issued issued = Operations.issue(n, OperationKind.WRITE_BACK, Tier.DEVICE, purpose, Operations.blocks(batch));
         n.d.command(new WriteBackBlocks(n.envelope(), issued.header(), issued.operation(), request, purpose.attempt(), purpose.namespace(),
                 purpose.root(), batch, n.d.policy().leaseMs()));

@@ -307,7 +307,11 @@ class DiskTest extends DiskScene {
         NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
 
         assertEquals(List.of("y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"),
-                names(Victims.pick(n, Level.of(n.d.policy()).getLast(), 8, 8).getFirst().blocks()));
+                names(victims(n, Level.of(n.d.policy()).get(1), 8).getFirst().blocks()));
+    }
+
+    private static List<Victims.Batch> victims(NodeDraft n, Level level, int most) {
+        return Victims.pick(n, new Exits.OfLevel(n, level), level, most, 8);
     }
 
     /** x3 was used and is not taken by the disk: x2, which is, has that use all the same. */

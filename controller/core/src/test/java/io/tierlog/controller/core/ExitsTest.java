@@ -53,12 +53,12 @@ class ExitsTest {
     }
 
     private static String way(NodeDraft n, Level level, PlacementRow row) {
-        Exits.Way way = new Exits(n, level).of(NAMESPACE, KEY, row, false);
+        Exits.Way way = new Exits.OfLevel(n, level).of(NAMESPACE, KEY, row, false);
         return way == null ? "stays" : way.kind() + " " + way.other();
     }
 
     private static Level level(Tier tier, Tier below) {
-        return new Level(tier, 0.9, 0.8, below);
+        return new Level(tier, "", 0.9, 0.8, below);
     }
 
     private static PlacementRow row(CopyState state, boolean refused, boolean stored) {

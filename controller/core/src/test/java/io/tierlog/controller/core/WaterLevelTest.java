@@ -393,7 +393,8 @@ class WaterLevelTest {
     private List<String> order(int most) {
         List<String> names = new ArrayList<>();
         NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
-        for (Victims.Batch batch : Victims.pick(n, Level.of(n.d.policy()).getFirst(), most, 8)) {
+        Level level = Level.of(n.d.policy()).getFirst();
+        for (Victims.Batch batch : Victims.pick(n, new Exits.OfLevel(n, level), level, most, 8)) {
             names.addAll(names(Operations.blocks(batch.blocks())));
         }
         return names;

@@ -20,15 +20,32 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.MarkAdded;
+import io.tierlog.schemas.decision.MarkCleared;
+import io.tierlog.schemas.decision.MarkConsumed;
+import io.tierlog.schemas.decision.MarkExpired;
+import io.tierlog.schemas.decision.MigrationChanged;
+import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationDeclined;
+import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.decision.MigrationOpened;
+import io.tierlog.schemas.decision.MigrationRejected;
+import io.tierlog.schemas.decision.MigrationStopping;
+import io.tierlog.schemas.decision.MigrationSubmitted;
+import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
@@ -39,6 +56,7 @@ import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SealedNoted;
@@ -73,6 +91,7 @@ final class FactMetrics {
     private final Gauge tierCapacity;
     private final Gauge tierPins;
     private final Gauge logTime;
+    private final MigrationMetrics migrations;
     private final Map<String, Set<Tier>> nodes = new ConcurrentHashMap<>();
 
     /** The six states of a page, as heartbeats report them. */
@@ -95,6 +114,7 @@ final class FactMetrics {
         tierCapacity = gauge("tierlog_tier_capacity_blocks", "Pages of a tier", "node", "tier");
         tierPins = gauge("tierlog_tier_pins", "Named pins on pages of a tier", "node", "tier");
         logTime = gauge("tierlog_log_time_seconds", "Log time of a partition, seconds since 1970", "partition");
+        migrations = new MigrationMetrics(registry);
         initialise();
     }
 
@@ -122,8 +142,17 @@ final class FactMetrics {
             case NodeSeen fact -> fact.usage().forEach(usage -> room(fact.envelope().aggregate(), usage));
             case NodeEnded fact -> forget(fact.envelope().aggregate());
             case TimeAdvanced fact -> logTime.labelValues(partition(fact)).set(fact.logTimeMs() / 1_000.0);
-            case PartitionOpened _, InputTaken _, SweepAdvanced _,
-                    AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
+            case MigrationSubmitted fact -> migrations.submitted(fact);
+            case MigrationRejected fact -> migrations.rejected(fact);
+            case MigrationCompleted fact -> migrations.completed(fact);
+            case MarkAdded fact -> migrations.marks("added", fact.keys().size());
+            case MarkConsumed fact -> migrations.marks("consumed", fact.keys().size());
+            case MarkExpired _ -> migrations.marks("expired", 1);
+            case MarkCleared fact -> migrations.marks("cleared", fact.keys().size());
+            case QuotaExceeded fact -> migrations.quotaExceeded(fact);
+            case ConfigWarning fact -> migrations.warned(fact);
+            case GroupsAdvanced _, DrainChanged _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _, MigrationStopping _,
+                    MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
                 // Counted by type.
             }

@@ -94,7 +94,10 @@ final class Outlet {
         Message message = outgoing.message();
         // Not stamped: its number is the sender's own (the version of a policy), which is how the receiver drops repeats.
         byte[] value = shared.codec().encode(shared.topics().messages(), message);
-        Address receiver = new Address(Partitions.key(message.envelope().aggregate()), outgoing.partition());
+        String aggregate = message.envelope().aggregate();
+        Address receiver = outgoing.partition() == Outgoing.BY_NAME
+                ? Address.of(aggregate, shared.partitions())
+                : new Address(Partitions.key(aggregate), outgoing.partition());
         context.forward(new Record<>(receiver, value, nowMs), ControllerTopology.MESSAGES);
     }
 

@@ -14,6 +14,7 @@ import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -259,7 +260,7 @@ public record AgentConfig(
     }
 
     /** The digest of the layouts, which engines must have too. */
-    public io.tierlog.schemas.Bytes layoutDigest() {
+    public Bytes layoutDigest() {
         return Layouts.layoutDigest(memory.layouts());
     }
 

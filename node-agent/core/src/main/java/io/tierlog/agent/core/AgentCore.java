@@ -98,11 +98,7 @@ public final class AgentCore {
         desk.nowMs(nowMs);
         passTime();
         take(input);
-        writeBacks.retry();
-        operations.pump();
-        operations.giveUpOnBounce();
-        desk.disk.work();
-        stopWhenIdle();
+        goOn();
     }
 
     /**
@@ -115,8 +111,7 @@ public final class AgentCore {
      */
     public List<OperationReason> evict(Tier tier, String namespace, List<Bytes> keys) {
         List<OperationReason> answers = new Evictions(desk, tier, namespace).run(keys);
-        writeBacks.retry();
-        desk.disk.work();
+        goOn();
         return answers;
     }
 
@@ -208,6 +203,15 @@ public final class AgentCore {
             case TimePassed in -> {}
             case StopAsked in -> stop();
         }
+    }
+
+    /** Whatever has changed: what waited for room begins, units go out, the disk works on, and whoever was asked to stop does when all is idle. */
+    private void goOn() {
+        writeBacks.retry();
+        operations.pump();
+        operations.giveUpOnBounce();
+        desk.disk.work();
+        stopWhenIdle();
     }
 
     // --- time

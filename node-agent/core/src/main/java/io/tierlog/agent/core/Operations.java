@@ -221,6 +221,7 @@ final class Operations {
                 sessions.remove(one.operation);
                 one.end();
                 one.become(Session.State.ENDED);
+                quarantine.ended(one);
                 onEnd.accept(one);
             }
         }
@@ -334,7 +335,7 @@ final class Operations {
             } else if (session.kind() == OperationKind.LOAD_BACK) {
                 session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
             } else {
-                session.unknown(ended.items.get(i), quarantine.open(unit, ended.stream));
+                session.unknown(ended.items.get(i), quarantine.open(unit, session, ended.stream));
             }
         }
         session.unitIdle();

@@ -19,6 +19,7 @@ import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.LoadBackDone;
@@ -197,5 +198,46 @@ class GuardCasesTest {
         assertEquals(List.of(), world.heard.events(WaitExpired.class));
         world.advance(100);
         assertTrue(world.heard.event(WaitExpired.class).waitedMs() >= 200);
+    }
+
+    /** I2: two units of 2 blocks and one of 1; the first ends without saying how, and is known idle while the others still move. */
+    @Test
+    void aDestinationIsNobodysBeforeItsOperationHasEnded() {
+        World world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 2, 1)));
+        world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
+        world.writeBack("r", prompt, 0, 0, 1, 2, 3, 4);
+        world.end(Kind.SAVE, 0, OperationReason.UNKNOWN);
+        world.end(Kind.SAVE, Integer.MAX_VALUE); // later in the same stream: the first is idle too
+        assertEquals(List.of(), world.heard.events(WriteBackDone.class));
+        assertEquals(List.of(2L, 26L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
+
+        world.endAll(Kind.SAVE);
+        assertEquals(3, world.heard.event(WriteBackDone.class).blocks().stream().filter(b -> b.status() == BlockStatus.ARRIVED).count());
+        assertEquals(List.of(0L, 28L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
+    }
+
+    /** I2 on the disk: what the disk contradicts itself about, or is known idle of, is not dropped while its operation goes on. */
+    @Test
+    void aCopyThatFailedIsNobodysBeforeItsOperationHasEnded() {
+        AgentLimits limits = AgentLimits.defaults().with(new AgentLimits.Units(1, 1, 1, 1, 1)).with(new AgentLimits.Disk(3, 1, 10));
+        World world = new World(31, 31, 20, limits, World.Past.none());
+        world.on(new AgentInput.DiskFound(List.of(), true));
+        world.register();
+        world.attach();
+        world.copy(prompt, onHost(world, prompt, 0, 1, 2, 3, 4).reversed());
+        List<FakePorts.Unit> units = List.copyOf(world.ports.of(Kind.DISK_WRITE));
+        assertEquals(3, units.size());
+        world.on(world.ports.end(units.get(1), 0, OperationReason.UNKNOWN));
+        world.on(FakePorts.input(units.get(1), List.of(FakePorts.failed(OperationReason.IO)))); // known idle
+        world.ports.end(units.get(0), 1, OperationReason.IO);
+        world.on(FakePorts.input(units.get(0), List.of(new AgentInput.UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 77, 9))));
+        assertEquals(List.of(1L, 0L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()));
+        assertEquals(List.of(), world.ports.of(Kind.DISK_DROP));
+
+        world.endAll(Kind.DISK_WRITE);
+        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.heard.event(CopyFailed.class).reason());
+        assertEquals(List.of(0L, 4L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()), "what was begun");
+        world.endAll(Kind.DISK_DROP);
+        assertEquals(List.of(0L, 20L), List.of(world.disk().servingBlocks(), world.disk().freeBlocks()));
     }
 }

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -150,7 +151,7 @@ final class MutantsMain {
                 Outcome outcome = one.get();
                 outcomes.add(outcome);
                 out.printf("%-8s %-50s %-8s %5.1f s  %s%n",
-                        outcome.verdict() == Verdict.SURVIVED ? "SURVIVED" : outcome.verdict().name().toLowerCase(java.util.Locale.ROOT),
+                        outcome.verdict() == Verdict.SURVIVED ? "SURVIVED" : outcome.verdict().name().toLowerCase(Locale.ROOT),
                         outcome.mutant().name(), outcome.mutant().guards(), outcome.took().toMillis() / 1_000.0, cut(outcome.detail()));
             }
         } catch (ExecutionException e) {

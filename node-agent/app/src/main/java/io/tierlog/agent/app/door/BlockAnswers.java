@@ -20,15 +20,16 @@ final class BlockAnswers {
     static BlockReason reason(OperationReason reason) {
         return switch (reason) {
             case COMPLETED -> BlockReason.BLOCK_REASON_DONE;
-            case NO_ROOM -> BlockReason.BLOCK_REASON_NO_ROOM;
+            case NO_ROOM, QUOTA_EXCEEDED -> BlockReason.BLOCK_REASON_NO_ROOM;
             case QUEUE_FULL -> BlockReason.BLOCK_REASON_BUSY;
             case CHECKSUM -> BlockReason.BLOCK_REASON_CHECKSUM;
             case NOT_FOUND, NOT_SERVING, PREFIX_GONE, ALREADY_THERE -> BlockReason.BLOCK_REASON_NOT_HELD;
-            case STALE_GENERATION -> BlockReason.BLOCK_REASON_STALE;
+            case STALE_GENERATION, SOURCE_LOST -> BlockReason.BLOCK_REASON_STALE;
             case MOVED_ON -> BlockReason.BLOCK_REASON_WAIT_EXPIRED;
             case CANCELLED, NEVER_STARTED, ENGINE_GONE, NODE_LOST -> BlockReason.BLOCK_REASON_CANCELLED;
             case IO, DEVICE_FAULT, STORE_UNAVAILABLE -> BlockReason.BLOCK_REASON_FAULT;
-            case UNKNOWN, PARTIAL, PINNED, LAST_COPY, STALE_COMMAND, COMMAND_CONFLICT, STALE_INCARNATION, UNSUPPORTED, REPORTED_BY_AGENT ->
+            case UNKNOWN, PARTIAL, PINNED, LAST_COPY, STALE_COMMAND, COMMAND_CONFLICT, STALE_INCARNATION, UNSUPPORTED, REPORTED_BY_AGENT,
+                    COPY_RESULT_MISMATCH, DRAINING ->
                 BlockReason.BLOCK_REASON_REFUSED;
         };
     }

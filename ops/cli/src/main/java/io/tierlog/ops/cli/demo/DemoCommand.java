@@ -114,15 +114,15 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--controller-kills",
             paramLabel = "N",
-            description = "With --processes: kill -9 the controller N times at random moments, and start it again (default: ${DEFAULT-VALUE})."
-                    + " A trace is then replayed at 4 times its pace, unless --speed says otherwise.")
+            description = "With --processes: kill -9 the controller N times, at random from 20 %% to 80 %% of the requests, and start it again"
+                    + " (default: ${DEFAULT-VALUE}). A trace is then replayed at 4 times its pace, unless --speed says otherwise.")
     int controllerKills;
 
     @Option(
             names = "--agent-kills",
             paramLabel = "N",
-            description = "With --processes: kill -9 agents N times at random moments, one node after the other, and start them again"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description = "With --processes: kill -9 agents N times, at random from 20 %% to 80 %% of the requests, one node after the other,"
+                    + " and start them again (default: ${DEFAULT-VALUE}).")
     int agentKills;
 
     @Option(names = "--keep", description = "Keep the log, the state and the store afterwards, and say where they are.")

@@ -13,7 +13,9 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.PolicyClient;
 import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.door.Door;
 import io.tierlog.ops.engine.door.Timeouts;
@@ -79,13 +81,13 @@ final class DemoRun implements AutoCloseable {
             nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.doorPort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
-        return replay.run(plan(nodes), new ReplayRun.Watch(Optional.of(tally), controller), !flags.noCompare);
+        return replay.run(plan(nodes), new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), !flags.noCompare);
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out, PrintWriter err) throws InterruptedException {
         ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), diskBlocks(), workload.blockTokens());
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, profile.durationMs(), data, blocks, new ProcessDemo.Said(out, err)));
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Said(out, err)));
         return demo.run(nodeNames(), policy());
     }
 

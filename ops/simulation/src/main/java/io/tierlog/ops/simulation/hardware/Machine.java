@@ -16,6 +16,7 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,6 +49,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private final byte[][] host;
     private final int[] hostReaders;
     private final int[] hostWriters;
+    private final PageBook book;
     private final Map<DiskKey, Integer> diskWriters = new LinkedHashMap<>();
     private final List<Unit> units = new ArrayList<>();
     /** Units that ended without saying how: what they touch is not idle before they are settled. */
@@ -64,6 +66,12 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         host = new byte[pages][parts.oracle.blockBytes()];
         hostReaders = new int[pages];
         hostWriters = new int[pages];
+        book = new PageBook(parts.node, hostPages);
+    }
+
+    /** The agent says something, which the log hears of later, or never. */
+    public void said(Event event) {
+        book.said(event);
     }
 
     /** The agent takes its next step: what it queues from here on belongs together. */
@@ -209,6 +217,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private void hostPage(int page, boolean write, int by) {
         if (by > 0 && (hostWriters[page] > 0 || (write && hostReaders[page] > 0))) {
             throw new IllegalStateException("I2/I3: host page " + page + " of " + parts.node + " is written by two copies, or read and written");
+        }
+        if (by > 0 && write && page < hostPages) { // its own pages the agent names to nobody
+            book.written(page);
         }
         if (write) {
             hostWriters[page] += by;

@@ -4,6 +4,7 @@ package io.tierlog.ops.simulation.scenario;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.ops.simulation.engine.AgentLink;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Unit;
@@ -16,10 +17,13 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.decision.PolicyAdopted;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -179,7 +183,7 @@ final class ScenarioRun {
         started = true;
         world.startController();
         world.requestPolicy(file.world().policy(), 0);
-        untilQuiet(() -> world.log().decisions(0).stream().anyMatch(fact -> fact instanceof io.tierlog.schemas.decision.PolicyAdopted));
+        untilQuiet(() -> world.log().decisions(0).stream().anyMatch(fact -> fact instanceof PolicyAdopted));
         world.nodes().forEach(SimNode::start);
         untilQuiet(this::allConnected);
         operations.forget();
@@ -195,7 +199,7 @@ final class ScenarioRun {
         });
     }
 
-    private void untilQuiet(java.util.function.BooleanSupplier done) {
+    private void untilQuiet(BooleanSupplier done) {
         for (int i = 0; i < 10 && !done.getAsBoolean(); i++) {
             world.settle();
             world.commit();
@@ -311,13 +315,13 @@ final class ScenarioRun {
 
     /** Uses in the order of their times: each is a hit of the whole prompt by a request that nobody sees. */
     private void touchAll() {
-        List<Step.Touch> due = touches.stream().sorted(java.util.Comparator.comparingLong(Step.Touch::atMs)).toList();
+        List<Step.Touch> due = touches.stream().sorted(Comparator.comparingLong(Step.Touch::atMs)).toList();
         touches.clear();
         operations.hide(true);
         for (Step.Touch touch : due) {
             SimNode node = node(touch.node());
             Prompt prompt = prompt(touch.blocks());
-            var attempt = new io.tierlog.ops.simulation.engine.AgentLink.Attempt(node.engine().session(), "touch-" + ++puts, 1);
+            var attempt = new AgentLink.Attempt(node.engine().session(), "touch-" + ++puts, 1);
             node.submit(attempt, new Prompt(prompt.namespace(), prompt.blockTokens(), prompt.tokens() + 1, prompt.keys()), 0, true);
             world.settle();
             node.cancelled(attempt);

@@ -189,7 +189,7 @@ final class View implements World.Watcher {
 
     /** A block that is being copied elsewhere serves. */
     private static String state(PlacementRow row) {
-        return (row.state() == CopyState.COPYING ? CopyState.SERVING : row.state()).name();
+        return (row.state() == CopyState.COPYING || row.state() == CopyState.LENDING ? CopyState.SERVING : row.state()).name();
     }
 
     private static boolean counts(NodeRow node, RowKey.Copy key, PlacementRow row) {

@@ -3,6 +3,7 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -116,7 +117,7 @@ final class Episode {
     }
 
     private List<String> traceOf(Throwable wrong) {
-        List<String> trace = new java.util.ArrayList<>();
+        List<String> trace = new ArrayList<>();
         if (checks.isTracing()) {
             for (StackTraceElement element : wrong.getStackTrace()) {
                 trace.add("at " + element);

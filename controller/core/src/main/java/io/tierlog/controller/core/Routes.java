@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.MigrationRoute;
+import io.tierlog.schemas.MoveCause;
+import io.tierlog.schemas.MoveTrigger;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.state.GroupTierRow;
+
+/**
+ * The routes of groups: when a group stands at a route's threshold of its quota, its coldest blocks are copied on it, within the route's and the
+ * node's budgets; what is to leave its source is dropped when the copy has ended. In a round in which the group's blocks are evicted from the
+ * source, nothing is copied from there. Without state.
+ */
+final class Routes {
+    private Routes() {}
+
+    /**
+     * Sends at most {@code budget} blocks on their way; answers with how many.
+     *
+     * @param keeping whether routes are served whose blocks stay on their source: they stand at the threshold for ever, and to find that nothing is
+     *     left to do for the coldest costs a look at each of them
+     */
+    static int decide(NodeDraft n, int budget, boolean keeping) {
+        int left = budget;
+        for (GroupPolicy group : Policies.migration(n.d.policy()).groups()) {
+            for (MigrationRoute route : group.routes()) {
+                if (route.copy() && (keeping || route.retention() == Retention.DELETE_SOURCE)) {
+                    left -= decide(n, group, route, left);
+                }
+            }
+        }
+        return budget - left;
+    }
+
+    private static int decide(NodeDraft n, GroupPolicy group, MigrationRoute route, int budget) {
+        Level level = new Level(route.source(), group.name(), route.threshold(), route.threshold(), route.target());
+        Long quota = n.row().alive() ? Quotas.blocks(n, group.name(), route.source()) : null;
+        GroupTierRow row = Shares.use(n.row().shares(), group.name(), route.source());
+        if (quota == null || row.inRelief()) {
+            return 0;
+        }
+        Level.Use use = new Level.Use(row.usedBlocks(), row.leavingBlocks(), quota, false);
+        int room = Admission.room(n, group.name(), route.source(), route.target());
+        if (!level.isHigh(use) || room == 0) {
+            return 0;
+        }
+        boolean leaves = route.retention() == Retention.DELETE_SOURCE;
+        long wanted = leaves ? level.excess(use) : use.standing();
+        int most = (int) Math.min(Math.min(wanted, budget), Math.min(room, n.d.policy().reliefBatchBlocks()));
+        MoveCause cause = new MoveCause(MoveTrigger.ROUTE, null, group.name(), use.level(), route.threshold(), n.d.clock().policyVersion(),
+                route.retention());
+        int sent = 0;
+        for (Victims.Batch batch : Victims.pick(n, new Exits.OfRoute(n, group.name(), route), level, most, 1)) {
+            sent += batch.blocks().size();
+            if (batch.way().isCopy()) {
+                Migrations.copy(n, cause, route.source(), route.target(), batch.namespace(), Bytes.EMPTY, batch.blocks());
+            } else {
+                Relief.drop(n, route.source(), batch, cause);
+            }
+        }
+        n.d.evolve();
+        return sent;
+    }
+}
