@@ -42,6 +42,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             ControllerCommand.class,
             DemoCommand.class,
             EngineCommand.class,
+            PolicyCommand.class,
             ScenarioCommand.class,
             SimulateCommand.class,
             TopicsCommand.class
