@@ -285,7 +285,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 throw new IllegalStateException("a world has a policy");
             }
             JsonNode document = f.required("policy", f.get("policy"));
-            return new Step.SetPolicy(f.line(), WorldSpec.policy(new Fields(f.line(), "the policy", document), policy));
+            return new Step.SetPolicy(f.line(), WorldSpec.policy(f.line(), document, policy));
         }
     }
 }

@@ -96,8 +96,11 @@ class ScenarioErrorsTest {
         "{\"world\":{\"nodes\":[{\"id\":\"a b\"}]}}             | has an id of",
         "{\"world\":{\"replicated\":true}}                    | takes 2 ranks or more",
         "{\"world\":{\"nodes\":[]}}                           | at least one node",
-        "{\"world\":{\"policy\":{\"host_low_mark\":0.5}}}     | not above the host_high_mark",
-        "{\"world\":{\"policy\":{\"host_high_mark\":2}}}      | from 0 to 1",
+        "{\"world\":{\"policy\":{\"reclaim\":{\"host\":{\"low\":0.5}}}}} | reclaim.host.high: must be from",
+        "{\"world\":{\"policy\":{\"reclaim\":{\"host\":{\"high\":2}}}}}  | reclaim.host.high: must be from",
+        "{\"world\":{\"policy\":{\"host_high_mark\":0.9}}}    | host_high_mark: is unknown; known here are",
+        "{\"world\":{\"policy\":7}}                        | the policy: must be a mapping of fields, not 7",
+        "{\"world\":{\"policy\":{\"lease\":1,\"back_up\":1}}} | lease: must be a time such as 30s, with ms, s, m or h, not 1; back_up: must be",
         "{\"world\":{\"commit\":\"never\"}}                   | wants one of"})
     void aWrongWorldIsNamed(String line, String reason) throws IOException {
         Run run = run(List.of(line, SUBMIT));
