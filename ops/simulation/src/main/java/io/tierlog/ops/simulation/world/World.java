@@ -69,6 +69,7 @@ public final class World {
     private final SimLog log;
     private final CommittedState committed;
     private final List<SimNode> nodes = new ArrayList<>();
+    private final Operator operator = new Operator(this);
     private final List<Watcher> watchers = new ArrayList<>();
     private final Deque<Event> lateEvents = new ArrayDeque<>();
     private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
@@ -253,6 +254,11 @@ public final class World {
     public void requestPolicy(Policy policy, long basedOn) {
         append(new PolicyChangeRequested(
                 new Envelope("policy", "operator", 0, basedOn + 1, 0, START_MS + nowMs, null, null, null), basedOn, policy));
+    }
+
+    /** Whoever asks for migrations, marks and drains. */
+    public Operator operator() {
+        return operator;
     }
 
     /** The clock says what time it is, to every partition. */
