@@ -51,12 +51,19 @@ public final class PolicyClient {
     private final KafkaAccess access;
     private final Codec codec;
     private final Topics topics;
+    private final long firstWindow;
 
     /** For a log; nothing is asked yet. */
     public PolicyClient(KafkaAccess access, Codec codec, Topics topics) {
+        this(access, codec, topics, FIRST_WINDOW);
+    }
+
+    /** With another number of offsets that are read at first. */
+    PolicyClient(KafkaAccess access, Codec codec, Topics topics, long firstWindow) {
         this.access = access;
         this.codec = codec;
         this.topics = topics;
+        this.firstWindow = firstWindow;
     }
 
     /**
@@ -95,7 +102,7 @@ public final class PolicyClient {
             long begin = begins.getOrDefault(partition, 0L);
             long to = decisions.seekToEnd().getOrDefault(partition, 0L);
             Latest latest = new Latest();
-            for (long window = FIRST_WINDOW; to > begin && latest.found == null; window *= 4) {
+            for (long window = firstWindow; to > begin && latest.found == null; window *= 4) {
                 long from = Math.max(begin, to - window);
                 decisions.seek(partition, from);
                 long end = to;

@@ -109,7 +109,7 @@ class PolicyDocumentTest {
                 leaves++;
             }
         }
-        assertEquals(46, leaves, PolicyDocument.write(full));
+        assertEquals(42, leaves, PolicyDocument.write(full));
     }
 
     @ParameterizedTest

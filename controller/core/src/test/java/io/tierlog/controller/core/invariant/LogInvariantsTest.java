@@ -218,6 +218,6 @@ class LogInvariantsTest {
     private static Policy copying(boolean toDisk) {
         Policy p = Policies.INITIAL;
         return new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(), toDisk,
-                p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp());
+                p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), p.migration());
     }
 }

@@ -13,6 +13,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.PolicyClient;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;

@@ -8,6 +8,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.PolicyClient;
 import io.tierlog.schemas.Policy;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -128,7 +128,8 @@ final class ReplayRun {
                 millis.getValueAtPercentile(90),
                 millis.getValueAtPercentile(99),
                 millis.getMaxValue());
-        return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, settled);
+        return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, tally.levels(), tally.resident(),
+                settled);
     }
 
     private static StoredAt storedAt(LogTally tally) {
