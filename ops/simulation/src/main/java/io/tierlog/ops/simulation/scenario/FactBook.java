@@ -89,8 +89,10 @@ final class FactBook implements World.Watcher {
     /** How often what happened. */
     ObjectNode counters() {
         TreeMap<String, Long> counts = new TreeMap<>();
-        forgotten.values().forEach(list -> list.forEach(fact -> count(counts, fact)));
-        facts.values().forEach(list -> list.forEach(fact -> count(counts, fact)));
+        for (Map<At, List<Decision>> some : List.of(forgotten, facts)) {
+            some.values().forEach(list -> list.forEach(fact -> count(counts, fact)));
+            add(counts, "FACTS", some.values().stream().mapToInt(List::size).sum());
+        }
         ObjectNode all = JsonNodeFactory.instance.objectNode();
         counts.forEach(all::put);
         return all;

@@ -138,7 +138,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "cancel" -> new Step.Cancel(line, request(f));
                 case "settle" -> new Step.Settle(line);
                 case "commit" -> new Step.Commit(line);
-                case "advance" -> new Step.Advance(line, ms(f));
+                case "advance" -> new Step.Advance(line, ms(f), f.flag("jump", false));
                 case "gate" -> new Step.Gate(line, node(f), kind(f), f.flag("closed", true));
                 case "complete" -> complete(f);
                 case "put" -> new Step.Put(line, nodeOrStore(f), tier(f, Tier.HOST, Tier.DISK, Tier.STORE), blocks(f));

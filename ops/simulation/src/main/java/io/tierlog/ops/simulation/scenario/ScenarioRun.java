@@ -151,7 +151,11 @@ final class ScenarioRun {
             case Step.Settle s -> world.settle();
             case Step.Commit s -> world.commit();
             case Step.Advance s -> {
-                world.advance(s.ms());
+                if (s.jump()) {
+                    world.jump(s.ms());
+                } else {
+                    world.advance(s.ms());
+                }
                 world.commit();
             }
             case Step.Gate s -> gates.set(s.node(), s.kind(), s.closed());

@@ -47,8 +47,8 @@ sealed interface Step {
     /** The controller's transaction ends well. */
     record Commit(int line) implements Step {}
 
-    /** Time passes. */
-    record Advance(int line, long ms) implements Step {}
+    /** Time passes; at once, where it jumps, and what was due comes late. */
+    record Advance(int line, long ms, boolean jump) implements Step {}
 
     /** Operations of a kind stand still, or go on. */
     record Gate(int line, String node, OperationKind kind, boolean closed) implements Step {}

@@ -547,6 +547,12 @@ public final class World {
         }
     }
 
+    /** Time passes while everything stands still, and then what has fallen due comes at once. */
+    public void jump(long ms) {
+        passTo(nowMs + ms);
+        settle();
+    }
+
     /** Time passes, whatever falls due in between comes, and after each of it everything settles and is committed. */
     public void advance(long ms) {
         long until = nowMs + ms;
