@@ -13,6 +13,7 @@ import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MigrationDeclined;
@@ -75,8 +76,8 @@ final class MigrationView implements World.Watcher {
                 || event instanceof NodeDrainRequested;
         if (ofOperator && answered.add(event.envelope().sequence())) {
             String name = names.getOrDefault(event.envelope().sequence(), "");
-            if (decided.outcome() instanceof Outcome.Refused refused) {
-                refused(event, name, refused);
+            if (decided.outcome() instanceof Outcome.Refused refused && !isSaidAgain(event, refused)) {
+                refused(name, refused, decided);
             } else {
                 accepted(event, name, decided);
             }
@@ -84,19 +85,21 @@ final class MigrationView implements World.Watcher {
         remember();
     }
 
-    private void refused(Event event, String name, Outcome.Refused refused) {
+    /** To say once more that it shall stop is no mistake: the door accepts it. */
+    private static boolean isSaidAgain(Event event, Outcome.Refused refused) {
+        return event instanceof MigrationCancelRequested && refused.reason() == RefusalReason.REPEATED;
+    }
+
+    private void refused(String name, Outcome.Refused refused, Decided decided) {
         ObjectNode answer = answer(name);
         count(answer, "rejected");
         answer.put("reason", refused.reason().name());
-        if (event instanceof MigrationRequested) {
-            answer.put("detail", refused.detail());
-        }
+        decided.facts().forEach(fact -> declined(answer, fact));
     }
 
     private void accepted(Event event, String name, Decided decided) {
         if (event instanceof MigrationRequested) {
-            decided.facts().forEach(fact -> declined(name, fact));
-            return;
+            return; // what comes of it is in its row
         }
         ObjectNode answer = answer(name);
         if (event instanceof MarksClearRequested) {
@@ -106,9 +109,9 @@ final class MigrationView implements World.Watcher {
         count(answer, "accepted");
     }
 
-    private void declined(String name, Decision fact) {
+    private static void declined(ObjectNode answer, Decision fact) {
         if (fact instanceof MigrationDeclined declined) {
-            ArrayNode findings = answer(name).put("accepted", 0).put("state", MigrationState.REJECTED.name()).putArray("findings");
+            ArrayNode findings = answer.put("accepted", 0).put("state", MigrationState.REJECTED.name()).putArray("findings");
             declined.findings().forEach(findings::add);
         }
     }

@@ -200,6 +200,7 @@ final class ScenarioRun {
         started = true;
         world.startController();
         world.requestPolicy(file.world().policy(), 0);
+        world.tick(); // log time begins with the world, or the first tick would end whatever has an end
         untilQuiet(() -> world.log().decisions(0).stream().anyMatch(fact -> fact instanceof PolicyAdopted));
         world.nodes().forEach(SimNode::start);
         untilQuiet(this::allConnected);
