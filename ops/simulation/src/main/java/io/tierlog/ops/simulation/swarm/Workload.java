@@ -126,7 +126,8 @@ final class Workload {
         return tokens;
     }
 
-    private Prompt prompt() {
+    /** A prompt as requests have it. */
+    Prompt prompt() {
         String namespace = choices.pick(NAMESPACES);
         return Prompt.of(namespace, EpisodeSettings.BLOCK_TOKENS, tokens());
     }
