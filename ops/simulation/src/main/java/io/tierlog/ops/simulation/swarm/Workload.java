@@ -145,7 +145,8 @@ final class Workload {
         return tokens;
     }
 
-    private Prompt prompt() {
+    /** A prompt as requests have it. */
+    Prompt prompt() {
         Prefix prefix = wanted();
         return Prompt.of(prefix.namespace, EpisodeSettings.BLOCK_TOKENS, prefix.tokens);
     }
