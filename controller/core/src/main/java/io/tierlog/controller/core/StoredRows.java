@@ -15,9 +15,9 @@ public final class StoredRows {
     /** The table that a key belongs to; null for a key that is none of the core's, such as the shell's own. */
     public static @Nullable Table<?, ?> tableOf(byte[] key) {
         int end = 0;
+        // The name of the aggregate ends with the first 0: escapes hold none, see KeyWriter.
         while (end < key.length && key[end] != 0) {
-            // 1 opens an escape of two bytes, see KeyWriter.
-            end += key[end] == 1 ? 2 : 1;
+            end++;
         }
         int number = end + 1 < key.length ? key[end + 1] : 0;
         boolean ours = number >= 1 && number <= Rows.ALL.size() && key[0] != (byte) 0xFF;

@@ -351,7 +351,7 @@ class DiskTest extends DiskScene {
     @Test
     void theEndOfACopyIsFollowedByADropAndByNoCopy() {
         World small = new World(new HeapTables(), new Limits(1, 100, 100, 1, 10, 64, 4))
-                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true));
+                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true, null));
         Agent b = small.register(new Agent("b", "b-1", 10, 10));
         small.warm(b, "x", Agent.path("x", 9), 0);
         for (boolean pinned : List.of(false, true)) {

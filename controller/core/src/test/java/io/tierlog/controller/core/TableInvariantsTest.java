@@ -88,7 +88,7 @@ class TableInvariantsTest {
                     }
                 }),
                 Arguments.of("a place in the order of leaving of what is not there", Invariant.I13, (Spoil) t -> t.put(Rows.ORDER,
-                        new RowKey.Order("node/a", Tier.HOST, 1, 0, 0, 0, Namespaces.digest(Agent.NAMESPACE), Agent.key("nothing")), Rows.ENTRY)),
+                        new RowKey.Order("node/a", Tier.HOST, 1, "", 0, 0, 0, Namespaces.digest(Agent.NAMESPACE), Agent.key("nothing")), Rows.ENTRY)),
                 Arguments.of("a request whose lease is gone", Invariant.I5, (Spoil) t -> {
                     RequestRow row = t.get(Rows.REQUESTS, new RowKey.Text("node/a", "s"));
                     if (row != null && row.lease() != null) {
@@ -102,7 +102,7 @@ class TableInvariantsTest {
         Set<Invariant> found = new LinkedHashSet<>();
         Bytes lowest = Bytes.wrapUnshared(new byte[Namespaces.DIGEST_BYTES]);
         int rows = each(tables, Rows.NODES, NODE, found) + each(tables, Rows.PLACEMENTS, new RowKey.Copy("node/a", lowest, Tier.UNKNOWN, Bytes.EMPTY), found);
-        rows += each(tables, Rows.ORDER, new RowKey.Order("node/a", Tier.UNKNOWN, 0, 0, 0, 0, lowest, Bytes.EMPTY), found);
+        rows += each(tables, Rows.ORDER, new RowKey.Order("node/a", Tier.UNKNOWN, 0, "", 0, 0, 0, lowest, Bytes.EMPTY), found);
         rows += each(tables, Rows.OPERATIONS, new RowKey.Text("node/a", ""), found);
         rows += each(tables, Rows.LEASES, new RowKey.Text("node/a", ""), found);
         rows += each(tables, Rows.REQUESTS, new RowKey.Text("node/a", ""), found);

@@ -140,6 +140,39 @@ class OperateCommandsTest {
         assertEquals("no marks", out.toString().strip());
     }
 
+    @Test
+    void aMigrationIsAskedForShownAndListed() throws Exception {
+        String[] ask = {"migrate", "--keys", "00112233445566ff", "--namespace", "chat", "--from", "host", "--to", "disk", "--retention", "keep-both",
+            "--id", "m1"};
+        assertEquals(0, run(ask), () -> out + "\n" + err);
+        assertTrue(out.toString().contains("COPY HOST -> DISK"), out.toString());
+        assertTrue(out.toString().contains("accepted 0, rejected 1"), out.toString());
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +chat +00112233445566ff +NOT_FOUND")), out.toString());
+        assertEquals(0, run(ask));
+        assertEquals(0, run("migrate", "show", "m1", "--format", "json"));
+        JsonNode shown = JSON.readTree(out.toString());
+        assertEquals("m1", shown.path("id").asText());
+        assertEquals(1, shown.path("rejected").asInt());
+        assertEquals(0, run("migrate", "--sample", "3", "--min-age", "1m", "--from", "host", "--to", "disk", "--method", "mark", "--dry-run", "--id", "m2"));
+        assertEquals(0, run("migrate", "list", "--limit", "1", "--format", "json"));
+        assertEquals(1, JSON.readTree(out.toString()).path("migrations").size());
+        assertEquals(0, run("migrate", "list"));
+        assertEquals(List.of("ID", "m1", "m2"), out.toString().lines().map(line -> line.split(" ", 2)[0]).sorted().toList());
+        assertRefused(2, "migration m1 is ", "nothing left to cancel", "migrate", "cancel", "m1");
+        Path keys = Files.writeString(directory.resolve("keys"), "a tenant 0011223344556677\n\nchat 00112233445566ff\n");
+        assertEquals(0, run("migrate", "--keys-file", keys.toString(), "--from", "host", "--to", "disk", "--retention", "keep-both", "--dry-run"));
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +a tenant +0011223344556677 +NOT_FOUND")), out.toString());
+    }
+
+    @Test
+    void aNodeDrainsAndServesAgain() {
+        assertEquals(0, run("drain", "a", "--id", "d1"), () -> out + "\n" + err);
+        assertTrue(out.toString().matches("a (drains|is drained)\\R"), out.toString());
+        assertEquals(0, run("drain", "a", "--undo"));
+        assertEquals("a serves", out.toString().strip());
+        assertRefused(2, "no agent has registered", "GET /v1/nodes", "drain", "b");
+    }
+
     private void assertRefused(int code, String error, String hint, String... arguments) {
         assertEquals(code, run(arguments), () -> out + "\n" + err);
         List<String> lines = err.toString().lines().toList();
