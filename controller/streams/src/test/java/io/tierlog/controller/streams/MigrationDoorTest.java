@@ -74,7 +74,8 @@ class MigrationDoorTest {
                 assertEquals("NOT_FOUND", asked.body().path("nodes").get(0).path("rejected").get(0).path("reason").asText());
                 TestLog.await("the copies", () -> migration(app, "m1").path("state").asText().equals("DONE"));
                 assertEquals(2, migration(app, "m1").path("progress").path("done_blocks").asInt());
-                assertEquals(2_048, migration(app, "m1").path("progress").path("moved_bytes").asInt());
+                // The node that is played reports a byte for each block.
+                assertEquals(2, migration(app, "m1").path("progress").path("moved_bytes").asInt());
                 assertEquals(2, used(app, "DISK"));
                 assertEquals(3, used(app, "HOST"));
                 assertEquals(409, send(app, "DELETE", "/v1/migrations/m1", "").status());

@@ -14,6 +14,7 @@ import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationRequested;
 import java.io.InputStream;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -210,7 +211,7 @@ class BadInputTest {
     @Test
     void aBodyMustSayThatItIsJson() throws Exception {
         String request = "POST /v1/migrations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-        try (Socket socket = new Socket("127.0.0.1", api.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), api.port())) {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();
             String answer = new String(in.readAllBytes(), StandardCharsets.UTF_8);
