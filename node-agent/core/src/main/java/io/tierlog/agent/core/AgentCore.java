@@ -61,6 +61,7 @@ public final class AgentCore {
     private final Saves saves;
     private final Reads reads;
     private final WriteBacks writeBacks;
+    private final Copies copies;
     private final Commands commands;
     private long nextHeartbeatMs = Long.MAX_VALUE;
 
@@ -83,11 +84,12 @@ public final class AgentCore {
         });
         HostFill fill = new HostFill(desk, operations);
         writeBacks = new WriteBacks(desk, operations, requests, door, fill);
+        copies = new Copies(desk, operations, requests, door);
         Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
         commands = new Commands(
                 desk, operations, requests,
                 new Commands.Starters(
-                        prefetches, writeBacks, new BackUps(desk, operations), new Copies(desk, operations), new Drops(desk, operations),
+                        prefetches, writeBacks, new BackUps(desk, operations), copies, new Drops(desk, operations),
                         saves));
     }
 
@@ -140,6 +142,7 @@ public final class AgentCore {
                 requests.waiting(),
                 operations.active(),
                 desk.device.pinCount(),
+                new AgentStatus.Bounce(desk.bounce.capacity(), desk.bounce.free(), desk.bounce.quarantined()),
                 desk.disk.isOpen(),
                 desk.counters.snapshot());
     }
@@ -153,6 +156,7 @@ public final class AgentCore {
         desk.pages.check();
         desk.device.check();
         desk.disk.index.check();
+        desk.bounce.check();
     }
 
     /** What is on the disk, for tests. */
@@ -205,6 +209,7 @@ public final class AgentCore {
     private void goOn() {
         writeBacks.retry();
         operations.pump();
+        operations.giveUpOnBounce();
         desk.disk.work();
         stopWhenIdle();
     }
@@ -316,6 +321,7 @@ public final class AgentCore {
         looks.sessionGone(in.session());
         saves.sessionGone(in.session());
         writeBacks.engineGone(in.session());
+        copies.engineGone(in.session());
         engines.close(in);
     }
 }

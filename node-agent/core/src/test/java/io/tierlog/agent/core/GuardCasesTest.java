@@ -19,6 +19,7 @@ import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.LoadBackDone;
@@ -226,17 +227,17 @@ class GuardCasesTest {
         world.copy(prompt, onHost(world, prompt, 0, 1, 2, 3, 4).reversed());
         List<FakePorts.Unit> units = List.copyOf(world.ports.of(Kind.DISK_WRITE));
         assertEquals(3, units.size());
-        world.ports.end(units.get(0), 1, OperationReason.IO);
-        world.on(FakePorts.input(units.get(0), List.of(new AgentInput.UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 77, 9))));
         world.on(world.ports.end(units.get(1), 0, OperationReason.UNKNOWN));
         world.on(FakePorts.input(units.get(1), List.of(FakePorts.failed(OperationReason.IO)))); // known idle
-        assertEquals(List.of(2L, 0L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()));
+        world.ports.end(units.get(0), 1, OperationReason.IO);
+        world.on(FakePorts.input(units.get(0), List.of(new AgentInput.UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 77, 9))));
+        assertEquals(List.of(1L, 0L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()));
         assertEquals(List.of(), world.ports.of(Kind.DISK_DROP));
 
         world.endAll(Kind.DISK_WRITE);
-        assertEquals(5, world.heard.event(CopyDone.class).blocks().size());
-        assertEquals(List.of(0L, 2L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()));
+        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.heard.event(CopyFailed.class).reason());
+        assertEquals(List.of(0L, 4L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()), "what was begun");
         world.endAll(Kind.DISK_DROP);
-        assertEquals(List.of(3L, 17L), List.of(world.disk().servingBlocks(), world.disk().freeBlocks()));
+        assertEquals(List.of(0L, 20L), List.of(world.disk().servingBlocks(), world.disk().freeBlocks()));
     }
 }

@@ -14,6 +14,7 @@ import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
@@ -44,6 +45,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private record DiskKey(String namespace, Bytes key) {}
 
     private final Parts parts;
+    private final int hostPages;
     private final byte[][] host;
     private final int[] hostReaders;
     private final int[] hostWriters;
@@ -56,12 +58,14 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private long step;
     private long shardReads;
 
-    /** One with so many host pages. */
-    public Machine(Parts parts, int hostPages) {
+    /** One with so many host pages, and behind them so many that are the agent's own. */
+    public Machine(Parts parts, int hostPages, int bouncePages) {
         this.parts = parts;
-        host = new byte[hostPages][parts.oracle.blockBytes()];
-        hostReaders = new int[hostPages];
-        hostWriters = new int[hostPages];
+        this.hostPages = hostPages;
+        int pages = hostPages + bouncePages;
+        host = new byte[pages][parts.oracle.blockBytes()];
+        hostReaders = new int[pages];
+        hostWriters = new int[pages];
         book = new PageBook(parts.node, hostPages);
     }
 
@@ -168,6 +172,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         if (unit.kind.ofDevice()) {
             memories.put(unit, parts.device.get());
         }
+        if (unit.touchesPagesFrom(hostPages)) {
+            unit.operation = OperationKind.COPY; // nothing else goes through the agent's own pages
+        }
         touch(unit, 1);
         units.add(unit);
     }
@@ -211,7 +218,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         if (by > 0 && (hostWriters[page] > 0 || (write && hostReaders[page] > 0))) {
             throw new IllegalStateException("I2/I3: host page " + page + " of " + parts.node + " is written by two copies, or read and written");
         }
-        if (by > 0 && write) {
+        if (by > 0 && write && page < hostPages) { // its own pages the agent names to nobody
             book.written(page);
         }
         if (write) {

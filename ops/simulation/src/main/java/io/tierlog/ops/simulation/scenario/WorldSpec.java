@@ -120,7 +120,8 @@ record WorldSpec(
         AgentLimits agent = new AgentLimits(
                 new AgentLimits.Times(prefetchWaitMs, usual.times().writeBackWaitMs(), usual.times().writeBackPatienceMs(),
                         usual.times().heartbeatMs()),
-                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.door(), storeShards);
+                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.door(), storeShards,
+                usual.bounceBlocks());
         return new WorldSettings(seed, blockTokens, ranks, replicated, storeBlocks, policy, agent, LIMITS, LARGE);
     }
 

@@ -114,7 +114,8 @@ public final class SimNode implements AgentLink {
         }
         String processId = name() + "-" + ++lives;
         Machine machine = new Machine(
-                new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks());
+                new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks(),
+                world.settings().agent().bounceBlocks());
         SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox(), machine::said);
         AgentInput.Registration registration = new AgentInput.Registration(
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
