@@ -39,6 +39,7 @@ final class FollowUps {
                 if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
                     budget -= Sweep.decide(n, budget);
                 }
+                budget = Math.max(0, budget - Migrations.drop(n));
                 budget -= Relief.decide(n, budget, tier -> !isSetback(n, event, tier));
                 if (!isSetback(n, event)) {
                     Routes.decide(n, budget, event instanceof CopyDone);

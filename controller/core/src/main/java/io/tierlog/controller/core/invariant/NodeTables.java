@@ -57,6 +57,7 @@ final class NodeTables {
         }
         node.tiers().forEach(this::counts);
         shares();
+        new MigrationTables(tables, aggregate, node, say).check(inProgress);
         children();
         holds();
         copies.forEach(new RowTables(tables, aggregate, node, say)::copy);
