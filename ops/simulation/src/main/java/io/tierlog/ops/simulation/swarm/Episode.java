@@ -18,11 +18,11 @@ final class Episode {
     static final int INPUTS = 200;
 
     /** Steps of the first phase, at least. */
-    private static final int STEPS = 12_000;
+    private static final int STEPS = 8_500;
 
-    private static final int TABLES_EVERY = 100;
+    private static final int TABLES_EVERY = 50;
 
-    private static final int MOST_STEPS = 20_000;
+    private static final int MOST_STEPS = 15_000;
 
     /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
     record Result(
