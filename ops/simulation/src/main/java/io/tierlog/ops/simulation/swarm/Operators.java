@@ -52,13 +52,13 @@ final class Operators {
     /** Something is wanted; true when it was asked for. */
     boolean act() {
         int what = choices.next(100);
-        if (what < 62) {
+        if (what < 70) {
             return migrate();
         }
-        if (what < 80) {
+        if (what < 86) {
             return cancel();
         }
-        if (what < 90) {
+        if (what < 95) {
             return clear();
         }
         return drain(choices.pick(world.nodes()));
