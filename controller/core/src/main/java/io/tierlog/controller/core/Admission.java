@@ -4,19 +4,112 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.TierRow;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whether a block may be copied to a colder tier, and why not. Without state. */
+/**
+ * Whether a block may be migrated, and why not: one reason each, the first that holds in this order.
+ *
+ * <pre>
+ *   copies   NODE_UNKNOWN DRAINING TARGET_UNAVAILABLE
+ *            not on the source:  TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS SOURCE_NOT_SERVING (on another tier) NOT_FOUND
+ *            on the source:      SOURCE_NOT_SERVING ALREADY_MIGRATING SOURCE_LEASED
+ *            TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS TARGET_UNAVAILABLE (the copy there is leaving)
+ *            TOO_YOUNG OUT_OF_BUDGET, which the callers find
+ *   marks    NODE_UNKNOWN DRAINING TARGET_UNKNOWN TARGET_UNAVAILABLE NOT_FOUND
+ * </pre>
+ *
+ * Without state.
+ */
 final class Admission {
     private Admission() {}
 
-    /** Why the block may not be copied; null when it may. */
+    /** Why the block may not be copied, by an operator or a route; null when it may. */
     static @Nullable MigrationRefusal refusal(NodeDraft n, String namespace, Bytes key, Tier source, Tier target) {
-        return null;
+        MigrationRefusal ofNode = n.row().alive() ? null : MigrationRefusal.NODE_UNKNOWN;
+        if (ofNode == null && Drains.isDraining(n)) {
+            ofNode = MigrationRefusal.DRAINING;
+        }
+        return ofNode != null ? ofNode : ofBlock(n, namespace, key, source, target);
+    }
+
+    /** The same, of the block alone. */
+    static @Nullable MigrationRefusal ofBlock(NodeDraft n, String namespace, Bytes key, Tier source, Tier target) {
+        if (!isAvailable(n, target)) {
+            return MigrationRefusal.TARGET_UNAVAILABLE;
+        }
+        Bytes digest = Namespaces.digest(namespace);
+        PlacementRow row = n.copy(digest, source, key);
+        MigrationRefusal there = there(n, digest, key, row, target);
+        if (row == null) {
+            return there != null ? there : isAnywhere(n, digest, key) ? MigrationRefusal.SOURCE_NOT_SERVING : MigrationRefusal.NOT_FOUND;
+        }
+        MigrationRefusal here = here(row);
+        return here != null ? here : there;
+    }
+
+    private static @Nullable MigrationRefusal here(PlacementRow row) {
+        return switch (row.state()) {
+            case WRITING, ABSENT, UNKNOWN -> MigrationRefusal.SOURCE_NOT_SERVING;
+            case COPYING, LENDING -> MigrationRefusal.ALREADY_MIGRATING;
+            case LEAVING -> MigrationRefusal.SOURCE_LEASED;
+            case SERVING -> row.holds() > 0 ? MigrationRefusal.SOURCE_LEASED : null;
+        };
+    }
+
+    private static @Nullable MigrationRefusal there(NodeDraft n, Bytes namespace, Bytes key, @Nullable PlacementRow row, Tier target) {
+        if (target == Tier.STORE) {
+            return row != null && row.stored() ? MigrationRefusal.TARGET_SERVING_EXISTS : null;
+        }
+        PlacementRow other = n.copy(namespace, target, key);
+        if (other == null) {
+            return null;
+        }
+        return switch (other.state()) {
+            case SERVING, COPYING, LENDING -> MigrationRefusal.TARGET_SERVING_EXISTS;
+            case WRITING -> MigrationRefusal.TARGET_WRITING_EXISTS;
+            case LEAVING, ABSENT, UNKNOWN -> MigrationRefusal.TARGET_UNAVAILABLE;
+        };
+    }
+
+    /** Why the block may not be marked for the target; null when it may. */
+    static @Nullable MigrationRefusal ofMark(NodeDraft n, String namespace, Bytes key, Tier target) {
+        if (!n.row().alive()) {
+            return MigrationRefusal.NODE_UNKNOWN;
+        }
+        if (Drains.isDraining(n)) {
+            return MigrationRefusal.DRAINING;
+        }
+        if (!Marks.targets(n, namespace).contains(target) || (target != Tier.STORE && n.tier(target) == null)) {
+            return MigrationRefusal.TARGET_UNKNOWN;
+        }
+        if (!isAvailable(n, target)) {
+            return MigrationRefusal.TARGET_UNAVAILABLE;
+        }
+        return isAnywhere(n, Namespaces.digest(namespace), key) ? null : MigrationRefusal.NOT_FOUND;
+    }
+
+    /** Whether blocks can be brought to the tier at all. */
+    static boolean isAvailable(NodeDraft n, Tier target) {
+        TierRow tier = n.tier(target);
+        return target == Tier.STORE || (tier != null && tier.capacityBlocks() > 0);
+    }
+
+    private static boolean isAnywhere(NodeDraft n, Bytes namespace, Bytes key) {
+        for (Tier tier : List.of(Tier.DEVICE, Tier.HOST, Tier.DISK)) {
+            PlacementRow row = n.copy(namespace, tier, key);
+            if (row != null && row.state() != CopyState.ABSENT) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Blocks that a further copy of the group on the route may have, within what the route and the node allow; 0 when none may begin. */
     static int room(NodeDraft n, String group, Tier source, Tier target) {
-        return 0;
+        return Drains.isDraining(n) ? 0 : new Budget(n).room(group, source, target);
     }
 }

@@ -35,6 +35,7 @@ import org.jspecify.annotations.Nullable;
  * @param results what became of each block; empty when the event does not say
  * @param movedBytes bytes moved
  * @param lease lease that the agent holds now; null when none
+ * @param durationMicros time from its start until its bytes were at rest, in microseconds of the agent's clock; 0 when it does not say
  */
 record Completion(
         Move move,
@@ -44,7 +45,8 @@ record Completion(
         String namespace,
         List<BlockResult> results,
         long movedBytes,
-        @Nullable String lease) {
+        @Nullable String lease,
+        long durationMicros) {
     static Completion of(WriteBackDone e) {
         return done(Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
     }
@@ -87,7 +89,9 @@ record Completion(
 
     static Completion of(CopyDone e) {
         Move move = new Move(OperationKind.COPY, e.source(), e.target());
-        return done(move, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+        Completion done = done(move, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+        return new Completion(move, e.operation(), done.state, done.reason, e.namespace(), e.blocks(), e.movedBytes(), null,
+                e.durationMicros());
     }
 
     static Completion of(CopyFailed e) {
@@ -96,7 +100,7 @@ record Completion(
 
     /** The event does not say what the operation was. */
     static Completion of(OperationCancelled e, Move move) {
-        return new Completion(move, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null);
+        return new Completion(move, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null, 0);
     }
 
     /** Nothing was begun. */
@@ -111,16 +115,21 @@ record Completion(
             whole &= isDone(result);
         }
         OperationReason reason = whole ? OperationReason.COMPLETED : OperationReason.PARTIAL;
-        return new Completion(move, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease);
+        return new Completion(move, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease, 0);
     }
 
     private static Completion failed(Move move, String operation, OperationReason reason, String namespace,
             List<BlockResult> results) {
-        return new Completion(move, operation, OperationState.FAILED, reason, namespace, results, 0, null);
+        return new Completion(move, operation, OperationState.FAILED, reason, namespace, results, 0, null, 0);
     }
 
     OperationKind kind() {
         return move.kind();
+    }
+
+    /** The same operation failed as a whole for that reason; {@code results} is what still counts of its bytes. */
+    Completion failedFor(OperationReason why, List<BlockResult> still) {
+        return new Completion(move, operation, OperationState.FAILED, why, namespace, still, movedBytes, lease, durationMicros);
     }
 
     /** Whether the block is where it was to go; gone, for a drop. */

@@ -67,7 +67,7 @@ final class Completions {
      */
     private static Completion conflict(OperationRow row, Completion c) {
         return new Completion(
-                Move.of(row), c.operation(), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace(), List.of(), 0, null);
+                Move.of(row), c.operation(), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace(), List.of(), 0, null, 0);
     }
 
     static void cancelled(NodeDraft n, OperationCancelled e) {
@@ -104,6 +104,10 @@ final class Completions {
     }
 
     private static void end(NodeDraft n, OperationRow row, Completion c) {
+        if (Migrations.isMismatch(row, c)) {
+            Migrations.mismatched(n, row, c);
+            return;
+        }
         Settlement s = Settlement.expected(n, row, c);
         int done = c.doneBlocks();
         int failed = Math.max(0, row.blockCount() - doneOfIts(row, c, done));
@@ -116,7 +120,10 @@ final class Completions {
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
             // What was copied for a water level of the tier is dropped by relief, which goes on after this.
-            case COPY -> Migrations.ended(n, c.operation(), row, c, s);
+            case COPY -> {
+                Migrations.ended(n, row, c, failed);
+                WriteBacks.batchEnded(n, row);
+            }
             case BACK_UP, LOAD_BACK, PROMOTE, UNKNOWN -> {}
         }
     }

@@ -135,6 +135,11 @@ final class Draft {
                 e.traceContext(), taken);
     }
 
+    /** Envelope of a message from an aggregate to another one, the {@code sequence}-th of its kind between the two. */
+    Envelope messageEnvelope(String to, String from, long sequence) {
+        return new Envelope(to, from, 0, sequence, 0, clock.logTimeMs(), cause, traceContext, null);
+    }
+
     void command(Command command) {
         commands.add(command);
     }
@@ -171,6 +176,11 @@ final class Draft {
         NodeDraft node = new NodeDraft(this, aggregate, row);
         nodes.put(aggregate, node);
         return node;
+    }
+
+    /** Offset of the record that led to an operation, as its id has it. */
+    static long offsetOf(String operation) {
+        return Long.parseLong(operation, operation.lastIndexOf('@') + 1, operation.lastIndexOf('.'), 10);
     }
 
     /** Applies the facts that were not applied yet, so that what is decided next sees them. */

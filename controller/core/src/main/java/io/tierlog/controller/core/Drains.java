@@ -1,16 +1,166 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MoveCause;
+import io.tierlog.schemas.MoveTrigger;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.DrainAdvanced;
+import io.tierlog.schemas.decision.DrainChanged;
+import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.SharesRow;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/** A node that drains takes nothing new and saves what only it has. Without state. */
+/**
+ * A node that drains is given nothing to fetch and no migration, and what only it has is copied to the store, step by step and within the budgets.
+ * Its engines go on, and so do write-backs and relief. All copies are looked through, pass after pass, until a pass meets nothing that is being
+ * saved; in the first pass also what another tier has refused is tried. Confined to one step.
+ */
 final class Drains {
-    private Drains() {}
+    private final NodeDraft n;
+    private final int rows;
+    private final Budget budget;
+    private final int pass;
+    private final List<PagedBlock> batch = new ArrayList<>();
+    private RowKey.@Nullable Copy batchOf;
+    private int batchRoom;
+    private long left;
+    private long saving;
+    private int issued;
 
-    static void requested(NodeDraft n, NodeDrainRequested e) {}
+    private Drains(NodeDraft n, SharesRow shares, int rows) {
+        this.n = n;
+        this.rows = rows;
+        this.budget = new Budget(n);
+        this.pass = shares.drainPass();
+        this.left = shares.drainLeft();
+        this.saving = shares.drainSaving();
+    }
 
-    /** Goes on saving what only a draining node has, at most {@code budget} blocks; answers with how many. */
+    /** Whether the node drains. */
+    static boolean isDraining(NodeDraft n) {
+        SharesRow shares = n.row().shares();
+        return shares != null && shares.draining();
+    }
+
+    static void requested(NodeDraft n, NodeDrainRequested e) {
+        String broken = Checks.text(n.d.limits, "the name of a request", e.request());
+        SharesRow shares = Shares.orNothing(n.row().shares());
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+        } else if (e.instance() != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.MIGRATION_INVALID,
+                    "Requests do not say which engine instance they come from, so one alone cannot drain: drain the whole node");
+        } else if (e.request().equals(shares.drainRequest())) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Request " + e.request() + " was done before");
+        } else {
+            n.fact(new DrainChanged(n.envelope(), e.request(), e.drain(), null));
+        }
+    }
+
+    /** Goes on saving what only a draining node has, looking at {@code budget} copies at most; answers with how many it has looked at. */
     static int decide(NodeDraft n, int budget) {
-        return 0;
+        SharesRow shares = Shares.orNothing(n.row().shares());
+        if (!shares.draining() || shares.drained() || !n.row().alive() || budget <= 0) {
+            return 0;
+        }
+        int seen = new Drains(n, shares, budget).step(shares);
+        n.d.evolve();
+        return seen;
+    }
+
+    private int step(SharesRow shares) {
+        RowKey.Copy from = shares.drainCursor().isEmpty()
+                ? new RowKey.Copy(n.aggregate, Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY)
+                : Rows.PLACEMENTS.decodeKey(shares.drainCursor().unshared());
+        RowKey.Copy next = null;
+        int seen = 0;
+        try (Scan<RowKey.Copy, PlacementRow> scan = n.d.tables.range(Rows.PLACEMENTS, from, null)) {
+            while (next == null && scan.next()) {
+                if (seen == rows || !look(scan.key(), scan.value())) {
+                    next = scan.key();
+                } else {
+                    seen++;
+                }
+            }
+        }
+        issue();
+        if (next != null) {
+            Bytes cursor = Bytes.wrapUnshared(Rows.PLACEMENTS.encodeKey(new KeyWriter(), next));
+            if (issued > 0 || !cursor.equals(shares.drainCursor())) {
+                n.fact(new DrainAdvanced(n.envelope(), pass, cursor, left, saving));
+            }
+        } else if (saving == 0) {
+            n.fact(new NodeDrained(n.envelope(), left));
+        } else {
+            n.fact(new DrainAdvanced(n.envelope(), pass + 1, Bytes.EMPTY, 0, 0));
+        }
+        return seen;
+    }
+
+    /** Looks at one copy; false when it is to be saved and no place in the budgets is left. */
+    private boolean look(RowKey.Copy key, PlacementRow row) {
+        if (!Copies.isOrdered(key.tier()) || !n.counts(row, key.tier()) || row.stored() || isSavedFromHost(key)) {
+            return true;
+        }
+        if (row.state() != CopyState.SERVING || row.holds() > 0) {
+            saving++; // on its way somewhere, or in use: seen again in the next pass
+            return true;
+        }
+        if (pass > 0 && row.refused()) {
+            left++;
+            return true;
+        }
+        if (!fits(key)) {
+            return false;
+        }
+        batch.add(new PagedBlock(new Block(row.index(), key.block(), row.parent()), row.page(), row.generation(), row.crc32c()));
+        saving++;
+        return true;
+    }
+
+    /** A block that the host has too is saved from there. */
+    private boolean isSavedFromHost(RowKey.Copy key) {
+        PlacementRow host = key.tier() == Tier.DISK ? n.copy(key.namespace(), Tier.HOST, key.block()) : null;
+        return host != null && Copies.isServed(host.state());
+    }
+
+    /** Whether the copy joins the batch, or begins another one. */
+    private boolean fits(RowKey.Copy key) {
+        RowKey.Copy of = batchOf;
+        boolean same = of != null && of.namespace().equals(key.namespace()) && of.tier() == key.tier();
+        if (!same || batch.size() == batchRoom) {
+            issue();
+            batchOf = key;
+            batchRoom = Math.min(n.d.policy().reliefBatchBlocks(), budget.room(group(key), key.tier(), Tier.STORE));
+        }
+        return batch.size() < batchRoom;
+    }
+
+    private String group(RowKey.Copy key) {
+        return Groups.of(n.d.policy(), n.d.namespace(n.aggregate, key.namespace()));
+    }
+
+    private void issue() {
+        RowKey.Copy of = batchOf;
+        if (of == null || batch.isEmpty()) {
+            return;
+        }
+        batch.sort(Comparator.comparingInt((PagedBlock block) -> block.block().index()).reversed());
+        MoveCause cause = new MoveCause(MoveTrigger.DRAIN, null, group(of), 0, 0, n.d.clock().policyVersion(), Retention.KEEP_BOTH);
+        Migrations.copy(n, cause, of.tier(), Tier.STORE, n.d.namespace(n.aggregate, of.namespace()), Bytes.EMPTY, List.copyOf(batch));
+        budget.take(group(of), of.tier(), Tier.STORE, batch.size());
+        issued += batch.size();
+        batch.clear();
     }
 }

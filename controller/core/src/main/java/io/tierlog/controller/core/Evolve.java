@@ -12,6 +12,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
@@ -109,6 +110,7 @@ final class Evolve {
             case MarkExpired f -> EvolveMarks.expired(t, f);
             case MarkCleared f -> EvolveMarks.cleared(t, f);
             case DrainChanged f -> EvolveMigrations.drain(t, f);
+            case DrainAdvanced f -> EvolveMigrations.drainAdvanced(t, f);
             case NodeDrained f -> EvolveMigrations.drained(t, f);
             case MigrationOpened f -> EvolveMigrations.opened(t, f);
             case MigrationTaken f -> EvolveMigrations.taken(t, f);

@@ -1,20 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.MarkAdded;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MarkConsumed;
 import io.tierlog.schemas.decision.MarkExpired;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.state.MarkRow;
+import io.tierlog.schemas.state.OperationRow;
+import java.util.HexFormat;
+import org.jspecify.annotations.Nullable;
 
-/** Facts about marks. Without state. */
+/**
+ * Facts about marks. A mark whose time is over while an operation writes by it stays, and counts no more, until the operation has ended: its end is
+ * to say what the mark was for. Without state.
+ */
 final class EvolveMarks {
+    private static final HexFormat HEX = HexFormat.of();
+
     private EvolveMarks() {}
 
-    static void added(Tables t, MarkAdded fact) {}
+    /** Name of a mark in timers: digest and key in hexadecimal. */
+    private static String id(RowKey.Mark key) {
+        return HEX.formatHex(key.namespace().unshared()) + HEX.formatHex(key.block().unshared());
+    }
 
-    static void consumed(Tables t, MarkConsumed fact) {}
+    /** The mark that a timer is for. */
+    static RowKey.Mark key(String aggregate, String id) {
+        int digest = Namespaces.DIGEST_BYTES * 2;
+        return new RowKey.Mark(aggregate, Bytes.wrapUnshared(HEX.parseHex(id, 0, digest)), Bytes.wrapUnshared(HEX.parseHex(id, digest, id.length())));
+    }
 
-    static void expired(Tables t, MarkExpired fact) {}
+    private static RowKey.Mark key(Decision fact, String namespace, Bytes block) {
+        return new RowKey.Mark(fact.envelope().aggregate(), Namespaces.digest(namespace), block);
+    }
 
-    static void cleared(Tables t, MarkCleared fact) {}
+    static void added(Tables t, MarkAdded fact) {
+        for (Bytes block : fact.keys()) {
+            RowKey.Mark key = key(fact, fact.namespace(), block);
+            MarkRow earlier = t.get(Rows.MARKS, key);
+            String operation = null;
+            if (earlier != null) {
+                Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), earlier.endMs());
+                operation = earlier.target() == fact.target() ? earlier.operation() : null;
+            }
+            t.put(Rows.MARKS, key, new MarkRow(fact.target(), fact.namespace(), fact.fallbackFrom(), fact.endMs(), fact.clearing(), operation,
+                    fact.move()));
+            Forgetting.remember(t, fact, RowKey.Timer.MARK, id(key), fact.endMs());
+        }
+    }
+
+    static void consumed(Tables t, MarkConsumed fact) {
+        for (Bytes block : fact.keys()) {
+            RowKey.Mark key = key(fact, fact.namespace(), block);
+            MarkRow row = need(t, key);
+            if (row.clearing() == MarkClearing.ON_WRITE) {
+                remove(t, fact, key, row);
+            }
+        }
+    }
+
+    static void expired(Tables t, MarkExpired fact) {
+        RowKey.Mark key = key(fact, fact.namespace(), fact.key());
+        MarkRow row = need(t, key);
+        if (row.endMs() != fact.endMs()) {
+            throw new IllegalHistory("A mark expires at " + fact.endMs() + " that ends at " + row.endMs());
+        }
+        if (row.operation() == null) {
+            remove(t, fact, key, row);
+        } else {
+            Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), row.endMs());
+        }
+    }
+
+    static void cleared(Tables t, MarkCleared fact) {
+        for (Bytes block : fact.keys()) {
+            RowKey.Mark key = key(fact, fact.namespace(), block);
+            remove(t, fact, key, need(t, key));
+        }
+    }
+
+    /** An operation writes blocks by their marks. */
+    static void writing(Tables t, OperationIssued fact) {
+        for (Block block : fact.blocks()) {
+            RowKey.Mark key = key(fact, fact.namespace(), block.key());
+            MarkRow row = t.get(Rows.MARKS, key);
+            if (row != null && row.target() == fact.to()) {
+                t.put(Rows.MARKS, key, by(row, fact.operation()));
+            }
+        }
+    }
+
+    /** An operation that wrote blocks by their marks has ended: those that are left are as before, or gone when their time is over. */
+    static void written(Tables t, Decision fact, OperationRow operation) {
+        for (Block block : operation.blocks()) {
+            RowKey.Mark key = key(fact, operation.namespace(), block.key());
+            MarkRow row = t.get(Rows.MARKS, key);
+            if (row == null || row.operation() == null) {
+                continue;
+            }
+            if (row.endMs() <= fact.envelope().timeMs()) {
+                remove(t, fact, key, row);
+            } else {
+                t.put(Rows.MARKS, key, by(row, null));
+            }
+        }
+    }
+
+    private static MarkRow by(MarkRow row, @Nullable String operation) {
+        return new MarkRow(row.target(), row.namespace(), row.fallbackFrom(), row.endMs(), row.clearing(), operation, row.move());
+    }
+
+    private static MarkRow need(Tables t, RowKey.Mark key) {
+        MarkRow row = t.get(Rows.MARKS, key);
+        if (row == null) {
+            throw new IllegalHistory("There is no mark " + key);
+        }
+        return row;
+    }
+
+    private static void remove(Tables t, Decision fact, RowKey.Mark key, MarkRow row) {
+        t.delete(Rows.MARKS, key);
+        Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), row.endMs());
+    }
 }

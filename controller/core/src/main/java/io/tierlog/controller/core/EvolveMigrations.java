@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.MigrationProgress;
+import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.MigrationChanged;
 import io.tierlog.schemas.decision.MigrationCompleted;
@@ -9,27 +13,188 @@ import io.tierlog.schemas.decision.MigrationOpened;
 import io.tierlog.schemas.decision.MigrationStopping;
 import io.tierlog.schemas.decision.MigrationTaken;
 import io.tierlog.schemas.decision.NodeDrained;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.PartRow;
+import io.tierlog.schemas.state.TaskRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** Facts about what operators asked for. Without state. */
 final class EvolveMigrations {
+    private static final MigrationProgress NOTHING = new MigrationProgress(0, 0, 0, 0);
+
     private EvolveMigrations() {}
 
-    /** Forgets a migration, or a node's part of one, that has ended long enough ago. */
-    static void forget(Tables t, RowKey.Timer timer, long nowMs) {}
+    /** Forgets a migration, or a node's part of one, that has ended long enough ago; the timer of what has not ended is set anew. */
+    static void forget(Tables t, RowKey.Timer timer, long nowMs) {
+        t.delete(Rows.TIMERS, timer);
+        Long endedMs = endedMs(t, timer);
+        if (endedMs == null) {
+            return;
+        }
+        long due = later(endedMs == 0 ? nowMs : endedMs);
+        if (due > nowMs) {
+            t.put(Rows.TIMERS, new RowKey.Timer(timer.aggregate(), due, timer.kind(), timer.owner(), timer.id()), Rows.ENTRY);
+        } else if (Aggregates.isMigration(timer.owner())) {
+            t.delete(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
+        } else {
+            t.delete(Rows.TASKS, new RowKey.Text(timer.owner(), timer.id()));
+        }
+    }
 
-    static void drain(Tables t, DrainChanged fact) {}
+    /** Log time of its end, 0 before; null when nobody knows it any more. */
+    private static @Nullable Long endedMs(Tables t, RowKey.Timer timer) {
+        if (Aggregates.isMigration(timer.owner())) {
+            MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
+            return row == null ? null : Long.valueOf(row.endedMs());
+        }
+        TaskRow row = t.get(Rows.TASKS, new RowKey.Text(timer.owner(), timer.id()));
+        return row == null ? null : Long.valueOf(row.endedMs());
+    }
 
-    static void drained(Tables t, NodeDrained fact) {}
+    private static long later(long timeMs) {
+        long sum = timeMs + MigrationLimits.DEFAULTS.keptMs();
+        return sum < timeMs ? Long.MAX_VALUE : sum;
+    }
 
-    static void opened(Tables t, MigrationOpened fact) {}
+    static void drain(Tables t, DrainChanged fact) {
+        shares(t, fact, shares -> {
+            shares.drainRequest = fact.request();
+            String instance = fact.instance();
+            if (instance != null) {
+                shares.drainingInstances.remove(instance);
+                if (fact.drain()) {
+                    shares.drainingInstances.add(instance);
+                }
+            } else {
+                shares.draining = fact.drain();
+                shares.drainAnew();
+            }
+        });
+    }
 
-    static void taken(Tables t, MigrationTaken fact) {}
+    static void drainAdvanced(Tables t, DrainAdvanced fact) {
+        shares(t, fact, shares -> {
+            shares.drainPass = fact.pass();
+            shares.drainCursor = fact.cursor();
+            shares.drainLeft = fact.leftBlocks();
+            shares.drainSaving = fact.savingBlocks();
+        });
+    }
 
-    static void stopping(Tables t, MigrationStopping fact) {}
+    static void drained(Tables t, NodeDrained fact) {
+        shares(t, fact, shares -> {
+            shares.drainAnew();
+            shares.drained = true;
+        });
+    }
 
-    static void noted(Tables t, MigrationNoted fact) {}
+    private static void shares(Tables t, Decision fact, Consumer<Shares> change) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        change.accept(node.shares);
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
 
-    static void changed(Tables t, MigrationChanged fact) {}
+    static void opened(Tables t, MigrationOpened fact) {
+        if (t.get(Rows.MIGRATIONS, Evolve.key(fact)) != null) {
+            throw new IllegalHistory("The migration was opened before");
+        }
+        List<PartRow> parts = new ArrayList<>(fact.nodes().size());
+        fact.nodes().forEach(node -> parts.add(new PartRow(node, 0, null, NOTHING)));
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(MigrationState.SUBMITTED, fact.order(), parts, fact.envelope().timeMs(), 0));
+        Forgetting.remember(t, fact, RowKey.Timer.MIGRATION, "", later(fact.envelope().timeMs()));
+    }
 
-    static void completed(Tables t, MigrationCompleted fact) {}
+    static void noted(Tables t, MigrationNoted fact) {
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), noted(migration(t, fact), fact));
+    }
+
+    /** The row with what a node has reported. */
+    static MigrationRow noted(MigrationRow row, MigrationNoted fact) {
+        List<PartRow> parts = new ArrayList<>(row.parts().size());
+        for (PartRow part : row.parts()) {
+            boolean its = part.node().equals(fact.node());
+            parts.add(its ? new PartRow(part.node(), fact.report(), fact.answer() == null ? part.answer() : fact.answer(), fact.progress()) : part);
+        }
+        return new MigrationRow(row.state(), row.order(), parts, row.askedMs(), row.endedMs());
+    }
+
+    static void changed(Tables t, MigrationChanged fact) {
+        MigrationRow row = migration(t, fact);
+        if (row.state() != fact.from() || !MigrationStates.isLegal(fact.from(), fact.to())) {
+            throw new IllegalHistory("A migration that is " + row.state() + " cannot go from " + fact.from() + " to " + fact.to());
+        }
+        long endedMs = MigrationStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(fact.to(), row.order(), row.parts(), row.askedMs(), endedMs));
+    }
+
+    private static MigrationRow migration(Tables t, Decision fact) {
+        MigrationRow row = t.get(Rows.MIGRATIONS, Evolve.key(fact));
+        if (row == null) {
+            throw new IllegalHistory("Nobody knows " + fact.envelope().aggregate());
+        }
+        return row;
+    }
+
+    static void taken(Tables t, MigrationTaken fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.migration());
+        if (t.get(Rows.TASKS, key) != null) {
+            throw new IllegalHistory("Migration " + fact.migration() + " was taken before");
+        }
+        boolean copies = !fact.answer().copied().isEmpty() && !fact.order().dryRun();
+        t.put(Rows.TASKS, key, new TaskRow(List.of(), NOTHING, 1, false, copies ? 0 : fact.envelope().timeMs()));
+        Forgetting.remember(t, fact, RowKey.Timer.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
+    }
+
+    /** A copy has begun: perhaps of an operator's migration. */
+    static void begun(Tables t, OperationIssued fact) {
+        String migration = fact.move() == null ? null : fact.move().migration();
+        if (migration == null) {
+            return;
+        }
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), migration);
+        TaskRow row = t.get(Rows.TASKS, key);
+        if (row == null) {
+            throw new IllegalHistory("A copy begins for migration " + migration + ", which the node has not taken");
+        }
+        List<String> operations = new ArrayList<>(row.operations());
+        operations.add(fact.operation());
+        MigrationProgress p = row.progress();
+        t.put(Rows.TASKS, key, new TaskRow(operations, new MigrationProgress(operations.size(), p.doneBlocks(), p.failedBlocks(), p.movedBytes()),
+                row.reports(), row.stopping(), row.endedMs()));
+    }
+
+    static void stopping(Tables t, MigrationStopping fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.migration());
+        TaskRow row = t.get(Rows.TASKS, key);
+        if (row == null) {
+            throw new IllegalHistory("Migration " + fact.migration() + " shall stop, which the node has not taken");
+        }
+        t.put(Rows.TASKS, key, new TaskRow(row.operations(), row.progress(), row.reports(), true, row.endedMs()));
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.commandSequence = fact.commandSequence();
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void completed(Tables t, MigrationCompleted fact) {
+        String migration = fact.move().migration();
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), migration == null ? "" : migration);
+        TaskRow row = migration == null ? null : t.get(Rows.TASKS, key);
+        if (row != null && row.operations().contains(fact.operation())) {
+            t.put(Rows.TASKS, key, completed(row, fact));
+        }
+    }
+
+    /** The row of a part of which a copy has ended; one more report goes out. */
+    static TaskRow completed(TaskRow row, MigrationCompleted fact) {
+        List<String> operations = new ArrayList<>(row.operations());
+        operations.remove(fact.operation());
+        MigrationProgress was = row.progress();
+        MigrationProgress is = new MigrationProgress(operations.size(), was.doneBlocks() + fact.doneBlocks(),
+                was.failedBlocks() + fact.failedBlocks(), was.movedBytes() + fact.movedBytes());
+        return new TaskRow(operations, is, row.reports() + 1, row.stopping(), operations.isEmpty() ? fact.envelope().timeMs() : 0);
+    }
 }

@@ -42,9 +42,20 @@ final class EvolveOperations {
         route(node, fact.kind(), Move.of(fact), fact.move(), 1, fact.blocks().size());
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
         String request = fact.request();
-        if (fact.kind() == OperationKind.WRITE_BACK && request != null) {
+        boolean writes = fact.kind() == OperationKind.WRITE_BACK || isLed(fact.kind(), fact.from());
+        if (writes && request != null) {
             EvolveRequests.consumed(t, fact, request);
         }
+        if (isLed(fact.kind(), fact.from())) {
+            EvolveMarks.writing(t, fact);
+        } else if (fact.kind() == OperationKind.COPY) {
+            EvolveMigrations.begun(t, fact);
+        }
+    }
+
+    /** Whether an operation writes what was computed where marks say. */
+    static boolean isLed(OperationKind kind, Tier from) {
+        return kind == OperationKind.COPY && from == Tier.DEVICE;
     }
 
     /** What an operation does to copies by being issued. */
@@ -138,6 +149,9 @@ final class EvolveOperations {
         // The command that was refused for its number may have run under other contents: what that one did is still to be heard.
         end.settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
         t.put(Rows.OPERATIONS, key, end.toRow());
+        if (isLed(row.kind(), row.from())) {
+            EvolveMarks.written(t, fact, row);
+        }
         NodeRow node = Evolve.node(t, fact);
         if (!isOfThisLife(node, row.incarnation())) {
             return;

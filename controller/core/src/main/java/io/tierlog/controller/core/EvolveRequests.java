@@ -60,7 +60,7 @@ final class EvolveRequests {
         t.put(Rows.REQUESTS, key, request.toRow());
     }
 
-    /** Takes the sealed blocks of a request off the list, up to and with the last one that a write-back was issued for. */
+    /** Takes the sealed blocks of a request off the list, up to and with the last one that a write was issued for; none when that is gone already. */
     static void consumed(Tables t, OperationIssued fact, String request) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
         RequestRow row = t.get(Rows.REQUESTS, key);
@@ -73,9 +73,9 @@ final class EvolveRequests {
             SealedRow sealed = reports.get(i).row();
             int last = lastOf(sealed.blocks(), fact);
             if (last < 0) {
-                t.delete(Rows.SEALED, report);
                 continue;
             }
+            reports.subList(0, i).forEach(before -> t.delete(Rows.SEALED, before.key()));
             List<PagedBlock> rest = sealed.blocks().subList(last + 1, sealed.blocks().size());
             if (rest.isEmpty()) {
                 t.delete(Rows.SEALED, report);
@@ -85,7 +85,6 @@ final class EvolveRequests {
             setTail(t, key, row, !rest.isEmpty() || i + 1 < reports.size());
             return;
         }
-        setTail(t, key, row, false);
     }
 
     /** Where in {@code blocks} the last block of the operation is; -1 when it is not there. */

@@ -1,33 +1,177 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.MarkClearReason;
 import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.MoveCause;
+import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.MarkAdded;
+import io.tierlog.schemas.decision.MarkCleared;
+import io.tierlog.schemas.decision.MarkConsumed;
+import io.tierlog.schemas.decision.MarkExpired;
+import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.state.MarkRow;
+import io.tierlog.schemas.state.OperationRow;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** When a block is next written, it goes where its mark says. Without state. */
+/**
+ * When a block is next written, it goes where its mark says. Marks are a node's own and outlive its agent's lives. Of a group that has no route with
+ * marks to a tier, nobody looks for marks to it, and none are set. Without state.
+ */
 final class Marks {
     private Marks() {}
 
-    /** The mark of a block; null when it has none, when its time is over, or when its group has no route that marks. */
-    static @Nullable MarkRow of(NodeDraft n, String namespace, Bytes key) {
-        return null;
+    /**
+     * What marks are to say.
+     *
+     * @param source tier that the blocks are on, for people
+     * @param target where they shall go
+     * @param fallbackFrom COPY when the marks stand in for a copy; UNKNOWN otherwise
+     * @param timeoutMs life in milliseconds; null for what policy says
+     * @param move what led to them
+     */
+    record Wish(Tier source, Tier target, MigrationMethod fallbackFrom, @Nullable Long timeoutMs, MoveCause move) {}
+
+    /** Tiers that blocks of a namespace may be marked for: where its group has routes with marks. */
+    static Set<Tier> targets(NodeDraft n, String namespace) {
+        Set<Tier> targets = EnumSet.noneOf(Tier.class);
+        GroupPolicy group = Groups.policy(n.d.policy(), Groups.of(n.d.policy(), namespace));
+        for (MigrationRoute route : group == null ? List.<MigrationRoute>of() : group.routes()) {
+            if (route.mark()) {
+                targets.add(route.target());
+            }
+        }
+        return targets;
     }
 
-    /** Marks blocks, or refreshes their marks. {@code timeoutMs} null for what policy says. */
-    static void add(NodeDraft n, Tier target, String namespace, List<Bytes> keys, MigrationMethod fallbackFrom, @Nullable Long timeoutMs,
-            MoveCause move) {}
+    /** The mark of a block of a namespace that may have marks for {@code targets}; null when it has none that counts. */
+    static @Nullable MarkRow of(NodeDraft n, Set<Tier> targets, Bytes namespace, Bytes key) {
+        MarkRow row = targets.isEmpty() ? null : row(n, namespace, key);
+        return row != null && row.endMs() > n.d.clock().logTimeMs() && targets.contains(row.target()) ? row : null;
+    }
 
-    /** Clears the marks of blocks that a copy has brought where the mark says. */
-    static void copied(NodeDraft n, Tier target, String namespace, List<Bytes> keys) {}
+    private static @Nullable MarkRow row(NodeDraft n, Bytes namespace, Bytes key) {
+        return n.d.tables.get(Rows.MARKS, new RowKey.Mark(n.aggregate, namespace, key));
+    }
 
-    /** A timer of a mark is due; {@code id} is as {@link EvolveMarks} has set it. */
-    static void expired(NodeDraft n, String id) {}
+    /** Marks blocks of one namespace, or refreshes their marks. */
+    static void add(NodeDraft n, Wish wish, String namespace, List<Bytes> keys) {
+        MigrationPolicy policy = Policies.migration(n.d.policy());
+        Long timeoutMs = wish.timeoutMs();
+        long endMs = n.d.in(timeoutMs == null ? policy.markTimeoutMs() : timeoutMs);
+        n.fact(new MigrationSubmitted(n.envelope(), MigrationMethod.MARK, wish.fallbackFrom(), null, wish.source(), wish.target(), namespace, keys,
+                wish.move()));
+        n.fact(new MarkAdded(n.envelope(), wish.target(), namespace, keys, wish.fallbackFrom(), endMs, policy.markClearing(), wish.move()));
+    }
 
-    static void clear(NodeDraft n, MarksClearRequested e) {}
+    /** Clears the marks of blocks that a copy has brought where the marks say; those that say something else stay. */
+    static void copied(NodeDraft n, Tier target, String namespace, List<Bytes> keys) {
+        Set<Tier> targets = keys.isEmpty() ? Set.of() : targets(n, namespace);
+        Bytes digest = Namespaces.digest(namespace);
+        List<Bytes> cleared = new ArrayList<>();
+        for (Bytes key : keys) {
+            MarkRow mark = of(n, targets, digest, key);
+            if (mark != null && mark.target() == target) {
+                cleared.add(key);
+            }
+        }
+        if (!cleared.isEmpty()) {
+            n.fact(new MarkCleared(n.envelope(), target, namespace, cleared, MarkClearReason.COPIED));
+        }
+    }
+
+    /** Blocks serve where an operation has written them by their marks. */
+    static void written(NodeDraft n, String operation, OperationRow row, List<Bytes> keys) {
+        Bytes digest = Namespaces.digest(row.namespace());
+        List<Bytes> consumed = new ArrayList<>();
+        for (Bytes key : keys) {
+            MarkRow mark = row(n, digest, key);
+            if (mark != null && operation.equals(mark.operation()) && mark.target() == row.to()) {
+                consumed.add(key);
+            }
+        }
+        if (!consumed.isEmpty()) {
+            n.fact(new MarkConsumed(n.envelope(), row.to(), row.namespace(), consumed, operation));
+        }
+    }
+
+    /** COPY when the marks that an operation writes by stand in for copies; UNKNOWN otherwise. */
+    static MigrationMethod fallbackFrom(NodeDraft n, String operation, OperationRow row) {
+        Bytes digest = Namespaces.digest(row.namespace());
+        for (Block block : row.blocks()) {
+            MarkRow mark = row(n, digest, block.key());
+            if (mark != null && operation.equals(mark.operation())) {
+                return mark.fallbackFrom();
+            }
+        }
+        return MigrationMethod.UNKNOWN;
+    }
+
+    /** A timer of a mark is due; of a mark that was refreshed since, it says nothing. */
+    static void expired(NodeDraft n, String id) {
+        RowKey.Mark key = EvolveMarks.key(n.aggregate, id);
+        MarkRow row = n.d.tables.get(Rows.MARKS, key);
+        if (row != null && row.endMs() <= n.d.clock().logTimeMs()) {
+            n.fact(new MarkExpired(n.envelope(), row.target(), row.namespace(), key.block(), row.endMs()));
+        }
+    }
+
+    /** An operator wants marks gone: the named ones; or all, so many of them at each request. */
+    static void clear(NodeDraft n, MarksClearRequested e) {
+        int most = MigrationLimits.DEFAULTS.marksPerClearing();
+        String broken = Checks.text(n.d.limits, "the name of a request", e.request());
+        if (broken != null || e.blocks().size() > MigrationLimits.DEFAULTS.names()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT,
+                    "This does not hold: " + (broken == null ? "at most " + MigrationLimits.DEFAULTS.names() + " blocks are named" : broken));
+            return;
+        }
+        Map<Kind, List<Bytes>> cleared = e.blocks().isEmpty() ? all(n, most) : named(n, e.blocks());
+        cleared.forEach((kind, keys) ->
+                n.fact(new MarkCleared(n.envelope(), kind.target(), kind.namespace(), keys, MarkClearReason.OPERATOR)));
+        if (cleared.isEmpty()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "None of these blocks is marked");
+        }
+    }
+
+    /** Marks that are cleared by one fact. */
+    private record Kind(String namespace, Tier target) {}
+
+    private static Map<Kind, List<Bytes>> named(NodeDraft n, List<BlockName> blocks) {
+        Map<Kind, List<Bytes>> found = new LinkedHashMap<>();
+        for (BlockName block : blocks) {
+            MarkRow row = row(n, Namespaces.digest(block.namespace()), block.key());
+            List<Bytes> keys = row == null ? null : found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>());
+            if (keys != null && !keys.contains(block.key())) {
+                keys.add(block.key());
+            }
+        }
+        return found;
+    }
+
+    private static Map<Kind, List<Bytes>> all(NodeDraft n, int most) {
+        Map<Kind, List<Bytes>> found = new LinkedHashMap<>();
+        int seen = 0;
+        try (Scan<RowKey.Mark, MarkRow> scan = n.d.tables.range(Rows.MARKS, new RowKey.Mark(n.aggregate, Namespaces.NONE, Bytes.EMPTY), null)) {
+            while (seen < most && scan.next()) {
+                seen++;
+                MarkRow row = scan.value();
+                found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>()).add(scan.key().block());
+            }
+        }
+        return found;
+    }
 }

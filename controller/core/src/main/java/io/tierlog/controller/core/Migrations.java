@@ -1,27 +1,245 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MoveCause;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.CopyOrigin;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationSubmitted;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.event.MigrationReported;
+import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.TaskRow;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** Copies to colder tiers that routes, operators and drains ask for. Without state. */
+/**
+ * Copies to colder tiers that routes, operators and drains ask for, and writes that marks have led: how they begin, how they end, and what leaves
+ * its source afterwards. Without state.
+ *
+ * <pre>
+ *   OperationIssued MigrationSubmitted ... BlocksPlaced OperationEnded MigrationCompleted MarkCleared OperationIssued(DROP of the source)
+ * </pre>
+ */
 final class Migrations {
     private Migrations() {}
 
+    /**
+     * Blocks that are to be dropped once the facts of a decision are in the tables.
+     *
+     * @param tier tier that they are on
+     * @param reliesOn tier that has them too
+     * @param namespace their namespace
+     * @param blocks the blocks, with the pages and generations that were copied
+     * @param move what led to the copy
+     * @param since offset of the record that led to it: what was used later stays
+     */
+    record Drop(Tier tier, Tier reliesOn, String namespace, List<PagedBlock> blocks, MoveCause move, long since) {}
+
     /** Issues one copy, puts it on record as submitted, and answers with its operation. The caller has admitted every block. */
     static String copy(NodeDraft n, MoveCause cause, Tier source, Tier target, String namespace, Bytes root, List<PagedBlock> blocks) {
-        return "";
+        Move move = new Move(OperationKind.COPY, source, target);
+        String operation = issue(n, move, cause, new Operations.Purpose(null, 0, namespace, root), blocks);
+        List<Bytes> keys = blocks.stream().map(block -> block.block().key()).toList();
+        n.fact(new MigrationSubmitted(n.envelope(), MigrationMethod.COPY, MigrationMethod.UNKNOWN, operation, source, target, namespace, keys,
+                cause));
+        return operation;
     }
 
-    /** A copy that had a cause has ended, and its operation is on record as ended: puts the migration's end on record, clears matching marks, drops
-     * the sources that may go. */
-    static void ended(NodeDraft n, String operation, OperationRow row, Completion c, Settlement s) {
-        if (row.move() != null) {
-            throw new UnsupportedOperationException("migrations");
+    /** Issues one copy without saying that it was submitted, and answers with its operation. */
+    static String issue(NodeDraft n, Move move, MoveCause cause, Operations.Purpose purpose, List<PagedBlock> blocks) {
+        Operations.Issued issued = Operations.issue(n, move, purpose, Operations.blocks(blocks), cause);
+        boolean told = move.from() == Tier.DEVICE || move.to() == Tier.STORE;
+        String request = purpose.request();
+        CopyOrigin origin = told ? new CopyOrigin(request == null ? "" : request, purpose.attempt(), purpose.root()) : null;
+        n.d.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), move.from(), move.to(), purpose.namespace(), blocks,
+                origin));
+        return issued.operation();
+    }
+
+    /** Whether the agent says that it is done, and names other blocks than it was asked for. Copies for water levels answer for each block. */
+    static boolean isMismatch(OperationRow row, Completion c) {
+        if (row.kind() != OperationKind.COPY || row.move() == null || c.state() != OperationState.DONE) {
+            return false;
         }
+        Set<Block> asked = new LinkedHashSet<>(row.blocks());
+        for (BlockResult result : c.results()) {
+            if (!asked.remove(result.block())) {
+                return true;
+            }
+        }
+        return !asked.isEmpty();
+    }
+
+    /**
+     * A copy whose report cannot be about what was asked for has failed as a whole. What the agent says to have on the target is put on record, for
+     * it has it, and dropped again; the source serves.
+     */
+    static void mismatched(NodeDraft n, OperationRow row, Completion c) {
+        List<BlockResult> still = row.to() == Tier.STORE ? List.of() : c.results();
+        Completion failed = c.failedFor(OperationReason.COPY_RESULT_MISMATCH, still);
+        Settlement s = Settlement.expected(n, row, failed);
+        n.fact(new OperationEnded(n.envelope(), c.operation(), row.kind(), failed.state(), failed.reason(), 0, row.blockCount(), c.movedBytes()));
+        complete(n, row, failed, 0, row.blockCount());
+        MoveCause move = row.move();
+        Tier elsewhere = Copies.isOrdered(row.from()) ? row.from() : Tier.UNKNOWN;
+        if (move != null && !s.arrived().isEmpty()) {
+            n.toDrop.add(new Drop(row.to(), elsewhere, row.namespace(), s.arrived(), move, Long.MAX_VALUE));
+        }
+    }
+
+    /** A copy has ended, and its operation is on record as ended: puts its end on record, clears marks, and notes what is to leave the source. */
+    static void ended(NodeDraft n, OperationRow row, Completion c, int failed) {
+        MoveCause move = row.move();
+        List<Block> there = there(row, c);
+        if (move != null) {
+            complete(n, row, c, c.doneBlocks(), failed);
+        }
+        List<Bytes> keys = there.stream().map(Block::key).toList();
+        if (EvolveOperations.isLed(row.kind(), row.from())) {
+            Marks.written(n, c.operation(), row, keys);
+        } else {
+            Marks.copied(n, row.to(), row.namespace(), keys);
+        }
+        if (move != null && move.retention() == Retention.DELETE_SOURCE && Copies.isOrdered(row.from())) {
+            List<PagedBlock> sources = sources(n, row, c.operation(), there);
+            if (!sources.isEmpty()) {
+                n.toDrop.add(new Drop(row.from(), row.to(), row.namespace(), sources, move, Draft.offsetOf(c.operation())));
+            }
+        }
+    }
+
+    /** A life of the node has ended, and with it a copy. */
+    static void fenced(NodeDraft n, String operation, OperationRow row) {
+        if (row.move() != null && row.kind() == OperationKind.COPY) {
+            Completion c = new Completion(Move.of(row), operation, OperationState.FENCED, OperationReason.NODE_LOST, row.namespace(), List.of(), 0,
+                    null, 0);
+            complete(n, row, c, 0, row.blockCount());
+        }
+    }
+
+    /** Those of the operation's blocks that are on the target now. */
+    private static List<Block> there(OperationRow row, Completion c) {
+        Set<Block> its = new LinkedHashSet<>(row.blocks());
+        List<Block> there = new ArrayList<>();
+        for (BlockResult result : c.results()) {
+            if (Completion.isDone(result) && its.contains(result.block())) {
+                there.add(result.block());
+            }
+        }
+        return there;
+    }
+
+    /** The copies on the source that the operation has read: not those that have gone or came anew meanwhile. */
+    private static List<PagedBlock> sources(NodeDraft n, OperationRow row, String operation, List<Block> there) {
+        Bytes namespace = Namespaces.digest(row.namespace());
+        List<PagedBlock> sources = new ArrayList<>(there.size());
+        for (Block block : there) {
+            PlacementRow held = n.copy(namespace, row.from(), block.key());
+            if (held != null && operation.equals(held.operation())) {
+                sources.add(new PagedBlock(block, held.page(), held.generation(), held.crc32c()));
+            }
+        }
+        return sources;
+    }
+
+    private static void complete(NodeDraft n, OperationRow row, Completion c, int done, int failed) {
+        MoveCause move = row.move();
+        if (move == null) {
+            return;
+        }
+        boolean led = EvolveOperations.isLed(row.kind(), row.from());
+        MigrationMethod method = led ? MigrationMethod.MARK : MigrationMethod.COPY;
+        MigrationMethod fallbackFrom = led ? Marks.fallbackFrom(n, c.operation(), row) : MigrationMethod.UNKNOWN;
+        MigrationCompleted completed = new MigrationCompleted(n.envelope(), method, fallbackFrom, c.operation(), row.from(), row.to(), c.state(),
+                c.reason(), done, failed, c.movedBytes(), c.durationMicros(), move);
+        n.fact(completed);
+        report(n, completed);
+    }
+
+    /** The migration that the copy was a part of hears how far its node is; the last report says that nothing runs. */
+    private static void report(NodeDraft n, MigrationCompleted completed) {
+        String migration = completed.move().migration();
+        TaskRow task = migration == null ? null : n.task(migration);
+        if (migration == null || task == null || !task.operations().contains(completed.operation())) {
+            return;
+        }
+        TaskRow now = EvolveMigrations.completed(task, completed);
+        n.taskBecomes(migration, now);
+        n.d.message(new MigrationReported(n.d.messageEnvelope(Aggregates.MIGRATION + migration, n.aggregate, now.reports()), n.name(), null,
+                now.progress()));
+    }
+
+    /**
+     * Drops what was noted by this decision as far as it may go, in the tables as they are now; answers with how many blocks. A block goes when it is
+     * still what was copied, its copy serves, nothing extends it or relies on it, and nobody has used it since; the others stay and serve.
+     */
+    static int drop(NodeDraft n) {
+        int dropped = 0;
+        for (Drop drop : List.copyOf(n.toDrop)) {
+            List<PagedBlock> blocks = mayGo(n, drop);
+            if (!blocks.isEmpty()) {
+                Operations.Issued issued = Operations.issue(n, new Move(OperationKind.DROP, drop.tier(), Tier.UNKNOWN),
+                        new Operations.Purpose(null, 0, drop.namespace(), Bytes.EMPTY), Operations.blocks(blocks), drop.move());
+                n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), drop.tier(), drop.namespace(), blocks,
+                        drop.reliesOn()));
+                dropped += blocks.size();
+                n.d.evolve();
+            }
+        }
+        n.toDrop.clear();
+        return dropped;
+    }
+
+    /** From the ends of prefixes, the deeper before those they extend. */
+    private static List<PagedBlock> mayGo(NodeDraft n, Drop drop) {
+        Bytes namespace = Namespaces.digest(drop.namespace());
+        List<PagedBlock> deepestFirst = new ArrayList<>(drop.blocks());
+        deepestFirst.sort(Comparator.comparingInt((PagedBlock block) -> block.block().index()).reversed());
+        Map<Bytes, Integer> childrenGone = new LinkedHashMap<>();
+        List<PagedBlock> going = new ArrayList<>();
+        for (PagedBlock block : deepestFirst) {
+            Bytes key = block.block().key();
+            PlacementRow row = n.copy(namespace, drop.tier(), key);
+            boolean same = row != null && row.state() == CopyState.SERVING && row.page() == block.page() && row.generation() == block.generation();
+            if (row != null && same && row.holds() == 0 && row.touch() <= drop.since()
+                    && row.children() == childrenGone.getOrDefault(key, 0) && isElsewhere(n, namespace, drop.reliesOn(), row, key)) {
+                going.add(block);
+                childrenGone.merge(block.block().parent(), 1, Integer::sum);
+            }
+        }
+        return going;
+    }
+
+    private static boolean isElsewhere(NodeDraft n, Bytes namespace, Tier reliesOn, PlacementRow row, Bytes key) {
+        return switch (reliesOn) {
+            case STORE -> row.stored();
+            case HOST, DISK -> {
+                @Nullable PlacementRow other = n.copy(namespace, reliesOn, key);
+                yield other != null && Copies.isServed(other.state());
+            }
+            // What came by mistake may go though nothing else has it: it never served anybody.
+            case UNKNOWN -> true;
+            case DEVICE -> false;
+        };
     }
 }

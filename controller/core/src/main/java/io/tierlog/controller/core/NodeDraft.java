@@ -12,7 +12,12 @@ import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.TaskRow;
 import io.tierlog.schemas.state.TierRow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One node as a decision sees it: its rows, its envelope, the number of its next command. Confined to its {@link Draft}. */
@@ -22,6 +27,9 @@ final class NodeDraft {
     private NodeRow row;
     private Envelope envelope;
     private long commandSequence;
+    private final Map<String, TaskRow> tasks = new LinkedHashMap<>();
+    /** Copies that have ended with this decision and after which something is to be dropped. */
+    final List<Migrations.Drop> toDrop = new ArrayList<>();
 
     NodeDraft(Draft d, String aggregate, NodeRow row) {
         this.d = d;
@@ -46,7 +54,24 @@ final class NodeDraft {
         return commandSequence;
     }
 
+    /** Its name. */
+    String name() {
+        return aggregate.substring(Aggregates.NODE.length());
+    }
+
+    /** The node's part of an operator's migration, with what this decision has made of it so far; null when it has none. */
+    @Nullable TaskRow task(String migration) {
+        TaskRow changed = tasks.get(migration);
+        return changed != null ? changed : d.tables.get(Rows.TASKS, new RowKey.Text(aggregate, migration));
+    }
+
+    /** What the facts of this decision will make of a part. */
+    void taskBecomes(String migration, TaskRow row) {
+        tasks.put(migration, row);
+    }
+
     void refresh() {
+        tasks.clear();
         NodeRow now = d.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate));
         if (now != null) {
             row = now;

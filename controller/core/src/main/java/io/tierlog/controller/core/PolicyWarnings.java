@@ -27,8 +27,8 @@ final class PolicyWarnings {
                 String source = PolicyRules.name(route.source());
                 if (route.copy() && route.retention() == Retention.KEEP_BOTH && !reclaims(policy, group, route.source())) {
                     warnings.add(new PolicyWarning(KEEP_BOTH_WITHOUT_RECLAIM, group.name(), route.source(), route.target(), which
-                            + ": it keeps what it copies, and nothing takes it from " + source + ", which stays full: give the group or the node marks for "
-                            + source + ", or retention delete_source"));
+                            + ": it keeps what it copies, and nothing takes it from " + source + ", which stays full: give the group or the node"
+                            + " marks for " + source + ", or retention delete_source"));
                 }
                 double high = highMark(group, route.source());
                 if (high > 0 && route.threshold() >= high) {
@@ -38,7 +38,8 @@ final class PolicyWarnings {
                 }
                 if (Groups.quotaBytes(group, route.source()) == null) {
                     warnings.add(new PolicyWarning(MIGRATION_NEVER_TRIGGERS, group.name(), route.source(), route.target(), which
-                            + ": its threshold is a share of a quota, and neither the group nor its " + source + " has one: give one of them a quota"));
+                            + ": its threshold is a share of a quota, and neither the group nor its " + source
+                            + " has one: give one of them a quota"));
                 }
             }
         }

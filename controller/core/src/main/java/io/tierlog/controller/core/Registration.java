@@ -92,7 +92,8 @@ final class Registration {
         return finding;
     }
 
-    private static boolean isName(String name) {
+    /** Whether a text can be the name of a node. */
+    static boolean isName(String name) {
         if (name.isEmpty() || name.length() > LONGEST_NAME) {
             return false;
         }

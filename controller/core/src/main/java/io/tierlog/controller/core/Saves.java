@@ -39,14 +39,16 @@ final class Saves {
     }
 
     private static void save(NodeDraft n, SaveRequested e) {
-        List<PagedBlock> missing = WriteBacks.missing(n, Namespaces.digest(e.namespace()), e.blocks(), new LinkedHashSet<>());
-        List<PagedBlock> batch = missing.subList(0, Math.min(missing.size(), n.d.limits.blocksPerDecision()));
-        List<PagedBlock> late = missing.subList(batch.size(), missing.size());
-        List<PagedBlock> known = without(e.blocks(), missing);
-        WriteBacks.issue(n, new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root()), batch);
+        Writes writes = new Writes(n, e.namespace()).add(e.blocks());
+        List<PagedBlock> late = writes.late();
+        List<PagedBlock> known = without(without(e.blocks(), writes.toHost()), late);
+        boolean issued = writes.issue(new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root()));
+        if (!issued && !writes.toHost().isEmpty()) {
+            refuse(n, e, writes.toHost(), OperationReason.QUOTA_EXCEEDED);
+        }
         if (!known.isEmpty()) {
             n.d.refuse(n.envelope(), e, RefusalReason.REPEATED,
-                    known.size() + " of " + e.blocks().size() + " blocks are on the host or on their way");
+                    known.size() + " of " + e.blocks().size() + " blocks are on the host, on their way, or go elsewhere");
             refuse(n, e, known, OperationReason.ALREADY_THERE);
         }
         if (!late.isEmpty()) {

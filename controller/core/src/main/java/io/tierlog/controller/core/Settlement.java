@@ -48,7 +48,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
             return "an event names at most " + n.d.limits.blocksPerInput() + " blocks";
         }
         if (!c.move().exists()) {
-            return "blocks are dropped from HOST or DISK, and copied from HOST to DISK";
+            return "blocks are dropped from HOST or DISK, and copied to DISK or STORE from a tier above it";
         }
         String broken = c.results().isEmpty() ? null : Checks.text(n.d.limits, "a namespace", c.namespace());
         for (int i = 0; broken == null && i < c.results().size(); i++) {
@@ -60,13 +60,13 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
     /** For the end of an operation that was waited for. */
     static Settlement expected(NodeDraft n, OperationRow row, Completion c) {
         Settlement s = read(n, Move.of(row), row.namespace(), c, false);
-        s.facts(n, Move.of(row), row.namespace(), c.operation());
+        s.facts(n, Move.of(row), row.namespace(), c.operation(), reason(row));
         return s;
     }
 
     /** For an operation that nobody knows. */
     static void adopted(NodeDraft n, Completion c) {
-        read(n, c.move(), c.namespace(), c, true).facts(n, c.move(), c.namespace(), c.operation());
+        read(n, c.move(), c.namespace(), c, true).facts(n, c.move(), c.namespace(), c.operation(), RemovalReason.WATER_LEVEL);
     }
 
     /** For an operation that has ended: what came counts once, when the end was a refusal of another command under the same id. */
@@ -77,7 +77,13 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
             s.heldAlso.clear();
             s.stored.clear();
         }
-        s.facts(n, Move.of(row), row.namespace(), c.operation());
+        s.facts(n, Move.of(row), row.namespace(), c.operation(), reason(row));
+    }
+
+    /** Why what goes with the operation goes: dropped after a migration; or, where it was to be read for one, not there any more. */
+    private static RemovalReason reason(OperationRow row) {
+        boolean migrates = row.move() != null;
+        return !migrates ? RemovalReason.WATER_LEVEL : row.kind() == OperationKind.DROP ? RemovalReason.MIGRATED : RemovalReason.PRESSURE;
     }
 
     private static Settlement read(NodeDraft n, Move move, String namespace, Completion c, boolean onlyNewer) {
@@ -87,19 +93,25 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
             switch (move.kind()) {
                 case WRITE_BACK, PREFETCH, PROMOTE, LOAD_BACK -> s.came(n, digest, move, result, onlyNewer);
                 case COPY -> {
-                    s.came(n, digest, move, result, onlyNewer);
-                    s.uncopied(n, digest, c.operation(), result);
-                }
-                case BACK_UP -> {
-                    if (Completion.isDone(result)) {
-                        s.stored.add(result.block());
+                    if (move.to() == Tier.STORE) {
+                        s.stored(result);
+                    } else {
+                        s.came(n, digest, move, result, onlyNewer);
                     }
+                    s.uncopied(n, digest, move.from(), c.operation(), result);
                 }
+                case BACK_UP -> s.stored(result);
                 case DROP -> s.dropped(n, digest, move.from(), c.operation(), result);
                 case UNKNOWN -> {}
             }
         }
         return s;
+    }
+
+    private void stored(BlockResult result) {
+        if (Completion.isDone(result)) {
+            stored.add(result.block());
+        }
     }
 
     private void came(NodeDraft n, Bytes namespace, Move move, BlockResult result, boolean onlyNewer) {
@@ -121,7 +133,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
     private static Tier heldAlso(NodeDraft n, Bytes namespace, Move move, BlockResult result) {
         Tier source = switch (move.kind()) {
             case PREFETCH, PROMOTE -> result.source();
-            case COPY -> move.from();
+            case COPY -> move.from() == Tier.DEVICE ? storedOnHost(n, namespace, result) : move.from();
             case WRITE_BACK, LOAD_BACK, BACK_UP, DROP, UNKNOWN -> Tier.UNKNOWN;
         };
         if (source != Tier.HOST && source != Tier.DISK) {
@@ -131,17 +143,27 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
         return copy != null && copy.stored() ? Tier.STORE : source;
     }
 
-    /** What could not be copied because the agent does not have it is gone from the host. */
-    private void uncopied(NodeDraft n, Bytes namespace, String operation, BlockResult result) {
-        PlacementRow held = Completion.isDone(result) ? null : n.copy(namespace, Tier.HOST, result.block().key());
-        if (held != null && held.state() == CopyState.COPYING && operation.equals(held.operation()) && isNotThere(result.reason())) {
+    /** HOST when the host has the block as well and the store is known to have it; UNKNOWN otherwise. */
+    private static Tier storedOnHost(NodeDraft n, Bytes namespace, BlockResult result) {
+        PlacementRow host = n.copy(namespace, Tier.HOST, result.block().key());
+        return host != null && host.stored() ? Tier.HOST : Tier.UNKNOWN;
+    }
+
+    /** What could not be copied because the agent does not have it is gone from the tier that it was to be read from. */
+    private void uncopied(NodeDraft n, Bytes namespace, Tier source, String operation, BlockResult result) {
+        boolean lent = Copies.isOrdered(source) && !Completion.isDone(result) && isNotThere(result.reason());
+        PlacementRow held = lent ? n.copy(namespace, source, result.block().key()) : null;
+        if (held != null && Copies.isServed(held.state()) && operation.equals(held.operation())) {
             gone.add(new Removals.Gone(result.block(), held));
         }
     }
 
     /** Whether the agent does not have what we thought it has. */
     private static boolean isNotThere(OperationReason reason) {
-        return reason == OperationReason.NOT_SERVING || reason == OperationReason.STALE_GENERATION || reason == OperationReason.NOT_FOUND;
+        return switch (reason) {
+            case NOT_SERVING, STALE_GENERATION, NOT_FOUND, SOURCE_LOST -> true;
+            default -> false;
+        };
     }
 
     private void dropped(NodeDraft n, Bytes namespace, Tier tier, String operation, BlockResult result) {
@@ -169,7 +191,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
     }
 
     /** Puts it all on record. */
-    private void facts(NodeDraft n, Move move, String namespace, String operation) {
+    private void facts(NodeDraft n, Move move, String namespace, String operation, RemovalReason why) {
         for (Tier also : new LinkedHashSet<>(heldAlso)) {
             List<PagedBlock> blocks = new ArrayList<>(arrived.size());
             for (int i = 0; i < arrived.size(); i++) {
@@ -177,14 +199,14 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
                     blocks.add(arrived.get(i));
                 }
             }
-            // To be copied is no use: the copy keeps the use that it was given when the operation was issued.
-            long touch = move.kind() == OperationKind.COPY ? 0 : n.d.offset;
+            // To be copied is no use: the copy keeps the use that it was given when the operation was issued. What comes from the device is new.
+            long touch = move.kind() == OperationKind.COPY && move.from() != Tier.DEVICE ? 0 : n.d.offset;
             n.fact(new BlocksPlaced(n.envelope(), move.to(), namespace, blocks, operation, also, touch));
         }
         if (!stored.isEmpty()) {
             n.fact(new BlocksBackedUp(n.envelope(), namespace, stored));
         }
-        Removals.fact(n, move.from(), namespace, RemovalReason.WATER_LEVEL, gone);
+        Removals.fact(n, move.from(), namespace, why, gone);
         Removals.fact(n, Tier.DISK, namespace, RemovalReason.WATER_LEVEL, missed);
     }
 

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What groups, routes and operators have of a node, while a fact changes it. Confined to one call of evolve. */
 final class Shares {
-    private static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, 0, Bytes.EMPTY, false, false, List.of(), "");
+    private static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, 0, Bytes.EMPTY, false, false, List.of(), "",
+            0, Bytes.EMPTY, 0, 0);
 
     private final List<GroupRow> groups;
     private final List<RouteRow> routes;
@@ -24,6 +25,10 @@ final class Shares {
     boolean drained;
     final List<String> drainingInstances;
     String drainRequest;
+    int drainPass;
+    Bytes drainCursor;
+    long drainLeft;
+    long drainSaving;
 
     private Shares(SharesRow row) {
         groups = new ArrayList<>(row.groups());
@@ -35,6 +40,10 @@ final class Shares {
         drained = row.drained();
         drainingInstances = new ArrayList<>(row.drainingInstances());
         drainRequest = row.drainRequest();
+        drainPass = row.drainPass();
+        drainCursor = row.drainCursor();
+        drainLeft = row.drainLeft();
+        drainSaving = row.drainSaving();
     }
 
     static Shares of(@Nullable SharesRow row) {
@@ -134,17 +143,26 @@ final class Shares {
         groupsCursor = Bytes.EMPTY;
     }
 
+    /** A node that drains is looked through from the start. */
+    void drainAnew() {
+        drained = false;
+        drainPass = 0;
+        drainCursor = Bytes.EMPTY;
+        drainLeft = 0;
+        drainSaving = 0;
+    }
+
     /** A new life of the node: nothing is in its memory and nothing in flight; what operators said of it stands. */
     void restart() {
         groups.clear();
         routes.clear();
-        drained = false;
+        drainAnew();
     }
 
     /** The row; null when it would say nothing. */
     @Nullable SharesRow toRow() {
         SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsGoal, groupsCursor, draining, drained,
-                List.copyOf(drainingInstances), drainRequest);
+                List.copyOf(drainingInstances), drainRequest, drainPass, drainCursor, drainLeft, drainSaving);
         return row.equals(NOTHING) ? null : row;
     }
 }

@@ -61,7 +61,8 @@ final class Submissions {
         Match match = found.within(room);
         n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
                 e.deviceBlocks(), match.hostBlocks()));
-        boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.d.policy().prefetchThresholdBlocks();
+        boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.d.policy().prefetchThresholdBlocks()
+                && !Drains.isDraining(n);
         touch(n, e, Tier.HOST, match.deepest());
         touch(n, e, Tier.DISK, match.usedOnDisk(fetching));
         if (!e.reuseEligible()) {
@@ -70,6 +71,8 @@ final class Submissions {
             prefill(n, e, RequestReason.ANSWERED_AT_ONCE);
         } else if (fetching) {
             fetch(n, e, match);
+        } else if (Drains.isDraining(n) && found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
+            prefill(n, e, RequestReason.DRAINING);
         } else if (found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
             prefill(n, e, RequestReason.QUOTA_EXCEEDED);
         } else {

@@ -117,6 +117,7 @@ final class Sweep {
         if (isStale(row.incarnation()) && EvolveOperations.isUnfinished(row.state())) {
             n.fact(new OperationEnded(n.envelope(), key.id(), row.kind(), OperationState.FENCED, OperationReason.NODE_LOST, 0,
                     row.blockCount(), 0));
+            Migrations.fenced(n, key.id(), row);
         }
     }
 

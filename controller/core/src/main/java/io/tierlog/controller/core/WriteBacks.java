@@ -3,13 +3,11 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.ReleaseRequest;
-import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.SealedNoted;
 import io.tierlog.schemas.event.BlocksSealed;
@@ -18,12 +16,11 @@ import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * When sealed blocks are copied to the host: at once (WRITE_THROUGH), when they are sealed or used a second time
+ * When sealed blocks are copied to the host, or where their marks say: at once (WRITE_THROUGH), when they are sealed or used a second time
  * (WRITE_THROUGH_SELECTIVE), or at the end of their request (WRITE_BACK). A block that is on the host, on its way there or just leaving is
  * not written again. One decision issues one batch; what is left of a request's blocks waits for the end of that batch. Without state.
  */
@@ -51,8 +48,8 @@ final class WriteBacks {
             n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.root(), e.blocks()));
             Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root());
             switch (policy) {
-                case WRITE_THROUGH -> issue(n, purpose, missing(n, namespace, e.blocks(), new LinkedHashSet<>()));
-                case WRITE_THROUGH_SELECTIVE -> issue(n, purpose, missing(n, namespace, again, new LinkedHashSet<>()));
+                case WRITE_THROUGH -> new Writes(n, e.namespace()).add(e.blocks()).issue(purpose);
+                case WRITE_THROUGH_SELECTIVE -> new Writes(n, e.namespace()).add(again).issue(purpose);
                 case WRITE_BACK, UNKNOWN -> {}
             }
         }
@@ -85,7 +82,7 @@ final class WriteBacks {
             }
         }
         Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst());
-        issue(n, purpose, missing(n, namespace, found, new LinkedHashSet<>()));
+        new Writes(n, e.namespace()).add(found).issue(purpose);
     }
 
     /** A request has ended in good order: under WRITE_BACK its blocks are due now. */
@@ -107,51 +104,33 @@ final class WriteBacks {
         }
     }
 
-    /** Issues the next batch of an attempt; false when nothing is left that is not on the host. */
+    /** Issues the next batch of an attempt; false when nothing is left to write. */
     private static boolean next(NodeDraft n, String request, int attempt) {
-        List<PagedBlock> batch = new ArrayList<>();
-        Set<Bytes> seen = new LinkedHashSet<>();
+        Writes writes = null;
         Operations.Purpose purpose = null;
         for (EvolveRequests.Sealed sealed : EvolveRequests.sealed(n.d.tables, n.aggregate, request, attempt)) {
             String namespace = sealed.row().namespace();
-            if (purpose == null || batch.isEmpty()) {
+            if (writes == null || purpose == null || (writes.isEmpty() && !purpose.namespace().equals(namespace))) {
+                writes = issueNothing(writes, purpose, new Writes(n, namespace));
                 purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
             } else if (!purpose.namespace().equals(namespace)) {
                 break;
+            } else if (writes.isEmpty()) {
+                purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
             }
-            batch.addAll(missing(n, Namespaces.digest(namespace), sealed.row().blocks(), seen));
-            if (batch.size() >= n.d.limits.blocksPerDecision()) {
+            writes.add(sealed.row().blocks());
+            if (writes.isFull()) {
                 break;
             }
         }
-        return purpose != null && issue(n, purpose, batch);
+        return writes != null && writes.issue(purpose);
     }
 
-    /** Those of {@code blocks} that have no copy on the host in any state and were not seen before. */
-    static List<PagedBlock> missing(NodeDraft n, Bytes namespace, List<PagedBlock> blocks, Set<Bytes> seen) {
-        List<PagedBlock> missing = new ArrayList<>(blocks.size());
-        for (PagedBlock block : blocks) {
-            Bytes key = block.block().key();
-            if (n.copy(namespace, Tier.HOST, key) == null && seen.add(key)) {
-                missing.add(block);
-            }
+    /** Blocks of one namespace need no write, those of the next one may: their marks are done with all the same. */
+    private static Writes issueNothing(@Nullable Writes writes, Operations.@Nullable Purpose purpose, Writes next) {
+        if (writes != null) {
+            writes.issue(purpose);
         }
-        return missing;
-    }
-
-    /** Issues one batch, as much of {@code blocks} as one decision takes; false when there are none, or their group has no room for all of them. */
-    static boolean issue(NodeDraft n, Operations.Purpose purpose, List<PagedBlock> blocks) {
-        String request = purpose.request();
-        if (blocks.isEmpty() || request == null) {
-            return false;
-        }
-        List<PagedBlock> batch = blocks.subList(0, Math.min(blocks.size(), n.d.limits.blocksPerDecision()));
-        if (!Quotas.admits(n, OperationKind.WRITE_BACK, Tier.HOST, purpose.namespace(), batch.size())) {
-            return false;
-        }
-        Operations.Issued issued = Operations.issue(n, OperationKind.WRITE_BACK, Tier.DEVICE, purpose, Operations.blocks(batch));
-        n.d.command(new WriteBackBlocks(n.envelope(), issued.header(), issued.operation(), request, purpose.attempt(), purpose.namespace(),
-                purpose.root(), batch, n.d.policy().leaseMs()));
-        return true;
+        return next;
     }
 }

@@ -189,11 +189,12 @@ class PolicyRulesTest {
         assertEquals(List.of(), warned(keeping(GIB, marks, 0)));
         assertEquals(List.of(), warned(keeping(GIB, none, 0.95)));
         // Marks are shares of a quota: without one they take nothing.
-        assertEquals(List.of(ConfigWarningKind.KEEP_BOTH_WITHOUT_RECLAIM, ConfigWarningKind.MIGRATION_NEVER_TRIGGERS), warned(keeping(null, marks, 0)));
+        assertEquals(List.of(ConfigWarningKind.KEEP_BOTH_WITHOUT_RECLAIM, ConfigWarningKind.MIGRATION_NEVER_TRIGGERS),
+                warned(keeping(null, marks, 0)));
         PolicyWarning warning = Policies.warnings(keeping(GIB, none, 0)).getFirst();
         assertEquals(List.of("gold", Tier.HOST, Tier.STORE), List.of(warning.group(), warning.source(), warning.target()));
-        assertEquals("Group gold, route host to store: it keeps what it copies, and nothing takes it from host, which stays full: give the group or the"
-                + " node marks for host, or retention delete_source", warning.detail());
+        assertEquals("Group gold, route host to store: it keeps what it copies, and nothing takes it from host, which stays full: give the group"
+                + " or the node marks for host, or retention delete_source", warning.detail());
     }
 
     @ParameterizedTest

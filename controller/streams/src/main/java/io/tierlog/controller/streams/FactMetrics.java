@@ -22,6 +22,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
@@ -151,7 +152,7 @@ final class FactMetrics {
             case MarkCleared fact -> migrations.marks("cleared", fact.keys().size());
             case QuotaExceeded fact -> migrations.quotaExceeded(fact);
             case ConfigWarning fact -> migrations.warned(fact);
-            case GroupsAdvanced _, DrainChanged _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _, MigrationStopping _,
+            case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _, MigrationStopping _,
                     MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
                 // Counted by type.

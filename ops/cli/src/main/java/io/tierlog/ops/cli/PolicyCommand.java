@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "policy",
         description = "Check, apply, show and compare policies.",
-        subcommands = {PolicyCommand.Check.class, PolicyCommand.Apply.class, PolicyCommand.Show.class, PolicyCommand.Diff.class})
+        subcommands = {PolicyCommand.Apply.class, PolicyCommand.Check.class, PolicyCommand.Diff.class, PolicyCommand.Show.class})
 final class PolicyCommand implements Callable<Integer> {
     private static final int LONGEST_WAIT_SECONDS = 3_600;
 
@@ -97,7 +97,8 @@ final class PolicyCommand implements Callable<Integer> {
 
         final Duration limit() {
             if (timeoutSeconds < 1 || timeoutSeconds > LONGEST_WAIT_SECONDS) {
-                throw new CliError("--timeout must be 1 to " + LONGEST_WAIT_SECONDS + " seconds, not " + timeoutSeconds, "leave it out", CliError.BAD_INPUT);
+                throw new CliError("--timeout must be 1 to " + LONGEST_WAIT_SECONDS + " seconds, not " + timeoutSeconds, "leave it out",
+                        CliError.BAD_INPUT);
             }
             return Duration.ofSeconds(timeoutSeconds);
         }
@@ -153,8 +154,8 @@ final class PolicyCommand implements Callable<Integer> {
             description = "Ask the controller to put a policy document in force, and wait for its answer.",
             footer = {
                 "",
-                "The document is the whole policy: what it does not say has its default. It builds on the version that is in force when the command begins;",
-                "if somebody else's comes first, it is refused as stale, and nothing has changed.",
+                "The document is the whole policy: what it does not say has its default. It builds on the version that is in force when the command",
+                "begins; if somebody else's comes first, it is refused as stale, and nothing has changed.",
                 "Exit codes: 0 in force, 1 refused or not answered, 2 the document or the log cannot be read."
             })
     static final class Apply extends OnCluster {
@@ -190,7 +191,8 @@ final class PolicyCommand implements Callable<Integer> {
                     json.put("partitions", versioned.partitions());
                     json.put("warnings", versioned.warnings().stream().map(w -> warningJson(w.kind(), w.group(), w.detail())).toList());
                     List<String> text = new ArrayList<>(versioned.warnings().stream().map(w -> warning(w.kind(), w.detail())).toList());
-                    text.add("version " + versioned.version() + " is in force in " + versioned.adoptedBy() + " of " + versioned.partitions() + " partitions"
+                    text.add("version " + versioned.version() + " is in force in " + versioned.adoptedBy() + " of " + versioned.partitions()
+                            + " partitions"
                             + (versioned.adoptedBy() < versioned.partitions() ? " so far; the others follow" : ""));
                     print(json, text);
                     yield 0;
@@ -234,7 +236,7 @@ final class PolicyCommand implements Callable<Integer> {
     @Command(
             name = "diff",
             description = "Print what applying a policy document would change, path by path.",
-            footer = {"", "Exit codes: 0 compared, with or without a difference, 1 the document is no policy, 2 the document or the log cannot be read."})
+            footer = {"", "Exit codes: 0 compared, whatever the difference, 1 the document is no policy, 2 the document or the log cannot be read."})
     static final class Diff extends OnCluster {
         @Parameters(paramLabel = "FILE", description = "The document, in YAML or JSON.")
         Path file;

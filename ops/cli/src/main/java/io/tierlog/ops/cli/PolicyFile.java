@@ -26,8 +26,8 @@ public final class PolicyFile {
         try (InputStream in = Files.newInputStream(file)) {
             return PolicyDocument.read(in.readNBytes(DocumentLimits.DEFAULTS.bytes() + 1));
         } catch (IOException e) {
-            throw new CliError("cannot read the policy " + file + ": " + e, "name a file with a policy document, such as ops/examples/policy-tiered.yaml",
-                    CliError.BAD_INPUT, e);
+            throw new CliError("cannot read the policy " + file + ": " + e,
+                    "name a file with a policy document, such as ops/examples/policy-tiered.yaml", CliError.BAD_INPUT, e);
         }
     }
 

@@ -26,7 +26,10 @@ public final class PolicyDiff {
         /** {@code + path: value}, {@code - path: value} or {@code ~ path: before -> after}. */
         @Override
         public String toString() {
-            return before == null ? "+ " + path + ": " + after : after == null ? "- " + path + ": " + before : "~ " + path + ": " + before + " -> " + after;
+            if (before == null) {
+                return "+ " + path + ": " + after;
+            }
+            return after == null ? "- " + path + ": " + before : "~ " + path + ": " + before + " -> " + after;
         }
     }
 

@@ -20,7 +20,7 @@ class BadDocumentsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
-        "prefetch_treshold: 3                            | line 1: prefetch_treshold: is unknown; known here are back_up, copy_to_disk, groups, lease,"
+        "prefetch_treshold: 3 | line 1: prefetch_treshold: is unknown; known here are back_up, copy_to_disk, groups, lease,"
                 + " marks, node_silent_ticks, operation_timeout, prefetch_threshold, reclaim, throttle, write_policy",
         "reclaim: {host: {hihg: 1}}                      | line 1: reclaim.host.hihg: is unknown; known here are high, low",
         "lease: 1s\\nlease: 2s                           | line 2: lease: is said twice, first in line 1",
@@ -32,9 +32,9 @@ class BadDocumentsTest {
         "prefetch_threshold: -1                          | line 1: prefetch_threshold: must be 0 or more, not -1",
         "back_up: 1                                      | line 1: back_up: must be true or false, not 1",
         "back_up: yes                                    | line 1: back_up: must be true or false, not the text 'yes'",
-        "write_policy: WRITE_BACK                        | line 1: write_policy: must be write_back or write_through or write_through_selective, not the"
+        "write_policy: WRITE_BACK | line 1: write_policy: must be write_back or write_through or write_through_selective, not the"
                 + " text 'WRITE_BACK'",
-        "write_policy: unknown                           | line 1: write_policy: must be write_back or write_through or write_through_selective, not the"
+        "write_policy: unknown | line 1: write_policy: must be write_back or write_through or write_through_selective, not the"
                 + " text 'unknown'",
         "lease: 30                                       | line 1: lease: must be a time such as 30s, with ms, s, m or h, not 30",
         "lease: 30sec                                    | line 1: lease: must be a time such as 30s, with ms, s, m or h, not the text '30sec'",
@@ -53,9 +53,9 @@ class BadDocumentsTest {
         "marks: {clear: never}                           | line 1: marks.clear: must be on_write or on_expiry, not the text 'never'",
         "throttle: {migrations: 0}                       | line 1: throttle.migrations: must be 1 or more, not 0",
         "throttle: {bytes: 0}                            | line 1: throttle.bytes: must be from 1 to 9007199254740992, not 0",
-        "throttle: {bytes: 4GB}                          | line 1: throttle.bytes: must be a size such as 64MiB, with B, KiB, MiB, GiB or TiB, or a whole"
+        "throttle: {bytes: 4GB} | line 1: throttle.bytes: must be a size such as 64MiB, with B, KiB, MiB, GiB or TiB, or a whole"
                 + " number of bytes, not the text '4GB'",
-        "throttle: {bytes: 1e30}                         | line 1: throttle.bytes: must be a size such as 64MiB, with B, KiB, MiB, GiB or TiB, or a whole"
+        "throttle: {bytes: 1e30} | line 1: throttle.bytes: must be a size such as 64MiB, with B, KiB, MiB, GiB or TiB, or a whole"
                 + " number of bytes, not 1E+30",
         "groups: {}                                      | line 1: groups: must be a list, not a mapping",
         "groups: [gold]                                  | line 1: groups[0]: must be a mapping of fields, not the text 'gold'",
@@ -69,10 +69,12 @@ class BadDocumentsTest {
         "groups: [{name: a, namespaces: [a, 1]}]         | line 1: groups[0].namespaces[1]: must be a text, not 1",
         "groups: [{name: a, namespaces: [a], quota: -1}] | line 1: groups[0].quota: must be from 0 to 9007199254740992 bytes",
         "groups: [{name: a, namespaces: [a], quota: 8193TiB}] | line 1: groups[0].quota: must be from 0 to 9007199254740992 bytes",
-        "groups: [{name: a, namespaces: [a], quota: ~}]  | line 1: groups[0].quota: must be a size such as 64MiB, with B, KiB, MiB, GiB or TiB, or a whole"
+        "groups: [{name: a, namespaces: [a], quota: ~}] | line 1: groups[0].quota: must be a size such as 64MiB, with B, KiB, MiB, GiB or TiB,"
+                + " or a whole"
                 + " number of bytes, not empty",
         "groups: [{name: a, namespaces: [a], tiers: {store: {quota: 1}}}] | line 1: groups[0].tiers.store: is unknown; known here are disk, host",
-        "groups: [{name: a, namespaces: [a], tiers: {host: {high: 0.5, low: 0.6}}}] | line 1: groups[0].tiers.host.low: must be from 1.0E-6 to the high"
+        "groups: [{name: a, namespaces: [a], tiers: {host: {high: 0.5, low: 0.6}}}] | line 1: groups[0].tiers.host.low: must be from 1.0E-6 to"
+                + " the high"
                 + " mark, which is 0.5, not 0.6",
     })
     void isToldWithLinePathAndReason(String document, String finding) {
@@ -92,9 +94,11 @@ class BadDocumentsTest {
         "source: host, target: disk, threshold: 0.5, methods: mark     | .methods: must be a list, not the text 'mark'",
         "source: host, target: disk, threshold: 0.5, methods: [both]   | .methods[0]: must be copy or mark, not the text 'both'",
         "source: host, target: disk, threshold: 0.5, methods: [mark, mark] | .methods[1]: is said twice",
-        "source: host, target: disk, threshold: 0.5, methods: [copy]   | .retention: must be delete_source or keep_both: what is copied needs to be told"
+        "source: host, target: disk, threshold: 0.5, methods: [copy] | .retention: must be delete_source or keep_both: what is copied needs to"
+                + " be told"
                 + " what becomes of its source",
-        "source: host, target: disk, threshold: 0.5, methods: [mark], retention: drop | .retention: must be delete_source or keep_both, not the text 'drop'",
+        "source: host, target: disk, threshold: 0.5, methods: [mark], retention: drop | .retention: must be delete_source or keep_both, not the"
+                + " text 'drop'",
         "source: gpu, target: disk, threshold: 0.5, methods: [mark]    | .source: must be device or host or disk or store, not the text 'gpu'",
         "source: device, target: disk, threshold: 0.5, methods: [mark] | .source: must be host or disk, not device",
         "target: disk, threshold: 0.5, methods: [mark]                 | .source: is missing",
@@ -102,8 +106,10 @@ class BadDocumentsTest {
         "source: host, target: host, threshold: 0.5, methods: [mark]   | .target: must be another tier than the source",
         "source: disk, target: host, threshold: 0.5, methods: [mark]   | .target: must be colder than the source, and host is hotter than disk",
         "source: host, target: disk, threshold: 0.5, methods: [mark], concurrency: 0 | .concurrency: must be 1 or more, not 0",
-        "source: host, target: disk, threshold: 0.5, methods: [mark], bytes_in_flight: 0 | .bytes_in_flight: must be from 1 to 9007199254740992, not 0",
-        "source: host, target: disk, threshold: 0.5, methods: [mark], batch: 3 | .batch: is unknown; known here are bytes_in_flight, concurrency, methods,"
+        "source: host, target: disk, threshold: 0.5, methods: [mark], bytes_in_flight: 0 | .bytes_in_flight: must be from 1 to"
+                + " 9007199254740992, not 0",
+        "source: host, target: disk, threshold: 0.5, methods: [mark], batch: 3 | .batch: is unknown; known here are bytes_in_flight,"
+                + " concurrency, methods,"
                 + " retention, source, target, threshold",
     })
     void aWrongRouteToo(String route, String finding) {

@@ -83,7 +83,8 @@ class PolicyDocumentTest {
     @Test
     void aDocumentBuildsOnAnotherPolicy() {
         Policy changed = valid(PolicyDocument.read("{\"lease\":\"1ms\",\"throttle\":{\"migrations\":1}}", FULL_POLICY, Limits.DEFAULTS));
-        Policy all = valid(FULL.replace("lease: 61s", "lease: 1ms").replace("migrations: 9", "migrations: 1").replace("[mark]}", "[mark], concurrency: 9}"));
+        Policy all = valid(FULL.replace("lease: 61s", "lease: 1ms").replace("migrations: 9", "migrations: 1")
+                .replace("[mark]}", "[mark], concurrency: 9}"));
         assertEquals(all, changed);
         assertEquals(List.of(), Policies.migration(valid(PolicyDocument.read("groups: []", FULL_POLICY, Limits.DEFAULTS))).groups());
     }

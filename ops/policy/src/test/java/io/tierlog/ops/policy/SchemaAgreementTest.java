@@ -31,9 +31,11 @@ class SchemaAgreementTest {
     /** Of each type, at the bounds and beyond; sizes and times with units and without. */
     private static final List<String> VALUES = Stream.of(
             "null", "true", "false", "0", "1", "2", "-1", "1000", "1001", "0.5", "0.0000001", "0.000001", "1.5", "1e3", "2147483647", "2147483648",
-            "9007199254740992", "9007199254740993", "1e40", "''", "'x'", "'a b'", "'1'", "'0B'", "'1B'", "'1.5KiB'", "'4GB'", "'30s'", "'0s'", "'-1s'",
-            "'0.0m'", "'1 h'", "'25 hours'", "'write_back'", "'WRITE_BACK'", "'on_write'", "'host'", "'disk'", "'store'", "'device'", "'copy'", "'mark'",
-            "'delete_source'", "'keep_both'", "'unknown'", "[]", "['copy']", "['mark']", "['mark','copy']", "['copy','copy']", "['x']", "['']", "[1]",
+            "9007199254740992", "9007199254740993", "1e40", "''", "'x'", "'a b'", "'1'", "'0B'", "'1B'", "'1.5KiB'", "'4GB'", "'30s'", "'0s'",
+            "'-1s'", "'0.0m'", "'1 h'", "'25 hours'", "'write_back'", "'WRITE_BACK'", "'on_write'", "'host'", "'disk'", "'store'", "'device'",
+            "'copy'", "'mark'", "'delete_source'", "'keep_both'", "'unknown'", "[]", "['copy']", "['mark']", "['mark','copy']", "['copy','copy']",
+            "['x']", "['']",
+            "[1]",
             "{}", "{'high':0.5}", "{'high':0.5,'low':0.4}", "{'high':2}", "{'quota':'1GiB'}", "{'host':{}}", "{'store':{}}", "{'name':'a'}", "[{}]",
             "[{'name':'a','namespaces':['*']}]", "[{'name':'b','namespaces':['*'],'x':1}]",
             "[{'source':'host','target':'disk','threshold':0.5,'methods':['copy'],'retention':'keep_both'}]",

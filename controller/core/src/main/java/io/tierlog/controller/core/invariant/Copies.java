@@ -14,6 +14,7 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksSeenStored;
+import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.OperationCancelled;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -96,7 +97,8 @@ final class Copies {
         Tier said = ending.from() == Tier.UNKNOWN ? result.source() : ending.from();
         // The end of a cancelled operation does not say where the block was to come from.
         Tier source = said == Tier.UNKNOWN ? node.operations.origin(ending.operation()) : said;
-        Known known = find(source, f.namespace(), result.block().key());
+        // What comes from the device is known to be in the store by the host's copy of it.
+        Known known = find(source == Tier.DEVICE ? Tier.HOST : source, f.namespace(), result.block().key());
         if ((known == null || known == Known.NO) && perhaps(result.block().key()) == Known.NO) {
             node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source + " and is said to be in the store");
         }
@@ -133,6 +135,7 @@ final class Copies {
             case BlocksSeenStored e -> e.blocks();
             case BackUpDone e -> done(e.blocks());
             case OperationCancelled e -> done(e.blocks());
+            case CopyDone e -> e.target() == Tier.STORE ? done(e.blocks()) : List.of();
             case null, default -> List.of();
         };
     }
@@ -190,6 +193,9 @@ final class Copies {
         for (Block block : f.blocks()) {
             Known inStore = find(f.from(), f.namespace(), block.key());
             boolean below = f.from() == Tier.HOST && find(Tier.DISK, f.namespace(), block.key()) != null;
+            // What a copy has brought to the disk by mistake is where it came from, too.
+            below |= f.from() == Tier.DISK && f.move() != null
+                    && (find(Tier.HOST, f.namespace(), block.key()) != null || find(Tier.DEVICE, f.namespace(), block.key()) != null);
             if (!below && (inStore == null || inStore == Known.NO) && perhaps(block.key()) == Known.NO) {
                 node.findings.say(Invariant.I11, "block " + block.key() + " is to leave " + f.from() + ", and it is nowhere else");
                 return;

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *   I9   checksums only: a copy has that of its source
  *   I10  what is evicted or dropped is extended by nothing that serves on that tier
  *   I11  a drop names blocks that are known to be elsewhere; lost last copies are counted as such
- *   I12  each operation has one beginning and one end, which is what its agent said, or fencing
+ *   I12  each operation has one beginning and one end, which is what its agent said, or fencing; each migration is submitted and completed with it
  *   I13  every event is answered, in order; lives and time go forward
  * </pre>
  *

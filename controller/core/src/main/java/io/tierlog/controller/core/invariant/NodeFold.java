@@ -14,6 +14,9 @@ import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationStopping;
+import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
@@ -38,6 +41,7 @@ final class NodeFold {
     final Leases leases = new Leases(this);
     final Operations operations;
     final Copies copies = new Copies(this);
+    final Migrations migrations = new Migrations(this);
     final Map<Tier, Long> capacities = new EnumMap<>(Tier.class);
     private long incarnation;
     private boolean alive;
@@ -89,9 +93,18 @@ final class NodeFold {
             case LeaseRequested f -> leases.requested(f, cause);
             case LeaseHeld f -> leases.held(f, cause);
             case LeaseEnded f -> leases.ended(f, situation.timeMs());
-            case OperationIssued f -> operations.issued(f, cause, situation.policy());
+            case OperationIssued f -> {
+                operations.issued(f, cause, situation.policy());
+                migrations.issued(f);
+            }
             case OperationOverdue f -> operations.overdue(f, situation.timeMs());
-            case OperationEnded f -> operations.ended(f, cause);
+            case OperationEnded f -> {
+                operations.ended(f, cause);
+                migrations.ended(f);
+            }
+            case MigrationSubmitted f -> migrations.submitted(f);
+            case MigrationCompleted f -> migrations.completed(f);
+            case MigrationStopping f -> operations.commandRises(f.commandSequence(), false);
             case OrphanAdopted f -> operations.adopted(f, cause);
             case BlocksPlaced f -> copies.placed(f, cause);
             case BlocksBackedUp f -> copies.backedUp(f, cause);
@@ -147,6 +160,12 @@ final class NodeFold {
         if (cause.event instanceof AgentHeartbeat e && !e.usage().equals(f.usage())) {
             findings.say(Invariant.I4, "it says another use than the heartbeat that it answers");
         }
+    }
+
+    /** What an event leads to has all been seen. */
+    void closeCause() {
+        requests.closeCause();
+        migrations.closeCause();
     }
 
     void atRest() {

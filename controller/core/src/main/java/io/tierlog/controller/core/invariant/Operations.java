@@ -70,7 +70,7 @@ final class Operations {
         if (live.put(f.operation(), new Live(f, node.findings.offset())) != null || !cause.gives(node.aggregate, f.operation())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " begins a second time, or its id is not of the event it answers");
         }
-        commandRises(f.commandSequence());
+        commandRises(f.commandSequence(), true);
         String request = f.request();
         if (f.kind() == OperationKind.PREFETCH && (request == null || node.requests.find(request, f.attempt()) == null)) {
             node.findings.say(Invariant.I5, "a fetch is issued for " + request + ", which has ended or never began");
@@ -80,8 +80,9 @@ final class Operations {
         }
     }
 
-    private void commandRises(long sequence) {
-        if (sequence <= commandSequence) {
+    /** A command was numbered, or none was, by a fact that says the last number. */
+    void commandRises(long sequence, boolean given) {
+        if (sequence < commandSequence || (given && sequence == commandSequence)) {
             node.findings.say(Invariant.I12, "its command has number " + sequence + ", and " + commandSequence + " was given before");
         }
         commandSequence = Math.max(commandSequence, sequence);
@@ -95,7 +96,7 @@ final class Operations {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " is overdue at " + timeMs + " ms, and is due at "
                     + operation.issued.deadlineMs());
         }
-        commandRises(f.commandSequence());
+        commandRises(f.commandSequence(), true);
     }
 
     void ended(OperationEnded f, Cause cause) {
@@ -122,14 +123,26 @@ final class Operations {
             if (cause.ending == null || !cause.ending.operation().equals(f.operation())) {
                 node.findings.say(Invariant.I12, "operation " + f.operation() + " fails for a conflict, and the agent does not speak of it");
             }
+        } else if (f.reason() == OperationReason.COPY_RESULT_MISMATCH && f.state() == OperationState.FAILED && f.doneBlocks() == 0) {
+            // The agent says that it is done, and names other blocks: its word on the operation is not taken.
+            if (cause.ending == null || !cause.ending.operation().equals(f.operation()) || names(cause.ending, issued.blocks())) {
+                node.findings.say(Invariant.I12, "operation " + f.operation() + " fails for a mismatch, and the agent named its blocks");
+            }
         } else if (!isSaid(cause, f.operation(), f.state(), f.doneBlocks(), f.movedBytes())) {
             node.findings.say(Invariant.I12, "operation " + f.operation() + " ends otherwise than the agent said");
         }
     }
 
+    /** Whether an agent names the blocks of an operation, each once and no others. */
+    private static boolean names(Ending said, List<Block> blocks) {
+        List<Block> named = said.blocks().stream().map(BlockResult::block).toList();
+        return named.size() == blocks.size() && named.containsAll(blocks);
+    }
+
     /** How many of the operation's blocks were not done; the agent may have run it with others. */
     private static int undone(List<Block> blocks, OperationEnded f, @Nullable Ending said) {
-        boolean byNumber = f.kind() == OperationKind.BACK_UP || f.reason() == OperationReason.COMMAND_CONFLICT;
+        boolean byNumber = f.kind() == OperationKind.BACK_UP || f.reason() == OperationReason.COMMAND_CONFLICT
+                || f.reason() == OperationReason.COPY_RESULT_MISMATCH;
         if (said == null || byNumber || f.state() == OperationState.FENCED) {
             return Math.max(0, blocks.size() - f.doneBlocks());
         }

@@ -112,7 +112,7 @@ final class PartitionFold {
 
     private void closeCause() {
         for (NodeFold node : touched) {
-            node.requests.closeCause();
+            node.closeCause();
         }
         touched.clear();
     }

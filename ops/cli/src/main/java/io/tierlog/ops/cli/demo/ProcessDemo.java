@@ -120,6 +120,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--bootstrap-servers", servers,
                 "--state-dir", data.resolve("controller").toString(),
                 "--http-port", "0",
+                "--api-listen", "none",
                 "--commands", flags.commands.name(),
                 "--commit-interval-ms", String.valueOf(flags.commitIntervalMs),
                 "--format", "json");

@@ -360,7 +360,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         while (unit.copied < (position + 1) * parts.oracle.parts()) {
             copyPart(unit, failure);
         }
-        OperationReason why = unit.failures[position] != null ? unit.failures[position] : failure;
+        // Of a stream that has not answered nothing is known, not even what has failed in it.
+        boolean unknown = failure == OperationReason.UNKNOWN;
+        OperationReason why = unknown || unit.failures[position] == null ? failure : unit.failures[position];
         if (why != null) {
             return failed(why);
         }

@@ -13,6 +13,7 @@ import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
@@ -37,7 +38,10 @@ final class ScenarioRun {
     private final Consumer<ObjectNode> out;
     private final World world;
     private final Gates gates = new Gates();
-    private final OperationBook operations = new OperationBook();
+    private final Labels labels;
+    private final OperationBook operations;
+    private final FactBook facts = new FactBook();
+    private final MigrationView migrations;
     private final Checks checks = new Checks();
     private final View view;
     private final List<Step.Touch> touches = new ArrayList<>();
@@ -51,8 +55,13 @@ final class ScenarioRun {
         this.mode = mode;
         this.out = out;
         this.world = new World(file.world().settings(), file.world().nodes(largestPut(file)));
-        this.view = new View(world, file.world(), operations);
+        this.labels = new Labels(file);
+        this.operations = new OperationBook(labels);
+        this.migrations = new MigrationView(world, labels);
+        this.view = new View(world, file.world(), operations, facts, migrations);
         world.watch(operations);
+        world.watch(facts);
+        world.watch(migrations);
         world.watch(checks);
         world.watch(view);
         world.gate((node, unit) -> putting == null ? gates.standsStill(node, unit) : putting.standsStill(unit));
@@ -142,7 +151,11 @@ final class ScenarioRun {
             case Step.Settle s -> world.settle();
             case Step.Commit s -> world.commit();
             case Step.Advance s -> {
-                world.advance(s.ms());
+                if (s.jump()) {
+                    world.jump(s.ms());
+                } else {
+                    world.advance(s.ms());
+                }
                 world.commit();
             }
             case Step.Gate s -> gates.set(s.node(), s.kind(), s.closed());
@@ -162,6 +175,10 @@ final class ScenarioRun {
                 view.policyAsked();
                 world.requestPolicy(s.policy(), view.policyVersion());
             }
+            case Step.Migrate s -> migrations.asked(world.operator().migrate(s.id(), s.nodes(), order(s)), migrations.freeName(s.id(), s.line()));
+            case Step.CancelMigration s -> migrations.asked(world.operator().cancel(s.id()), "cancel " + s.id());
+            case Step.ClearMarks s -> migrations.asked(world.operator().clearMarks(node(s.node()), s.id(), labels.names(s.blocks())), s.id());
+            case Step.Drain s -> migrations.asked(world.operator().drain(node(s.node()), "line " + s.line(), s.drain()), s.id());
             case Step.Show s -> show(s);
             case Step.Expect s -> expect(s);
         }
@@ -183,10 +200,12 @@ final class ScenarioRun {
         started = true;
         world.startController();
         world.requestPolicy(file.world().policy(), 0);
+        world.tick(); // log time begins with the world, or the first tick would end whatever has an end
         untilQuiet(() -> world.log().decisions(0).stream().anyMatch(fact -> fact instanceof PolicyAdopted));
         world.nodes().forEach(SimNode::start);
         untilQuiet(this::allConnected);
         operations.forget();
+        facts.forget();
         world.restarts(mode == Mode.RESTART_EVERYWHERE ? World.Restarts.EVERYWHERE : World.Restarts.NEVER);
         world.duplicates(mode == Mode.DUPLICATES, true);
     }
@@ -219,18 +238,17 @@ final class ScenarioRun {
     }
 
     private Prompt prompt(Step.Blocks blocks) {
-        int[] tokens = blocks.tokens();
-        String name = blocks.name();
-        int blockTokens = file.world().blockTokens();
-        if (tokens != null) {
-            return Prompt.of(blocks.namespace(), blockTokens, tokens);
-        }
-        return Prompt.named(blocks.namespace(), blockTokens, name == null ? "" : name);
+        return labels.prompt(blocks);
     }
 
-    private static List<Integer> indexes(Step.Blocks blocks, Prompt prompt) {
-        int[] indexes = blocks.indexes();
-        return (indexes == null ? IntStream.range(0, prompt.keys().size()) : IntStream.of(indexes).sorted().distinct()).boxed().toList();
+    private List<Integer> indexes(Step.Blocks blocks, Prompt prompt) {
+        return labels.indexes(blocks, prompt);
+    }
+
+    private MigrationOrder order(Step.Migrate s) {
+        Step.Order o = s.order();
+        return new MigrationOrder(
+                o.method(), o.source(), o.target(), o.retention(), labels.names(s.blocks()), o.sample(), o.markTimeoutMs(), o.dryRun());
     }
 
     private static Block block(Prompt prompt, int index) {
@@ -435,6 +453,9 @@ final class ScenarioRun {
         }
         if (s.expected().has("operations")) {
             operations.forget();
+        }
+        if (s.expected().has("log")) {
+            facts.forget();
         }
     }
 }

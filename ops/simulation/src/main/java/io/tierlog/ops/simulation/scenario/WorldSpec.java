@@ -95,7 +95,7 @@ record WorldSpec(
         if (!id.matches("[A-Za-z0-9._-]{1,64}")) {
             throw f.error("has an id of 1 to 64 letters, digits, dots, dashes or underscores, not " + id);
         }
-        SimNode.Spec spec = new SimNode.Spec(id, f.count("host_blocks", 1, MOST_BLOCKS, 31), f.count("disk_blocks", 0, MOST_BLOCKS, 0), own);
+        SimNode.Spec spec = new SimNode.Spec(id, f.count("host_blocks", 0, MOST_BLOCKS, 31), f.count("disk_blocks", 0, MOST_BLOCKS, 0), own);
         f.end();
         return spec;
     }

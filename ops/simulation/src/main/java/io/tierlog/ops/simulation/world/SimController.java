@@ -139,7 +139,7 @@ public final class SimController {
             }
             facts.get(p).clear();
         }
-        log.messages().addAll(messages);
+        messages.forEach(outgoing -> log.tell(outgoing.message()));
         messages.clear();
         System.arraycopy(next, 0, committed, 0, next.length);
         undecided = 0;

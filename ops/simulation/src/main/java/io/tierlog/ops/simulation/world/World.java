@@ -5,7 +5,6 @@ import io.tierlog.agent.core.AgentInput;
 import io.tierlog.controller.core.Decided;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Outgoing;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.ops.simulation.hardware.Machine;
@@ -22,6 +21,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
@@ -69,6 +69,7 @@ public final class World {
     private final SimLog log;
     private final CommittedState committed;
     private final List<SimNode> nodes = new ArrayList<>();
+    private final Operator operator = new Operator(this);
     private final List<Watcher> watchers = new ArrayList<>();
     private final Deque<Event> lateEvents = new ArrayDeque<>();
     private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
@@ -86,7 +87,8 @@ public final class World {
     private long nextTickMs = TICK_MS;
     private long wallSkewMs;
     private long agentWallSkewMs;
-    private int relayed;
+    private final int[] relayed;
+    private final Set<Integer> unheard = new LinkedHashSet<>();
     private boolean clockStands;
     private @Nullable SimController zombie;
 
@@ -108,6 +110,7 @@ public final class World {
         this.log = new SimLog(limits.partitions());
         this.committed = new CommittedState(log);
         this.offsets = new long[limits.partitions()];
+        this.relayed = new int[limits.partitions()];
         specs.forEach(spec -> nodes.add(new SimNode(this, spec)));
     }
 
@@ -255,6 +258,11 @@ public final class World {
                 new Envelope("policy", "operator", 0, basedOn + 1, 0, START_MS + nowMs, null, null, null), basedOn, policy));
     }
 
+    /** Whoever asks for migrations, marks and drains. */
+    public Operator operator() {
+        return operator;
+    }
+
     /** The clock says what time it is, to every partition. */
     public void tick() {
         long timeMs = START_MS + nowMs + wallSkewMs;
@@ -263,24 +271,37 @@ public final class World {
         }
     }
 
-    /** True when a committed message waits to be carried. */
-    public boolean hasMessages() {
-        return relayed < log.messages().size();
+    /** Carries one committed message to its receiver, of the first partition that has one; false when there is none. */
+    public boolean relay() {
+        for (int p = 0; p < relayed.length; p++) {
+            if (relay(p)) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    /** Carries one committed message to its receiver; false when there is none. */
-    public boolean relay() {
-        if (relayed >= log.messages().size()) {
+    /** Carries the next committed message of a partition to its receiver; false when there is none. */
+    public boolean relay(int partition) {
+        if (relayed[partition] >= log.messages(partition).size() || unheard.contains(partition)) {
             return false;
         }
-        Outgoing outgoing = log.messages().get(relayed++);
-        append(outgoing.message());
+        append(log.messages(partition).get(relayed[partition]++));
         return true;
     }
 
-    /** The relay dies between an append and its commit: the last messages come again. */
-    public void relayAgain(int messages) {
-        relayed = Math.max(0, relayed - messages);
+    /** Nothing is carried to a partition, while others hear of everything; or it is again. */
+    public void unheard(int partition, boolean now) {
+        if (now) {
+            unheard.add(partition);
+        } else {
+            unheard.remove(partition);
+        }
+    }
+
+    /** The relay dies between an append and its commit: the last messages to a partition come again. */
+    public void relayAgain(int partition, int messages) {
+        relayed[partition] = Math.max(0, relayed[partition] - messages);
     }
 
     // --- the controller
@@ -539,6 +560,12 @@ public final class World {
             }
             node.engine().retry();
         }
+    }
+
+    /** Time passes while everything stands still, and then what has fallen due comes at once. */
+    public void jump(long ms) {
+        passTo(nowMs + ms);
+        settle();
     }
 
     /** Time passes, whatever falls due in between comes, and after each of it everything settles and is committed. */
