@@ -254,11 +254,13 @@ class BounceCasesTest {
     @Test
     void aPortThatSaysWhatNoWriteCanSayIsNotBelieved() {
         CopyWorld c = CopyWorld.withDisk(3, 4);
-        c.copy(Tier.DISK, Tier.STORE, c.disk(4));
+        c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         Unit read = c.world.ports.only(Kind.DISK_READ);
-        c.world.ports.end(read, 1, OperationReason.IO);
-        c.world.on(FakePorts.input(read, List.of(new AgentInput.UnitResult(BlockStatus.GONE, OperationReason.COMPLETED, 0, 5))));
-        assertEquals(OperationReason.COPY_RESULT_MISMATCH, c.world.heard.event(CopyFailed.class).reason());
+        AgentInput.UnitResult good = CopyWorld.results(c.world.ports.end(read, 2, OperationReason.IO)).getFirst();
+        c.world.on(FakePorts.input(read, List.of(good, new AgentInput.UnitResult(BlockStatus.GONE, OperationReason.COMPLETED, 0, 4))));
+        assertEquals(
+                List.of(OperationReason.COPY_RESULT_MISMATCH, OperationReason.COPY_RESULT_MISMATCH),
+                reasons(c.world.heard.event(CopyFailed.class).blocks()), "the first waited for its second leg");
         assertEquals(5, c.world.disk().servingBlocks());
         c.world.assertAtRest();
     }

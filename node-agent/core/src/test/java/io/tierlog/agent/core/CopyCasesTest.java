@@ -364,7 +364,7 @@ class CopyCasesTest {
     }
 
     @Test
-    void aCancelGivesBackThePagesOfBlocksThatWaitForTheirSecondLeg() {
+    void aCancelledCopyGivesBackItsPagesAndOthersGoOn() {
         AgentLimits slow = AgentLimits.defaults().with(new AgentLimits.Disk(1, 1, 10)).withBounceBlocks(4);
         CopyWorld c = new CopyWorld(8, slow, 5);
         String first = c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3)); // one unit in all is under way

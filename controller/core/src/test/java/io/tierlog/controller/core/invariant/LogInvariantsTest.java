@@ -37,6 +37,7 @@ import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PolicyPublished;
@@ -97,6 +98,7 @@ class LogInvariantsTest {
         Block other = new Block(0, Story.key(9), Bytes.EMPTY);
         OperationStarted stolen = new OperationStarted(Story.OPEN, "x", OperationKind.PREFETCH, Story.SPACE, List.of(
                 new PagedBlock(other, 1, 2, 0)));
+        PagedBlock onDisk = new PagedBlock(Story.B0, -1, 5, 77);
         BlocksEvicted read = new BlocksEvicted(Story.OPEN, Tier.HOST, Story.SPACE, RemovalReason.PRESSURE, List.of(Story.PAGES.get(1)));
         BlocksEvicted hole = new BlocksEvicted(Story.OPEN, Tier.HOST, Story.SPACE, RemovalReason.PRESSURE, List.of(Story.PAGES.get(0)));
         return Stream.of(
@@ -108,6 +110,11 @@ class LogInvariantsTest {
                         OperationKind.PREFETCH, Story.SPACE, List.of(new PagedBlock(other, 2, 0, 0)))), Invariant.I2, "events@6"),
                 of("a source page that is evicted", new Story().after(InputTaken.class, 1, read), Invariant.I3, "events@6"),
                 of("a source page that is given away", new Story().after(InputTaken.class, 1, stolen), Invariant.I3, "events@6"),
+                of("a copy on the disk that leaves while it is read", new Story().after(NodeSeen.class, 0,
+                        new BlocksRecovered(Story.OPEN, Tier.DISK, Story.SPACE, List.of(onDisk), 0), new InputTaken(Story.OPEN),
+                        new OperationStarted(Story.OPEN, "x", OperationKind.COPY, Story.SPACE, List.of(onDisk)), new InputTaken(Story.OPEN),
+                        new BlocksEvicted(Story.OPEN, Tier.DISK, Story.SPACE, RemovalReason.PRESSURE, List.of(onDisk)), new InputTaken(Story.OPEN)),
+                        Invariant.I3, "events@11"),
                 of("a serving page that is given away", new Story().after(LeaseEnded.class, 0, stolen), Invariant.I4, "events@5"),
                 of("a page beyond the capacity", new Story().after(LeaseEnded.class, 0, new OperationStarted(Story.OPEN, "x",
                         OperationKind.PREFETCH, Story.SPACE, List.of(new PagedBlock(other, 4, 1, 0)))), Invariant.I4, "events@5"),

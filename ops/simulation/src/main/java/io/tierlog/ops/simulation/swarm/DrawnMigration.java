@@ -36,7 +36,7 @@ final class DrawnMigration {
             return null;
         }
         List<GroupPolicy> groups = new ArrayList<>();
-        int many = choices.next(GROUPS.size() + 1);
+        int many = 1 + choices.next(GROUPS.size());
         for (int i = 0; i < many; i++) {
             groups.add(group(GROUPS.get(i)));
         }
@@ -65,7 +65,7 @@ final class DrawnMigration {
         }
         List<MigrationRoute> routes = new ArrayList<>();
         for (List<Tier> way : WAYS) {
-            if (choices.next(2) == 1) {
+            if (choices.next(4) != 0) {
                 routes.add(route(way.getFirst(), way.getLast()));
             }
         }

@@ -61,7 +61,7 @@ final class Episode {
         stage = new Stage(choices, plan, world);
         workload = new Workload(world, choices);
         checks = new Checks(tracing);
-        operators = new Operators(stage, workload::prompt);
+        operators = new Operators(stage, workload::spokenOf);
         migrations = new MigrationOracle(stage);
         world.watch(checks);
         world.watch(migrations);

@@ -220,8 +220,8 @@ final class MigrationOracle implements World.Watcher {
     }
 
     private static @Nullable Long quota(GroupPolicy group, Tier tier) {
-        Long own = group.tiers().stream().filter(one -> one.tier() == tier).map(GroupTier::quotaBytes).findFirst().orElse(null);
-        return own == null ? group.quotaBytes() : own;
+        GroupTier own = group.tiers().stream().filter(one -> one.tier() == tier).findFirst().orElse(null);
+        return own == null || own.quotaBytes() == null ? group.quotaBytes() : own.quotaBytes();
     }
 
     // --- at rest

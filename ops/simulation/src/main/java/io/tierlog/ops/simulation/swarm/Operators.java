@@ -52,13 +52,13 @@ final class Operators {
     /** Something is wanted; true when it was asked for. */
     boolean act() {
         int what = choices.next(100);
-        if (what < 62) {
+        if (what < 70) {
             return migrate();
         }
-        if (what < 80) {
+        if (what < 86) {
             return cancel();
         }
-        if (what < 90) {
+        if (what < 95) {
             return clear();
         }
         return drain(choices.pick(world.nodes()));
@@ -72,7 +72,7 @@ final class Operators {
         MigrationMethod method = choices.pick(List.of(MigrationMethod.COPY, MigrationMethod.COPY, MigrationMethod.MARK, MigrationMethod.BOTH));
         Retention retention = wrong ? choices.pick(List.of(Retention.values()))
                 : choices.pick(List.of(Retention.DELETE_SOURCE, Retention.DELETE_SOURCE, Retention.KEEP_BOTH));
-        boolean samples = choices.next(3) == 2;
+        boolean samples = choices.next(4) == 3;
         SampleRule rule = !samples ? null
                 : new SampleRule(choices.next(10) + (wrong ? 0 : 1), 500L * choices.next(6), choices.next(3) == 2 ? choices.pick(DrawnMigration.GROUPS) : "");
         Long timeout = choices.next(2) == 0 ? null : Long.valueOf(choices.pick(List.of(1_000, 5_000, 1, wrong ? -1 : 2)));

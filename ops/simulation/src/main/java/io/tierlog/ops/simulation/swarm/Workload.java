@@ -145,8 +145,16 @@ final class Workload {
         return tokens;
     }
 
-    /** A prompt as requests have it. */
-    Prompt prompt() {
+    /** What operators speak of: mostly the prompt of a request that was there lately. */
+    Prompt spokenOf() {
+        if (recent.isEmpty() || choices.next(4) == 3) {
+            return prompt();
+        }
+        Engine.Request request = choices.pick(List.copyOf(recent));
+        return Prompt.of(request.namespace(), EpisodeSettings.BLOCK_TOKENS, request.tokens());
+    }
+
+    private Prompt prompt() {
         Prefix prefix = wanted();
         return Prompt.of(prefix.namespace, EpisodeSettings.BLOCK_TOKENS, prefix.tokens);
     }
