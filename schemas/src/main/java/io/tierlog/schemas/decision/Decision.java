@@ -11,7 +11,8 @@ public sealed interface Decision extends WireRecord
                 OperationOverdue, OperationEnded, OrphanAdopted, LeaseRequested, LeaseHeld, LeaseEnded, BlocksPlaced, BlocksBackedUp,
                 BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted,
                 ConfigWarning, GroupsAdvanced, QuotaExceeded, MigrationSubmitted, MigrationRejected, MigrationCompleted, MarkAdded, MarkConsumed,
-                MarkExpired, MarkCleared, DrainChanged, DrainAdvanced, NodeDrained, MigrationOpened, MigrationDeclined, MigrationTaken, MigrationStopping,
+                MarkExpired, MarkCleared, DrainChanged, DrainAdvanced, NodeDrained, MigrationOpened, MigrationDeclined, MigrationTaken,
+                        MigrationStopping,
                 MigrationNoted, MigrationChanged {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();

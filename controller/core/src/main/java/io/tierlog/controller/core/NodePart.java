@@ -130,7 +130,8 @@ final class NodePart {
         marked.forEach(name -> keys.computeIfAbsent(name.namespace(), k -> new ArrayList<>()).add(name.key()));
         boolean fallback = order.method() == MigrationMethod.BOTH;
         keys.forEach((namespace, blocks) -> Marks.add(n, new Marks.Wish(order.source(), order.target(),
-                fallback ? MigrationMethod.COPY : MigrationMethod.UNKNOWN, order.markTimeoutMs(), cause(namespace, Retention.UNKNOWN)), namespace, blocks));
+                fallback ? MigrationMethod.COPY : MigrationMethod.UNKNOWN, order.markTimeoutMs(), cause(namespace, Retention.UNKNOWN)), namespace,
+                        blocks));
     }
 
     private void reject() {

@@ -38,7 +38,8 @@ final class Operations {
     static Issued issue(NodeDraft n, Move move, Purpose purpose, List<Block> blocks, @Nullable MoveCause cause) {
         String operation = n.d.nextId(n.aggregate);
         CommandHeader header = n.nextHeader();
-        n.fact(new OperationIssued(n.envelope(), operation, move.kind(), move.from(), move.to(), purpose.request(), purpose.attempt(), purpose.namespace(),
+        n.fact(new OperationIssued(n.envelope(), operation, move.kind(), move.from(), move.to(), purpose.request(), purpose.attempt(),
+                purpose.namespace(),
                 purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs()),
                 cause));
         return new Issued(operation, header);

@@ -74,7 +74,8 @@ final class Victims {
      *
      * @param blocks most blocks
      * @param batches most batches
-     * @param copying whether blocks are chosen that have to be copied; if not, none from the first of them on, so that nothing hotter goes in its place
+     * @param copying whether blocks are chosen that have to be copied; if not, none from the first of them on, so that nothing hotter goes in its
+     * place
      */
     record Most(int blocks, int batches, boolean copying) {}
 

@@ -101,7 +101,8 @@ class TableInvariantsTest {
     private static Set<Invariant> oneByOne(Tables tables) {
         Set<Invariant> found = new LinkedHashSet<>();
         Bytes lowest = Bytes.wrapUnshared(new byte[Namespaces.DIGEST_BYTES]);
-        int rows = each(tables, Rows.NODES, NODE, found) + each(tables, Rows.PLACEMENTS, new RowKey.Copy("node/a", lowest, Tier.UNKNOWN, Bytes.EMPTY), found);
+        int rows = each(tables, Rows.NODES, NODE, found) + each(tables, Rows.PLACEMENTS, new RowKey.Copy("node/a", lowest, Tier.UNKNOWN,
+                Bytes.EMPTY), found);
         rows += each(tables, Rows.ORDER, new RowKey.Order("node/a", Tier.UNKNOWN, 0, "", 0, 0, 0, lowest, Bytes.EMPTY), found);
         rows += each(tables, Rows.OPERATIONS, new RowKey.Text("node/a", ""), found);
         rows += each(tables, Rows.LEASES, new RowKey.Text("node/a", ""), found);

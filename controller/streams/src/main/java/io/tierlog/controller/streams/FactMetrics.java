@@ -152,8 +152,10 @@ final class FactMetrics {
             case MarkCleared fact -> migrations.marks("cleared", fact.keys().size());
             case QuotaExceeded fact -> migrations.quotaExceeded(fact);
             case ConfigWarning fact -> migrations.warned(fact);
-            case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _, MigrationStopping _,
-                    MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _, EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
+            case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
+                    MigrationStopping _,
+                    MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
+                            EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
                 // Counted by type.
             }

@@ -20,7 +20,8 @@ import java.util.function.ToLongFunction;
  * @param elapsedMs from the first request to the end of the last
  */
 public record RunReport(
-        List<Node> nodes, List<Tenant> tenants, Ideal ideal, Latencies latencies, Map<String, Long> refusals, Optional<String> firstWrong, long elapsedMs) {
+        List<Node> nodes, List<Tenant> tenants, Ideal ideal, Latencies latencies, Map<String, Long> refusals, Optional<String> firstWrong,
+                long elapsedMs) {
     /**
      * Numbers of one node.
      *

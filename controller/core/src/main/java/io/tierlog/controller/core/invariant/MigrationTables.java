@@ -68,7 +68,8 @@ final class MigrationTables {
                     OperationRow operation = tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, id));
                     if (operation == null || !NodeTables.isUnfinished(operation) || operation.move() == null
                             || !scan.key().id().equals(operation.move().migration())) {
-                        say.that(Invariant.I12, "part " + scan.key().id() + " of a migration waits for " + id + ", which is no copy of it: " + operation);
+                        say.that(Invariant.I12, "part " + scan.key().id() + " of a migration waits for " + id + ", which is no copy of it: "
+                                + operation);
                     }
                 }
             }

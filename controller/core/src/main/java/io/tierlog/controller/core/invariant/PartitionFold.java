@@ -168,7 +168,8 @@ final class PartitionFold {
             case null -> {}
             case PolicyPublished e -> {
                 if (e.version() != f.version() || !e.policy().equals(f.policy())) {
-                    findings.sayOfEvent(Invariant.I13, cause.offset, "it publishes policy version " + e.version() + ", and the decision that answers it"
+                    findings.sayOfEvent(Invariant.I13, cause.offset, "it publishes policy version " + e.version()
+                            + ", and the decision that answers it"
                             + " adopts version " + f.version() + (e.policy().equals(f.policy()) ? "" : " with other content"));
                 }
             }

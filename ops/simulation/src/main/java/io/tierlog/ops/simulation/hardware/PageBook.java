@@ -46,7 +46,8 @@ final class PageBook {
         for (PagedBlock block : e.pages()) {
             String holder = holders[block.page()];
             if (holder != null) {
-                throw new IllegalStateException("I2: host page " + block.page() + " of " + node + " is given to " + e.operation() + " before " + holder
+                throw new IllegalStateException("I2: host page " + block.page() + " of " + node + " is given to " + e.operation() + " before "
+                        + holder
                         + " has had its end");
             }
             holders[block.page()] = e.operation();

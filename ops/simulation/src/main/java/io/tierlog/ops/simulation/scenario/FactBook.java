@@ -29,7 +29,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The decisions of a scenario by the record that led to them: decided again, they are the same ones. From it come counts, the ends of migrations and the
+ * The decisions of a scenario by the record that led to them: decided again, they are the same ones. From it come counts, the ends of migrations
+ * and the
  * order of facts in the log. For one thread.
  */
 final class FactBook implements World.Watcher {

@@ -17,7 +17,8 @@ final class DrawnMigration {
     /** Names of the groups that there may be. */
     static final List<String> GROUPS = List.of("g0", "g1", "g2");
 
-    private static final List<List<String>> PATTERNS = List.of(List.of("m"), List.of("*"), List.of("o"), List.of("m*"), List.of("o", "m+*"), List.of("none"));
+    private static final List<List<String>> PATTERNS = List.of(List.of("m"), List.of("*"), List.of("o"), List.of("m*"), List.of("o", "m+*"),
+            List.of("none"));
 
     private static final List<List<Tier>> WAYS =
             List.of(List.of(Tier.HOST, Tier.DISK), List.of(Tier.HOST, Tier.STORE), List.of(Tier.DISK, Tier.STORE));
@@ -88,6 +89,7 @@ final class DrawnMigration {
         int methods = choices.next(4);
         Retention retention = choices.next(3) == 2 ? Retention.KEEP_BOTH : Retention.DELETE_SOURCE;
         return new MigrationRoute(
-                source, target, (1 + choices.next(9)) / 10.0, methods != 3, methods != 2, retention, 1 + choices.next(3), blocks(1 + choices.next(8)));
+                source, target, (1 + choices.next(9)) / 10.0, methods != 3, methods != 2, retention, 1 + choices.next(3), blocks(1
+                        + choices.next(8)));
     }
 }

@@ -145,7 +145,10 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void stepped(Life life) {
         DropBlocks told = drop;
-        for (BlockName block : told == null ? List.<BlockName>of() : leaving) {
+        if (told == null) {
+            return;
+        }
+        for (BlockName block : leaving) {
             if (!life.serves(block.namespace(), List.of(block.key()))) {
                 stage.count(MigrationCount.CHECKED_ELSEWHERE);
                 require(isOn(told.reliesOn(), told.envelope().aggregate(), block.namespace(), block.key()),
@@ -170,7 +173,8 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {
         for (Decision fact : facts) {
-            if (fact instanceof OperationIssued issued && issued.kind() != OperationKind.DROP && (issued.to() == Tier.HOST || issued.to() == Tier.DISK)) {
+            if (fact instanceof OperationIssued issued && issued.kind() != OperationKind.DROP && (issued.to() == Tier.HOST
+                    || issued.to() == Tier.DISK)) {
                 withinQuota(partition, state, issued);
             }
         }
@@ -184,7 +188,7 @@ final class MigrationOracle implements World.Watcher {
         MigrationPolicy policy = clock == null ? null : clock.policy().migration();
         GroupPolicy group = policy == null ? null : group(policy, issued.namespace());
         SharesRow shares = node == null ? null : node.shares();
-        if (group == null || node == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
+        if (group == null || clock == null || node == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
             return; // while blocks are being put into other groups, counts are of neither
         }
         Long bytes = quota(group, issued.to());
@@ -200,7 +204,8 @@ final class MigrationOracle implements World.Watcher {
                 .findFirst()
                 .orElse(0);
         stage.count(MigrationCount.CHECKED_AGAINST_QUOTA);
-        require(used <= bytes / blockBytes, "quota: group " + group.name() + " has " + used + " blocks of " + bytes / blockBytes + " on " + issued.to()
+        require(used <= bytes / blockBytes, "quota: group " + group.name() + " has " + used + " blocks of " + bytes / blockBytes + " on "
+                + issued.to()
                 + " after " + issued);
     }
 

@@ -74,7 +74,8 @@ final class Operators {
                 : choices.pick(List.of(Retention.DELETE_SOURCE, Retention.DELETE_SOURCE, Retention.KEEP_BOTH));
         boolean samples = choices.next(4) == 3;
         SampleRule rule = !samples ? null
-                : new SampleRule(choices.next(10) + (wrong ? 0 : 1), 500L * choices.next(6), choices.next(3) == 2 ? choices.pick(DrawnMigration.GROUPS) : "");
+                : new SampleRule(choices.next(10) + (wrong ? 0 : 1), 500L * choices.next(6), choices.next(3) == 2
+                        ? choices.pick(DrawnMigration.GROUPS) : "");
         Long timeout = choices.next(2) == 0 ? null : Long.valueOf(choices.pick(List.of(1_000, 5_000, 1, wrong ? -1 : 2)));
         boolean dry = choices.next(8) == 7;
         List<BlockName> blocks = samples ? List.of() : blocks();
