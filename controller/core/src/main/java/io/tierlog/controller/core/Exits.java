@@ -9,6 +9,8 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** How blocks may leave a tier: for a water level, or on a route. Confined to one choice of victims, whose copies it counts. */
@@ -62,6 +64,8 @@ sealed interface Exits {
         private final boolean copies;
         private final boolean keepsLast;
         private long room;
+        /** What is left of each group's quota on the tier below. */
+        private final Map<String, Long> groupRooms = new LinkedHashMap<>();
 
         OfLevel(NodeDraft n, Level level) {
             this.n = n;
@@ -69,9 +73,6 @@ sealed interface Exits {
             disk = below != null;
             copies = below != null && level.below() == Tier.DISK && below.capacityBlocks() > 0;
             room = below != null && copies ? below.capacityBlocks() - below.usedBlocks() : 0;
-            if (copies && !level.group().isEmpty()) {
-                room = Math.min(room, Quotas.room(n, level.group(), Tier.DISK));
-            }
             keepsLast = copies || level.tier() != Tier.HOST;
         }
 
@@ -87,14 +88,23 @@ sealed interface Exits {
             if (held) {
                 return aboveCopied ? Way.copy(Tier.DISK) : Way.drop(Tier.DISK);
             }
-            if (below == null && room > 0 && !row.refused()) {
-                room--;
+            if (below == null && !row.refused() && takes(row.group())) {
                 return Way.copy(Tier.DISK);
             }
             if (aboveCopied || (keepsLast && !row.stored())) {
                 return null;
             }
             return Way.drop(row.stored() ? Tier.STORE : Tier.UNKNOWN);
+        }
+
+        /** Whether the tier below takes one more block, of that group: room there is, and the group's quota is kept whichever level it leaves for. */
+        private boolean takes(String group) {
+            long left = room <= 0 ? 0 : Math.min(room, groupRooms.computeIfAbsent(group, any -> Quotas.room(n, group, Tier.DISK)));
+            if (left > 0) {
+                room--;
+                groupRooms.merge(group, -1L, Long::sum);
+            }
+            return left > 0;
         }
     }
 

@@ -40,17 +40,20 @@ final class FollowUps {
                     budget -= Sweep.decide(n, budget);
                 }
                 budget = Math.max(0, budget - Migrations.drop(n));
-                budget -= Relief.decide(n, budget, tier -> !isSetback(n, event, tier));
+                budget -= Relief.decide(n, budget, tier -> !isSetback(n, event, tier), !(event instanceof CopyDone));
                 if (!isSetback(n, event)) {
-                    Routes.decide(n, budget, event instanceof CopyDone);
+                    Routes.decide(n, budget, false);
                 }
             }
         }
     }
 
-    /** Whether the event says that something was not copied, or has only begun to be: routes then wait for the next tick or another event. */
+    /**
+     * Whether the event says that something was copied, was not, or has only begun to be: routes then wait for the next tick or another event, or a
+     * route into a tier that lets go at once of what it is given would feed it for ever.
+     */
     private static boolean isSetback(NodeDraft n, Event event) {
-        return event instanceof CopyFailed || event instanceof OperationCancelled || event instanceof CommandRefused
+        return event instanceof CopyDone || event instanceof CopyFailed || event instanceof OperationCancelled || event instanceof CommandRefused
                 || isSetback(n, event, Tier.HOST) || isSetback(n, event, Tier.DISK);
     }
 
@@ -58,6 +61,9 @@ final class FollowUps {
      * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends
      * nothing more before the next tick, or before something else happens on the node: if it did at once, a controller and an agent of which all
      * that could leave is pinned would never stop sending and refusing drops, and of two full tiers each would feed the other for ever.
+     *
+     * <p>For the same reason the end of a copy is followed by drops of what it has brought down, and by further copies only when one of those was
+     * done: while all of the host is pinned, a small disk would be written and emptied without end.
      */
     private static boolean isSetback(NodeDraft n, Event event, Tier tier) {
         return switch (event) {

@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,13 @@ public final class HeapTables implements Tables {
     public HeapTables() {
         for (int i = 0; i < maps.length; i++) {
             maps[i] = new LinkedHashMap<>();
+        }
+    }
+
+    /** A copy: the same rows from here on on their own. */
+    public HeapTables(HeapTables other) {
+        for (int i = 0; i < maps.length; i++) {
+            maps[i] = other.maps[i] instanceof SortedMap<?, ?> sorted ? new TreeMap<>(sorted) : new LinkedHashMap<>(other.maps[i]);
         }
     }
 

@@ -5,7 +5,6 @@ import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.WritePolicy;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The policy before anybody has set one, and what a policy must be like. */
@@ -16,13 +15,8 @@ public final class Policies {
     /** What holds of migration where a policy says nothing: no groups. Part of the core's version. */
     private static final MigrationPolicy NO_GROUPS = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of());
 
-    /** Longest time in a policy: a day, in milliseconds. */
-    private static final long LONGEST_MS = 86_400_000;
-
     /** Marks are counted in millionths of the capacity. */
     private static final long MILLION = 1_000_000;
-
-    private static final double LEAST_MARK = 0.000_001;
 
     private Policies() {}
 
@@ -32,35 +26,18 @@ public final class Policies {
         return migration == null ? NO_GROUPS : migration;
     }
 
-    /** Everything that is wrong with {@code policy}, a sentence each; nothing when it can be used. */
-    static List<String> findings(Policy policy, Limits limits) {
-        List<String> findings = new ArrayList<>();
-        check(findings, policy.prefetchThresholdBlocks() >= 0, "prefetchThresholdBlocks must be 0 or more");
-        check(findings, policy.writePolicy() != WritePolicy.UNKNOWN, "writePolicy must be one that this version knows");
-        marks(findings, "host", policy.hostHighMark(), policy.hostLowMark());
-        marks(findings, "disk", policy.diskHighMark(), policy.diskLowMark());
-        check(findings, policy.reliefBatchBlocks() >= 1 && policy.reliefBatchBlocks() <= limits.blocksPerDecision(),
-                "reliefBatchBlocks must be from 1 to " + limits.blocksPerDecision());
-        check(findings, policy.operationTimeoutMs() >= 1 && policy.operationTimeoutMs() <= LONGEST_MS,
-                "operationTimeoutMs must be from 1 to " + LONGEST_MS);
-        check(findings, policy.leaseMs() >= 1 && policy.leaseMs() <= LONGEST_MS, "leaseMs must be from 1 to " + LONGEST_MS);
-        check(findings, policy.nodeSilentTicks() >= 0, "nodeSilentTicks must be 0 or more");
-        return findings;
+    /**
+     * Everything that is wrong with {@code policy}, each with the path of its field in the policy document; nothing when it can be used.
+     *
+     * @param limits bounds of the controllers that shall go by it
+     */
+    public static List<PolicyFinding> findings(Policy policy, Limits limits) {
+        return PolicyRules.findings(policy, limits);
     }
 
-    private static void marks(List<String> findings, String tier, double high, double low) {
-        if (high == 0 && low == 0) {
-            return; // no water level
-        }
-        check(findings, high >= LEAST_MARK && high <= 1,
-                tier + "HighMark must be from " + LEAST_MARK + " to 1, or both marks 0 for no water level");
-        check(findings, low >= LEAST_MARK && low <= high, tier + "LowMark must be from " + LEAST_MARK + " to " + tier + "HighMark");
-    }
-
-    private static void check(List<String> findings, boolean good, String finding) {
-        if (!good) {
-            findings.add(finding);
-        }
+    /** What is unwise in a policy that has no findings, in the order of its groups and routes. */
+    public static List<PolicyWarning> warnings(Policy policy) {
+        return PolicyWarnings.of(policy);
     }
 
     /** Whether {@code blocks} have reached {@code mark} of {@code capacity}; in whole numbers, so that 7 of 100 do reach 0.07. */

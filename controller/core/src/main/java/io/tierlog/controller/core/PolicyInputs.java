@@ -2,7 +2,9 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
@@ -23,7 +25,7 @@ final class PolicyInputs {
         }
         PolicyRow row = d.tables.get(Rows.POLICY, new RowKey.Aggregate(Aggregates.POLICY));
         long last = row == null ? 0 : row.version();
-        List<String> findings = Policies.findings(e.policy(), d.limits);
+        List<String> findings = findings(d, e.policy());
         if (e.basedOnVersion() != last) {
             refuse(d, about, RefusalReason.STALE_POLICY, List.of("It builds on version " + e.basedOnVersion() + ", and " + last
                     + " is in force: read that one, and ask again"));
@@ -32,12 +34,19 @@ final class PolicyInputs {
         } else {
             long version = last + 1;
             d.fact(new PolicyVersioned(about, version, e.policy()));
+            for (PolicyWarning warning : Policies.warnings(e.policy())) {
+                d.fact(new ConfigWarning(about, warning.kind(), warning.group(), warning.source(), warning.target(), warning.detail(), version));
+            }
             for (int p = 0; p < d.limits.partitions(); p++) {
                 Envelope to = new Envelope(Aggregates.clock(p), Aggregates.POLICY, 0, version, 0, about.timeMs(), about.cause(),
                         about.traceContext(), null);
                 d.message(p, new PolicyPublished(to, version, e.policy()));
             }
         }
+    }
+
+    private static List<String> findings(Draft d, Policy policy) {
+        return Policies.findings(policy, d.limits).stream().map(PolicyFinding::toString).toList();
     }
 
     private static void refuse(Draft d, Envelope about, RefusalReason reason, List<String> findings) {
@@ -51,8 +60,8 @@ final class PolicyInputs {
             d.refuse(about, e, RefusalReason.WRONG_AGGREGATE, "This message is for " + e.envelope().aggregate());
         } else if (e.version() <= d.clock().policyVersion()) {
             d.refuse(about, e, RefusalReason.REPEATED, "Version " + d.clock().policyVersion() + " is in force");
-        } else if (!Policies.findings(e.policy(), d.limits).isEmpty()) {
-            d.refuse(about, e, RefusalReason.POLICY_INVALID, String.join("; ", Policies.findings(e.policy(), d.limits)));
+        } else if (!findings(d, e.policy()).isEmpty()) {
+            d.refuse(about, e, RefusalReason.POLICY_INVALID, String.join("; ", findings(d, e.policy())));
         } else {
             d.fact(new PolicyAdopted(about, e.version(), e.policy()));
         }

@@ -24,19 +24,19 @@ final class Relief {
 
     /** Begins, goes on with or ends relief; answers with the number of blocks it has sent away, at most {@code budget}. */
     static int decide(NodeDraft n, int budget) {
-        return decide(n, budget, tier -> true);
+        return decide(n, budget, tier -> true, true);
     }
 
-    /** The same; from tiers that are not among {@code sending} nothing leaves now. */
-    static int decide(NodeDraft n, int budget, Predicate<Tier> sending) {
+    /** The same; from tiers that are not among {@code sending} nothing leaves now, and nothing is copied unless {@code copying}. */
+    static int decide(NodeDraft n, int budget, Predicate<Tier> sending, boolean copying) {
         int left = budget;
         for (Level level : Level.of(n.d.policy())) {
-            left -= relieve(n, level, sending.test(level.tier()) ? left : 0);
+            left -= relieve(n, level, sending.test(level.tier()) ? left : 0, copying);
         }
         return budget - left;
     }
 
-    private static int relieve(NodeDraft n, Level level, int budget) {
+    private static int relieve(NodeDraft n, Level level, int budget, boolean copying) {
         Level.Use use = level.use(n);
         if (use == null || (!use.inRelief() && !level.isHigh(use))) {
             return 0;
@@ -47,7 +47,7 @@ final class Relief {
                     use.capacityBlocks(), level.highMark(), version));
             n.d.evolve();
         }
-        int sent = copies(n, level) == 0 || level.isHigh(use) ? send(n, level, use, budget) : 0;
+        int sent = copies(n, level) == 0 || level.isHigh(use) ? send(n, level, use, budget, copying) : 0;
         use = level.use(n);
         if (use != null && copies(n, level) == 0 && level.isLow(use)) {
             n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), level.group(), use.usedBlocks(), use.leavingBlocks(),
@@ -63,7 +63,7 @@ final class Relief {
         return tier == null ? 0 : tier.copies();
     }
 
-    private static int send(NodeDraft n, Level level, Level.Use use, int budget) {
+    private static int send(NodeDraft n, Level level, Level.Use use, int budget, boolean copying) {
         int most = (int) Math.min(level.excess(use), budget);
         TierRow tier = n.tier(level.tier());
         int mostBatches = tier == null ? 0 : n.d.limits.dropsInFlight() - tier.drops() - tier.copies();
@@ -71,7 +71,7 @@ final class Relief {
             return 0;
         }
         int sent = 0;
-        for (Victims.Batch batch : Victims.pick(n, new Exits.OfLevel(n, level), level, most, mostBatches)) {
+        for (Victims.Batch batch : Victims.pick(n, new Exits.OfLevel(n, level), level, new Victims.Most(most, mostBatches, copying))) {
             sent += batch.blocks().size();
             if (batch.way().isCopy()) {
                 copy(n, level.tier(), batch);

@@ -53,7 +53,7 @@ final class Routes {
         MoveCause cause = new MoveCause(MoveTrigger.ROUTE, null, group.name(), use.level(), route.threshold(), n.d.clock().policyVersion(),
                 route.retention());
         int sent = 0;
-        for (Victims.Batch batch : Victims.pick(n, new Exits.OfRoute(n, group.name(), route), level, most, 1)) {
+        for (Victims.Batch batch : Victims.pick(n, new Exits.OfRoute(n, group.name(), route), level, new Victims.Most(most, 1, true))) {
             sent += batch.blocks().size();
             if (batch.way().isCopy()) {
                 Migrations.copy(n, cause, route.source(), route.target(), batch.namespace(), Bytes.EMPTY, batch.blocks());

@@ -26,6 +26,7 @@ final class Victims {
     private final String group;
     private final Exits exits;
     private final int mostBatches;
+    private final boolean copying;
     private final int batchBlocks;
     private final List<Batch> batches = new ArrayList<>();
     private final Map<RowKey.Copy, Parent> parents = new LinkedHashMap<>();
@@ -58,18 +59,28 @@ final class Victims {
         }
     }
 
-    private Victims(NodeDraft n, Exits exits, Level level, int mostBatches) {
+    private Victims(NodeDraft n, Exits exits, Level level, Most most) {
         this.n = n;
         this.tier = level.tier();
         this.group = level.group();
         this.exits = exits;
-        this.mostBatches = mostBatches;
+        this.mostBatches = most.batches();
+        this.copying = most.copying();
         this.batchBlocks = n.d.policy().reliefBatchBlocks();
     }
 
-    /** At most {@code most} blocks, in at most {@code mostBatches} batches, each of one namespace and no larger than policy says. */
-    static List<Batch> pick(NodeDraft n, Exits exits, Level level, int most, int mostBatches) {
-        return new Victims(n, exits, level, mostBatches).pick(most);
+    /**
+     * How much is chosen.
+     *
+     * @param blocks most blocks
+     * @param batches most batches
+     * @param copying whether blocks are chosen that have to be copied; if not, none from the first of them on, so that nothing hotter goes in its place
+     */
+    record Most(int blocks, int batches, boolean copying) {}
+
+    /** Batches of one namespace each, no larger than policy says. */
+    static List<Batch> pick(NodeDraft n, Exits exits, Level level, Most most) {
+        return new Victims(n, exits, level, most).pick(most.blocks());
     }
 
     private List<Batch> pick(int most) {
@@ -94,7 +105,7 @@ final class Victims {
                     passed++;
                     continue;
                 }
-                int batch = batch(leaf, way);
+                int batch = way.isCopy() && !copying ? -1 : batch(leaf, way);
                 if (batch < 0) {
                     break;
                 }

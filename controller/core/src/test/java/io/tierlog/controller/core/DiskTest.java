@@ -12,6 +12,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
+import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
@@ -23,6 +24,8 @@ import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.state.CopyState;
 import java.util.ArrayList;
@@ -163,7 +166,7 @@ class DiskTest extends DiskScene {
                 .reliesOn());
     }
 
-    /** A hit while the copy runs: x serves, is used, and stays; y goes in its place. */
+    /** A hit while the copy runs: x serves, is used, and stays; y goes in its place, with whatever happens next. */
     @Test
     void whatIsUsedWhileItIsCopiedStays() {
         CopyBlocks copy = crossing();
@@ -171,6 +174,8 @@ class DiskTest extends DiskScene {
         assertEquals(List.of(Tier.HOST, Tier.DISK), w.facts(BlocksTouched.class).stream().map(BlocksTouched::tier).toList());
 
         w.input(done(copy, 4));
+        assertEquals(List.of(), w.commands(CopyBlocks.class));
+        w.input(a.heartbeat());
 
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(w.command(CopyBlocks.class).blocks()));
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, x.get(0)));
@@ -286,7 +291,7 @@ class DiskTest extends DiskScene {
         List<Bytes> q = Agent.path("q", 9);
         w.input(found(a, q, 0, 9));
         assertEquals(Tier.DISK, w.fact(WaterLevelCrossed.class).tier());
-        assertEquals(List.of(), w.last.commands());
+        assertEquals(List.of(), w.commands(CopyBlocks.class));
         w.tick();
         assertEquals("TimeAdvanced", w.factNames());
 
@@ -311,7 +316,7 @@ class DiskTest extends DiskScene {
     }
 
     private static List<Victims.Batch> victims(NodeDraft n, Level level, int most) {
-        return Victims.pick(n, new Exits.OfLevel(n, level), level, most, 8);
+        return Victims.pick(n, new Exits.OfLevel(n, level), level, new Victims.Most(most, 8, true));
     }
 
     /** x3 was used and is not taken by the disk: x2, which is, has that use all the same. */
@@ -340,6 +345,34 @@ class DiskTest extends DiskScene {
 
         assertEquals(List.of(11L, 2L), List.of(small.host(b).usedBlocks(), small.host(b).leavingBlocks()));
         assertEquals(2, small.host(b).copies());
+    }
+
+    /** Batches of 1: what a copy has brought down is dropped; the next copy waits for that, and does not come when the drop is refused. */
+    @Test
+    void theEndOfACopyIsFollowedByADropAndByNoCopy() {
+        World small = new World(new HeapTables(), new Limits(1, 100, 100, 1, 10, 64, 4))
+                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true, null));
+        Agent b = small.register(new Agent("b", "b-1", 10, 10));
+        small.warm(b, "x", Agent.path("x", 9), 0);
+        for (boolean pinned : List.of(false, true)) {
+            CopyBlocks copy = last(small, CopyBlocks.class);
+            long copies = small.commands.stream().filter(CopyBlocks.class::isInstance).count();
+            List<BlockResult> down = List.of(onDisk(copy.blocks().getFirst().block()));
+            small.input(new CopyDone(b.envelope(), copy.operation(), Tier.HOST, Tier.DISK, Agent.NAMESPACE, down, 4_096, 1));
+            DropBlocks drop = last(small, DropBlocks.class);
+            assertEquals(names(copy.blocks()), names(drop.blocks()));
+            assertEquals(copies, small.commands.stream().filter(CopyBlocks.class::isInstance).count());
+
+            small.input(pinned
+                    ? new DropFailed(b.envelope(), drop.operation(), Tier.HOST, OperationReason.PINNED, Agent.NAMESPACE,
+                            Agent.failed(Operations.blocks(drop.blocks()), OperationReason.PINNED))
+                    : new DropDone(b.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop.blocks())));
+            assertEquals(pinned ? copies : copies + 1, small.commands.stream().filter(CopyBlocks.class::isInstance).count());
+        }
+    }
+
+    private static <C extends Command> C last(World world, Class<C> type) {
+        return world.commands.stream().filter(type::isInstance).map(type::cast).reduce((earlier, later) -> later).orElseThrow();
     }
 
     /** 9 - 4 = 5 stand; the sixth reaches the low mark and the ninth the high one: only then is more taken, 4 again. */

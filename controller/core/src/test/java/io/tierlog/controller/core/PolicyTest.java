@@ -85,8 +85,8 @@ class PolicyTest {
     @Test
     void theMarksOfTheDiskAreCheckedToo() {
         w.input(change(0, new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 1.1, 1.2, true, 1, 1, 1, 0, false, null)));
-        assertEquals(List.of("diskHighMark must be from 1.0E-6 to 1, or both marks 0 for no water level",
-                        "diskLowMark must be from 1.0E-6 to diskHighMark"),
+        assertEquals(List.of("reclaim.disk.high: must be from 1.0E-6 to 1, or both marks 0 for no water level",
+                        "reclaim.disk.low: must be from 1.0E-6 to 1, not 1.2"),
                 w.fact(PolicyRefused.class).findings());
     }
 

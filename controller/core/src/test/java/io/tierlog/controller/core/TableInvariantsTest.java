@@ -10,12 +10,15 @@ import io.tierlog.controller.core.invariant.TableInvariants.Cursor;
 import io.tierlog.controller.core.invariant.TableInvariants.Sample;
 import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -55,8 +58,67 @@ class TableInvariantsTest {
             assertTrue(found.stream().anyMatch(v -> v.invariant() == invariant && v.topicKind().equals(Violation.STATE)), what + ": " + found);
             if (bySample) {
                 assertTrue(round(tables).contains(invariant), what + ": " + round(tables));
+                assertTrue(oneByOne(tables).contains(invariant), what + ": " + oneByOne(tables));
             }
         }
+    }
+
+    /** What a sample does not see, since it looks from the other side: the row itself shows it. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void aSpoiledRowShowsByItself(String what, Invariant invariant, Spoil spoil) {
+        HeapTables tables = new HeapTables();
+        World w = new World(tables, Limits.DEFAULTS);
+        Agent a = w.register("a", 100);
+        w.warm(a, "r", Agent.path("p", 5), 0);
+        w.input(a.submit("s", Agent.path("q", 4)).store(0, 4).event());
+        assertEquals(Set.of(), oneByOne(tables), what);
+
+        spoil.in(tables);
+
+        assertEquals(Set.of(invariant), oneByOne(tables), what);
+    }
+
+    static Stream<Arguments> aSpoiledRowShowsByItself() {
+        return Stream.of(
+                Arguments.of("a place in the order of leaving that is no leaf's", Invariant.I13, (Spoil) t -> {
+                    PlacementRow row = t.get(Rows.PLACEMENTS, key("p2"));
+                    if (row != null) {
+                        t.put(Rows.ORDER, Copies.orderOf(key("p2"), row), Rows.ENTRY);
+                    }
+                }),
+                Arguments.of("a place in the order of leaving of what is not there", Invariant.I13, (Spoil) t -> t.put(Rows.ORDER,
+                        new RowKey.Order("node/a", Tier.HOST, 1, "", 0, 0, 0, Namespaces.digest(Agent.NAMESPACE), Agent.key("nothing")), Rows.ENTRY)),
+                Arguments.of("a request whose lease is gone", Invariant.I5, (Spoil) t -> {
+                    RequestRow row = t.get(Rows.REQUESTS, new RowKey.Text("node/a", "s"));
+                    if (row != null && row.lease() != null) {
+                        t.delete(Rows.LEASES, new RowKey.Text("node/a", row.lease()));
+                    }
+                }));
+    }
+
+    /** Each row of the node by itself, as after an input that has touched it. */
+    private static Set<Invariant> oneByOne(Tables tables) {
+        Set<Invariant> found = new LinkedHashSet<>();
+        Bytes lowest = Bytes.wrapUnshared(new byte[Namespaces.DIGEST_BYTES]);
+        int rows = each(tables, Rows.NODES, NODE, found) + each(tables, Rows.PLACEMENTS, new RowKey.Copy("node/a", lowest, Tier.UNKNOWN, Bytes.EMPTY), found);
+        rows += each(tables, Rows.ORDER, new RowKey.Order("node/a", Tier.UNKNOWN, 0, "", 0, 0, 0, lowest, Bytes.EMPTY), found);
+        rows += each(tables, Rows.OPERATIONS, new RowKey.Text("node/a", ""), found);
+        rows += each(tables, Rows.LEASES, new RowKey.Text("node/a", ""), found);
+        rows += each(tables, Rows.REQUESTS, new RowKey.Text("node/a", ""), found);
+        assertTrue(rows >= 9, "it has seen every row: " + rows);
+        return found;
+    }
+
+    private static <K extends RowKey<K>, V extends WireRecord> int each(Tables tables, Table<K, V> table, K from, Set<Invariant> found) {
+        List<K> keys = new ArrayList<>();
+        try (Scan<K, V> scan = tables.range(table, from, null)) {
+            while (scan.next()) {
+                keys.add(scan.key());
+            }
+        }
+        keys.forEach(key -> TableInvariants.row(tables, 0, table, key).forEach(v -> found.add(v.invariant())));
+        return keys.size();
     }
 
     /** Samples of two rows until they have come round, and on once more. */

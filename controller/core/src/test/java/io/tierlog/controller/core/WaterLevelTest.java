@@ -394,7 +394,7 @@ class WaterLevelTest {
         List<String> names = new ArrayList<>();
         NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
         Level level = Level.of(n.d.policy()).getFirst();
-        for (Victims.Batch batch : Victims.pick(n, new Exits.OfLevel(n, level), level, most, 8)) {
+        for (Victims.Batch batch : Victims.pick(n, new Exits.OfLevel(n, level), level, new Victims.Most(most, 8, true))) {
             names.addAll(names(Operations.blocks(batch.blocks())));
         }
         return names;

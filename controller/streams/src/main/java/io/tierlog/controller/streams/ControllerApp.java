@@ -3,6 +3,9 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.streams.api.HttpBounds;
+import io.tierlog.controller.streams.api.LogAccess;
+import io.tierlog.controller.streams.api.OperatorApi;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -53,6 +56,8 @@ public final class ControllerApp implements AutoCloseable {
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
     private int httpPort;
+    private int apiPort = -1;
+    private int grpcPort = -1;
 
     private ControllerApp(ControllerConfig config) {
         this.config = config;
@@ -94,6 +99,16 @@ public final class ControllerApp implements AutoCloseable {
         return httpPort;
     }
 
+    /** The port of the operator's door; -1 when there is none. */
+    public int apiPort() {
+        return apiPort;
+    }
+
+    /** The port of the operator's door over gRPC; -1 when there is none. */
+    public int grpcPort() {
+        return grpcPort;
+    }
+
     /** RUNNING, REBALANCING, WAITING_FOR_REGISTRY or STOPPED. */
     public String state() {
         return health.state().name();
@@ -118,6 +133,7 @@ public final class ControllerApp implements AutoCloseable {
 
     private void begin() {
         String instance = InstanceId.of(config);
+        HttpBounds.set();
         config.http().ifPresent(address -> {
             StatusServer server = closing(new StatusServer(address, metrics.registry(), health, instance));
             httpPort = server.port();
@@ -143,10 +159,22 @@ public final class ControllerApp implements AutoCloseable {
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
                 Duration.ofMillis(config.tickMs()));
+        openDoor(codec, partitions);
         run(parts, instance);
         Relay relay = closing(new Relay(config, instance, metrics));
         relay.start();
         cleanup.push(intake::close);
+    }
+
+    /** Before Streams takes its time, so that an address that cannot be had is said at once. */
+    private void openDoor(Codec codec, int partitions) {
+        config.api().ifPresent(door -> {
+            String changelog = config.applicationId() + "-" + ControllerTopology.STORE + "-changelog";
+            LogAccess log = new LogAccess(config.kafka(), config.topics(), codec, partitions, changelog);
+            OperatorApi api = closing(OperatorApi.start(log, door));
+            apiPort = api.port();
+            grpcPort = api.grpcPort();
+        });
     }
 
     private void run(EventProcessor.Parts parts, String instance) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
@@ -19,6 +20,7 @@ import java.util.Set;
  *     is made once and kept in the state directory
  * @param stateDir directory of this instance alone, on a disk that survives restarts
  * @param http where metrics and health are served; empty serves neither
+ * @param api where operators come in; empty lets nobody in
  * @param streams the settings of Kafka Streams and RocksDB
  * @param commands how commands leave
  * @param tickMs distance between two ticks of a partition, in milliseconds
@@ -32,6 +34,7 @@ public record ControllerConfig(
         Optional<String> instanceId,
         Path stateDir,
         Optional<HttpAddress> http,
+        Optional<ApiConfig> api,
         StreamsTuning streams,
         CommandDelivery commands,
         int tickMs,
@@ -66,7 +69,7 @@ public record ControllerConfig(
         }
     }
 
-    /** The defaults: bundled schemas, no HTTP, commands sent at once, a tick a second. */
+    /** The defaults: bundled schemas, no HTTP, no door for operators, commands sent at once, a tick a second. */
     public static ControllerConfig of(KafkaAccess kafka, Path stateDir) {
         return new ControllerConfig(
                 kafka,
@@ -75,6 +78,7 @@ public record ControllerConfig(
                 "tierlog-controller",
                 Optional.empty(),
                 stateDir,
+                Optional.empty(),
                 Optional.empty(),
                 StreamsTuning.DEFAULTS,
                 CommandDelivery.DIRECT,
@@ -96,6 +100,7 @@ public record ControllerConfig(
         private Optional<String> instanceId;
         private Path stateDir;
         private Optional<HttpAddress> http;
+        private Optional<ApiConfig> api;
         private StreamsTuning streams;
         private CommandDelivery commands;
         private int tickMs;
@@ -109,6 +114,7 @@ public record ControllerConfig(
             instanceId = from.instanceId;
             stateDir = from.stateDir;
             http = from.http;
+            api = from.api;
             streams = from.streams;
             commands = from.commands;
             tickMs = from.tickMs;
@@ -157,6 +163,12 @@ public record ControllerConfig(
             return this;
         }
 
+        /** Let operators in. */
+        public Builder api(ApiConfig value) {
+            api = Optional.of(value);
+            return this;
+        }
+
         /** Settings of Kafka Streams and RocksDB. */
         public Builder streams(StreamsTuning value) {
             streams = value;
@@ -191,6 +203,7 @@ public record ControllerConfig(
                     instanceId,
                     stateDir,
                     http,
+                    api,
                     streams,
                     commands,
                     tickMs,

@@ -27,18 +27,18 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** The topics of one log on a broker, and a plain producer. */
-final class TestLog implements AutoCloseable {
-    static final Duration PATIENCE = Duration.ofSeconds(60);
+public final class TestLog implements AutoCloseable {
+    public static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
-    final int partitions;
-    final Topics topics;
-    final KafkaAccess access;
-    final Codec codec = new Codec(Schemas.bundled());
+    public final int partitions;
+    public final Topics topics;
+    public final KafkaAccess access;
+    public final Codec codec = new Codec(Schemas.bundled());
     private final Producer<byte[], byte[]> producer;
 
-    TestLog(EmbeddedKafka broker, int partitions) {
+    public TestLog(EmbeddedKafka broker, int partitions) {
         this.partitions = partitions;
         topics = new Topics("test" + NUMBER.incrementAndGet());
         access = KafkaAccess.of(broker.bootstrapServers());
@@ -50,7 +50,7 @@ final class TestLog implements AutoCloseable {
     }
 
     /** Settings for a controller on this log. */
-    ControllerConfig.Builder controller(Path stateDir) {
+    public ControllerConfig.Builder controller(Path stateDir) {
         return ControllerConfig.of(access, stateDir)
                 .with()
                 .topics(topics)
@@ -59,7 +59,7 @@ final class TestLog implements AutoCloseable {
     }
 
     /** Appends an event where it belongs and waits until it is there; returns its offset. */
-    long append(Event event) {
+    public long append(Event event) {
         String aggregate = event.envelope().aggregate();
         return append(Partitions.of(aggregate, partitions), Partitions.key(aggregate), codec.encode(topics.events(), event));
     }
@@ -85,17 +85,17 @@ final class TestLog implements AutoCloseable {
         }
     }
 
-    <F extends WireRecord> LogReader<F> reader(String topic, Class<F> family, Isolation isolation) {
+    public <F extends WireRecord> LogReader<F> reader(String topic, Class<F> family, Isolation isolation) {
         return new LogReader<>(access, codec, new LogReader.Source<>(topic, family, isolation));
     }
 
     /** Waits for a condition without a fixed sleep. */
-    static void await(String what, BooleanSupplier condition) {
+    public static void await(String what, BooleanSupplier condition) {
         await(what, PATIENCE, condition);
     }
 
     /** Waits for a condition that takes its time. */
-    static void await(String what, Duration patience, BooleanSupplier condition) {
+    public static void await(String what, Duration patience, BooleanSupplier condition) {
         long deadline = System.nanoTime() + patience.toNanos();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() > deadline) {

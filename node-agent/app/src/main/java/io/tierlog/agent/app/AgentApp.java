@@ -104,7 +104,7 @@ public final class AgentApp implements AutoCloseable {
             log = openLog();
             HostPool host = closers.add(
                     "host pool",
-                    HostPool.allocate(config.memory().hostBlocks(), config.memory().blockBytes(), config.tuning().host()));
+                    HostPool.allocate(config.poolPages(), config.memory().blockBytes(), config.tuning().host()));
             store = DirectoryStore.open(
                     config.store().directory(),
                     new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));

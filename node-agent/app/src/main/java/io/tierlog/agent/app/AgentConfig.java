@@ -14,6 +14,7 @@ import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -67,15 +68,15 @@ public record AgentConfig(
     /**
      * Memory.
      *
-     * @param hostBlocks pages of the host pool
+     * @param hostBlocks pages of the HOST tier, 0 or more; the agent's own pages, {@link AgentLimits#bounceBlocks}, come on top
      * @param blockBytes size of a block
      * @param layouts what a block consists of; their segments add up to {@code blockBytes}
      */
     public record Memory(int hostBlocks, int blockBytes, List<Layout> layouts) {
         public Memory {
             layouts = List.copyOf(layouts);
-            if (hostBlocks < 1) {
-                throw new IllegalArgumentException("host blocks are 1 or more, not " + hostBlocks);
+            if (hostBlocks < 0) {
+                throw new IllegalArgumentException("host blocks are 0 or more, not " + hostBlocks);
             }
             if (blockBytes < 1 || blockBytes > MOST_BLOCK_BYTES) {
                 throw new IllegalArgumentException("a block has 1 to " + MOST_BLOCK_BYTES + " bytes, not " + blockBytes);
@@ -225,6 +226,11 @@ public record AgentConfig(
             throw new IllegalArgumentException("nodes per instance and ranks are 1 or more, not " + nodesPerInstance + " and " + ranks);
         }
         memory = new Memory(memory.hostBlocks(), memory.blockBytes(), Layouts.onRanks(memory.layouts(), ranks));
+        long pool = (long) memory.hostBlocks() + tuning.limits().bounceBlocks();
+        if (pool < 1 || pool > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("host blocks and bounce blocks together are 1 to " + Integer.MAX_VALUE + ", not " + pool
+                    + ": without either no byte could move");
+        }
     }
 
     /** The defaults: bundled schemas, 1,024 host blocks of 16 KiB in one opaque segment, no disk tier, any free port, no fsync. */
@@ -243,13 +249,18 @@ public record AgentConfig(
                 Tuning.defaults());
     }
 
+    /** Pages of the host pool: those of the HOST tier, and behind them the agent's own. */
+    public int poolPages() {
+        return memory.hostBlocks() + tuning.limits().bounceBlocks();
+    }
+
     /** Blocks of the disk tier; 0 when there is none. */
     public int diskBlocks() {
         return disk.map(Disk::blocks).orElse(0);
     }
 
     /** The digest of the layouts, which engines must have too. */
-    public io.tierlog.schemas.Bytes layoutDigest() {
+    public Bytes layoutDigest() {
         return Layouts.layoutDigest(memory.layouts());
     }
 
@@ -292,6 +303,7 @@ public record AgentConfig(
         all.put("heartbeat.ms", String.valueOf(limits.times().heartbeatMs()));
         all.put("unit.blocks", String.valueOf(limits.units().blocks()));
         all.put("requests", String.valueOf(limits.bounds().requests()));
+        all.put("bounce.blocks", String.valueOf(limits.bounceBlocks()));
         all.put("operations", String.valueOf(limits.bounds().operations()));
         all.put("keys.per.request", String.valueOf(limits.bounds().keysPerRequest()));
         all.put("store.shards", String.valueOf(limits.storeShards()));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
@@ -81,12 +82,16 @@ class LayoutsTest {
         AgentConfig good = AgentConfig.of("a", KafkaAccess.of("localhost:1"), directory);
         Layout layout = good.memory().layouts().getFirst();
         assertThrows(IllegalArgumentException.class, () -> new AgentConfig.Memory(4, 1_000, List.of(layout)));
-        assertThrows(IllegalArgumentException.class, () -> new AgentConfig.Memory(0, 16 << 10, List.of(layout)));
+        assertThrows(IllegalArgumentException.class, () -> new AgentConfig.Memory(-1, 16 << 10, List.of(layout)));
         for (String node : List.of("", "a b", "a/b", "n".repeat(65))) {
             assertThrows(IllegalArgumentException.class, () -> good.with().node(node).build(), node);
         }
         assertThrows(IllegalArgumentException.class, () -> good.with().doorPort(65_536).build());
         assertThrows(IllegalArgumentException.class, () -> good.with().parallelism(0, 1).build());
+        AgentConfig noHost = good.with().memory(0, 16 << 10, 16).build();
+        assertEquals(List.of(8, 1_032), List.of(noHost.poolPages(), good.poolPages()), "the agent's own pages come on top");
+        assertEquals("8", noHost.effective().get("bounce.blocks"));
+        assertThrows(IllegalArgumentException.class, () -> noHost.with().limits(AgentLimits.defaults().withBounceBlocks(0)).build());
         assertEquals("2", good.with().parallelism(2, 1).build().effective().get("nodes.per.instance"));
     }
 

@@ -61,6 +61,7 @@ public final class AgentCore {
     private final Saves saves;
     private final Reads reads;
     private final WriteBacks writeBacks;
+    private final Copies copies;
     private final Commands commands;
     private long nextHeartbeatMs = Long.MAX_VALUE;
 
@@ -83,11 +84,12 @@ public final class AgentCore {
         });
         HostFill fill = new HostFill(desk, operations);
         writeBacks = new WriteBacks(desk, operations, requests, door, fill);
+        copies = new Copies(desk, operations, requests, door);
         Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
         commands = new Commands(
                 desk, operations, requests,
                 new Commands.Starters(
-                        prefetches, writeBacks, new BackUps(desk, operations), new Copies(desk, operations), new Drops(desk, operations),
+                        prefetches, writeBacks, new BackUps(desk, operations), copies, new Drops(desk, operations),
                         saves));
     }
 
@@ -96,10 +98,7 @@ public final class AgentCore {
         desk.nowMs(nowMs);
         passTime();
         take(input);
-        writeBacks.retry();
-        operations.pump();
-        desk.disk.work();
-        stopWhenIdle();
+        goOn();
     }
 
     /**
@@ -112,8 +111,7 @@ public final class AgentCore {
      */
     public List<OperationReason> evict(Tier tier, String namespace, List<Bytes> keys) {
         List<OperationReason> answers = new Evictions(desk, tier, namespace).run(keys);
-        writeBacks.retry();
-        desk.disk.work();
+        goOn();
         return answers;
     }
 
@@ -144,6 +142,7 @@ public final class AgentCore {
                 requests.waiting(),
                 operations.active(),
                 desk.device.pinCount(),
+                new AgentStatus.Bounce(desk.bounce.capacity(), desk.bounce.free(), desk.bounce.quarantined()),
                 desk.disk.isOpen(),
                 desk.counters.snapshot());
     }
@@ -157,6 +156,7 @@ public final class AgentCore {
         desk.pages.check();
         desk.device.check();
         desk.disk.index.check();
+        desk.bounce.check();
     }
 
     /** What is on the disk, for tests. */
@@ -203,6 +203,15 @@ public final class AgentCore {
             case TimePassed in -> {}
             case StopAsked in -> stop();
         }
+    }
+
+    /** Whatever has changed: what waited for room begins, units go out, the disk works on, and whoever was asked to stop does when all is idle. */
+    private void goOn() {
+        writeBacks.retry();
+        operations.pump();
+        operations.giveUpOnBounce();
+        desk.disk.work();
+        stopWhenIdle();
     }
 
     // --- time
@@ -312,6 +321,7 @@ public final class AgentCore {
         looks.sessionGone(in.session());
         saves.sessionGone(in.session());
         writeBacks.engineGone(in.session());
+        copies.engineGone(in.session());
         engines.close(in);
     }
 }

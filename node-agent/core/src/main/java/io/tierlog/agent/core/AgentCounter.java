@@ -27,8 +27,18 @@ public enum AgentCounter {
     WRITE_BACKS_DEFERRED,
     BLOCKS_JOINED,
     PAGES_QUARANTINED,
-    /** Blocks written to the disk. */
+    /** Blocks that copies have written to the disk. */
     COPIED_BLOCKS,
+    /** Blocks that copies have written to the store. */
+    COPIED_TO_STORE,
+    /** Blocks whose bytes have gone through a page of the agent's own. */
+    BOUNCED_BLOCKS,
+    /** Pages of the agent's own that a transfer of unknown outcome has kept. */
+    BOUNCE_PAGES_QUARANTINED,
+    /** Copies whose port answered for other blocks than it was asked for. */
+    COPY_RESULT_MISMATCHES,
+    /** Blocks that were copied while their source was lost: the copy was dropped. */
+    COPY_SOURCES_LOST,
     /** Of the fetched blocks those that came from the disk. */
     FETCHED_FROM_DISK,
     /** Blocks that the disk was to give and did not: read from the store. */

@@ -10,8 +10,10 @@ package io.tierlog.agent.core;
  * @param disk what goes to and from the disk of the node
  * @param door what engines may have open at the door beside requests
  * @param storeShards number of shards of the store's aggregates; must be the controller's
+ * @param bounceBlocks pages of the agent's own, in blocks, that belong to no tier: copies from the device or the disk to a colder tier go through
+ *     them; with 0 such copies are refused
  */
-public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards) {
+public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks) {
     /**
      * Times in milliseconds.
      *
@@ -51,7 +53,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
     /**
      * The disk of the node. Units that read from it count as fetches.
      *
-     * @param copies units of host to disk under way, 1 or more
+     * @param copies units of copies to a colder tier under way, each of their legs counted, 1 or more
      * @param drops units of drops from the disk under way for commands, 1 or more
      * @param recoveredPerRecord most blocks in one record about what a start has found, 1 to 1,000
      */
@@ -130,13 +132,14 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
 
     public AgentLimits {
         atLeast("storeShards", storeShards, 1);
+        atLeast("bounceBlocks", bounceBlocks, 0);
     }
 
     /** The limits of an agent that is told nothing else. */
     public static AgentLimits defaults() {
         return new AgentLimits(
                 new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, KEYS_PER_REQUEST, 4_096),
-                new Disk(4, 2, 1_000), new Door(256, 50, 5_000, 60_000, 256, 200, 10_000), 8);
+                new Disk(4, 2, 1_000), new Door(256, 50, 5_000, 60_000, 256, 200, 10_000), 8, 8);
     }
 
     /** The same with another longest wait for a fetch. */
@@ -151,27 +154,32 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
 
     /** The same with other times. */
     public AgentLimits with(Times other) {
-        return new AgentLimits(other, units, bounds, disk, door, storeShards);
+        return new AgentLimits(other, units, bounds, disk, door, storeShards, bounceBlocks);
     }
 
     /** The same with other units. */
     public AgentLimits with(Units other) {
-        return new AgentLimits(times, other, bounds, disk, door, storeShards);
+        return new AgentLimits(times, other, bounds, disk, door, storeShards, bounceBlocks);
     }
 
     /** The same with other limits of the disk. */
     public AgentLimits with(Disk other) {
-        return new AgentLimits(times, units, bounds, other, door, storeShards);
+        return new AgentLimits(times, units, bounds, other, door, storeShards, bounceBlocks);
     }
 
     /** The same with other bounds. */
     public AgentLimits with(Bounds other) {
-        return new AgentLimits(times, units, other, disk, door, storeShards);
+        return new AgentLimits(times, units, other, disk, door, storeShards, bounceBlocks);
     }
 
     /** The same with other limits at the door. */
     public AgentLimits with(Door other) {
-        return new AgentLimits(times, units, bounds, disk, other, storeShards);
+        return new AgentLimits(times, units, bounds, disk, other, storeShards, bounceBlocks);
+    }
+
+    /** The same with another number of pages of the agent's own. */
+    public AgentLimits withBounceBlocks(int blocks) {
+        return new AgentLimits(times, units, bounds, disk, door, storeShards, blocks);
     }
 
     private static void atLeast(String name, long value, long least) {

@@ -17,6 +17,7 @@ import java.util.Map;
  * @param waitingRequests attempts that wait for the store's answer or for a fetch
  * @param activeOperations operations in progress
  * @param devicePins named pins on device pages
+ * @param bounce pages of the agent's own that copies go through
  * @param diskOpen true when all that a start has found on the disk is on the log
  * @param counters everything counted so far
  */
@@ -30,8 +31,18 @@ public record AgentStatus(
         int waitingRequests,
         int activeOperations,
         long devicePins,
+        Bounce bounce,
         boolean diskOpen,
         Map<AgentCounter, Long> counters) {
+    /**
+     * Pages of the agent's own, in no tier.
+     *
+     * @param pages all there are
+     * @param free those that nobody uses
+     * @param quarantined those that a transfer of unknown outcome keeps
+     */
+    public record Bounce(int pages, int free, int quarantined) {}
+
     public AgentStatus {
         usage = List.copyOf(usage);
         counters = Map.copyOf(counters);

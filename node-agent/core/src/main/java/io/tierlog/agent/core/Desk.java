@@ -6,6 +6,7 @@ import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.device.DevicePins;
 import io.tierlog.agent.core.device.DevicePins.Released;
 import io.tierlog.agent.core.journal.CommandJournal;
+import io.tierlog.agent.core.page.BouncePages;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.page.PageState;
 import io.tierlog.agent.core.page.PageTable;
@@ -40,6 +41,7 @@ final class Desk {
     final Registration registration;
     final Ports ports;
     final PageTable pages;
+    final BouncePages bounce;
     final DevicePins device = new DevicePins();
     final DiskTier disk;
     final CommandJournal<Terminal> journal;
@@ -59,6 +61,7 @@ final class Desk {
         this.registration = registration;
         this.ports = ports;
         this.pages = new PageTable(registration.hostBlocks());
+        this.bounce = new BouncePages(registration.hostBlocks(), limits.bounceBlocks());
         this.journal = new CommandJournal<>(limits.bounds().journal(), limits.bounds().journalBlocks());
         this.aggregate = "node/" + registration.node();
         this.disk = new DiskTier(this);

@@ -85,11 +85,14 @@ final class Engines {
         }
     }
 
+    /** Said twice is said once; with anything else in it, the log would go on with what was said first. */
     private void repeat(BuffersRegistered in, BuffersRegistered pool) {
-        if (pool.pages() == in.pages()) {
-            desk.ports.engines().done(in.call());
-        } else {
+        if (pool.pages() != in.pages()) {
             refuse(in.call(), Refusal.BAD_ARGUMENT, "the session has a device pool of " + pool.pages() + " pages", false);
+        } else if (!pool.configuration().equals(in.configuration())) {
+            refuse(in.call(), Refusal.BAD_ARGUMENT, "the session has registered with another configuration: open a new one", false);
+        } else {
+            desk.ports.engines().done(in.call());
         }
     }
 

@@ -31,6 +31,8 @@ final class Item {
         SETTLED
     }
 
+    private static final int NO_PAGE = -1;
+
     final Block block;
     /** Page of the device, -1 when none takes part. */
     final int devicePage;
@@ -48,6 +50,9 @@ final class Item {
     private @Nullable DiskCopy copy;
     private long copiedGeneration;
     private boolean ownCopy;
+    private int bounce = NO_PAGE;
+    private boolean carried;
+    private int carriedCrc32c;
 
     Item(Block block, int devicePage, long generation) {
         this.block = block;
@@ -57,7 +62,7 @@ final class Item {
 
     /** A block that no device page takes part in. */
     Item(Block block) {
-        this(block, -1, 0);
+        this(block, NO_PAGE, 0);
     }
 
     State state() {
@@ -200,7 +205,53 @@ final class Item {
         return copiedGeneration;
     }
 
+    // --- a page of the agent's own that its bytes go through
+
+    /** Its bytes go through this page. */
+    void goesThrough(int page) {
+        bounce = page;
+    }
+
+    /** True while it has a page of the agent's own. */
+    boolean isThrough() {
+        return bounce != NO_PAGE;
+    }
+
+    /** The page of the agent's own that it has. */
+    int through() {
+        if (!isThrough()) {
+            throw new IllegalStateException("No page of the agent's own for " + block);
+        }
+        return bounce;
+    }
+
+    /** It has that page no longer; answers with it. */
+    int leavesThrough() {
+        int page = through();
+        bounce = NO_PAGE;
+        return page;
+    }
+
+    /** Its bytes, of this checksum, stand in that page, whole and checked. */
+    void carried(int crc) {
+        carried = true;
+        carriedCrc32c = crc;
+    }
+
+    boolean isCarried() {
+        return carried;
+    }
+
+    int carriedCrc32c() {
+        return carriedCrc32c;
+    }
+
     // --- results
+
+    /** Generation of its host page when it took part. */
+    long pageGeneration() {
+        return pageGeneration;
+    }
 
     /** Tier its bytes came from; UNKNOWN when none came. */
     Tier from() {
@@ -211,6 +262,11 @@ final class Item {
     BlockResult onDisk() {
         DiskCopy known = copy;
         return new BlockResult(block, status, reason, -1, done() && known != null ? known.generation() : 0, crc32c, from);
+    }
+
+    /** The result in the store, which has neither pages nor generations for the log. */
+    BlockResult inStore() {
+        return new BlockResult(block, status, reason, -1, 0, crc32c, from);
     }
 
     /** The result with the host page, where it has one at the end. */

@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,7 +93,7 @@ final class Operations {
 
     /** True while a unit moves bytes from or to device pages. */
     boolean deviceBusy() {
-        return underWay(OperationKind.LOAD_BACK) + underWay(OperationKind.WRITE_BACK) + doubtful.size() > 0;
+        return !doubtful.isEmpty() || units.values().stream().anyMatch(unit -> unit.stream == Stream.DEVICE);
     }
 
     /** True when another operation waits for one of these pages. */
@@ -159,6 +160,23 @@ final class Operations {
         }
     }
 
+    /** The engine whose pages it reads has gone: what has not left them never will. */
+    void engineGone(Copy copy) {
+        copy.engineGone();
+        settle(copy);
+    }
+
+    /** Copies that wait for a page of the agent's own wait no longer when none can come free. */
+    void giveUpOnBounce() {
+        if (desk.bounce.stuck()) {
+            for (Session session : all()) {
+                if (session.hasPending() && !session.ready()) {
+                    abandon(session, OperationReason.NO_ROOM);
+                }
+            }
+        }
+    }
+
     /** A session that never began is forgotten; its caller has said so. */
     void remove(Session session) {
         session.become(Session.State.ENDED);
@@ -203,6 +221,7 @@ final class Operations {
                 sessions.remove(one.operation);
                 one.end();
                 one.become(Session.State.ENDED);
+                quarantine.ended(one);
                 onEnd.accept(one);
             }
         }
@@ -219,7 +238,7 @@ final class Operations {
                 if (session == null) {
                     break;
                 }
-                List<Item> batch = session.takeUnit(desk.limits.units().blocks());
+                List<Item> batch = session.takeUnit(session.unitBlocks(desk.limits.units().blocks()));
                 long unit = desk.nextUnit();
                 units.put(unit, new Unit(session, batch, session.stream(batch.getFirst())));
                 underWay.merge(kind, 1, Integer::sum);
@@ -244,15 +263,26 @@ final class Operations {
 
     /** The session of that kind whose turn it is; null when none has anything to move. */
     private @Nullable Session next(OperationKind kind) {
-        Session first = firstPending(lane(kind));
-        return first == null && kind == OperationKind.LOAD_BACK ? firstPending(outside) : first;
+        Session first = firstReady(lane(kind));
+        return first == null && kind == OperationKind.LOAD_BACK ? firstReady(outside) : first;
     }
 
-    private static @Nullable Session firstPending(Deque<Session> lane) {
-        while (!lane.isEmpty() && !lane.getFirst().hasPending()) {
-            lane.removeFirst();
+    /** Those that wait for a page of the agent's own let those go first that need none; among themselves they keep their order. */
+    private @Nullable Session firstReady(Deque<Session> lane) {
+        for (Iterator<Session> each = lane.iterator(); each.hasNext();) {
+            Session session = each.next();
+            if (!session.hasPending()) {
+                each.remove();
+            } else if (session.ready() && !(session instanceof Copy copy && copy.savesNext() && copySaves())) {
+                return session;
+            }
         }
-        return lane.peekFirst();
+        return null;
+    }
+
+    /** Copies have one unit at a time in the stream of saves: it is the write-backs' first. */
+    private boolean copySaves() {
+        return units.values().stream().anyMatch(unit -> unit.stream == Stream.DEVICE && unit.session instanceof Copy);
     }
 
     private Deque<Session> lane(Session session) {
@@ -268,17 +298,24 @@ final class Operations {
     }
 
     /** A unit has come to rest. One that is not under way changes nothing, except that pages in quarantine may come back. */
-    void unitEnded(long unit, List<UnitResult> results, Stream from) {
+    void unitEnded(long unit, List<UnitResult> told, Stream from) {
         Unit ended = units.get(unit);
         if (ended == null || from != ended.stream) {
-            late(unit, results, from);
+            late(unit, told, from);
             return;
         }
         units.remove(unit);
         underWay.merge(ended.session.kind(), -1, Integer::sum);
+        if (ended.session instanceof Copy copy && told.size() != ended.items.size()) {
+            copy.mismatch();
+        }
+        // Of a copy that is told of more or fewer blocks than it has, nobody knows which result is whose.
+        List<UnitResult> results = ended.session instanceof Copy && told.size() != ended.items.size() ? List.of() : told;
         boolean known = IntStream.range(0, ended.items.size()).noneMatch(i -> result(results, i).status() == BlockStatus.UNKNOWN);
         if (known) {
-            quarantine.liftBefore(unit, ended.session.kind());
+            if (from == Stream.DEVICE && ended.session.kind() != OperationKind.LOAD_BACK) {
+                quarantine.liftSavesBefore(unit);
+            }
             endDoubtful(unit, ended.session.kind());
             endUnit(unit, ended, results);
         } else if (ended.session.kind() == OperationKind.LOAD_BACK) {
@@ -298,7 +335,7 @@ final class Operations {
             } else if (session.kind() == OperationKind.LOAD_BACK) {
                 session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
             } else {
-                session.unknown(ended.items.get(i), quarantine.open(unit, session.kind(), ended.stream));
+                session.unknown(ended.items.get(i), quarantine.open(unit, session, ended.stream));
             }
         }
         session.unitIdle();

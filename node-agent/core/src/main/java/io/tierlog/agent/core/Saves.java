@@ -21,8 +21,8 @@ import java.util.function.Predicate;
 
 /**
  * Engines that want sealed blocks on the host now. Whether a block is written back is the controller's to decide: it is asked by an event, and the
- * call is answered when each block serves, when the write-back of it has ended without that, or when the controller has refused it and nothing else
- * brings it.
+ * call is answered when each block serves, when the write-back of it has ended without that, when a copy has taken it past the host to a colder
+ * tier, or when the controller has refused it and nothing else brings it.
  *
  * <p>For the core's one thread.
  */
@@ -133,6 +133,22 @@ final class Saves {
         if (brings(session) && !open.isEmpty()) {
             for (Item item : session.items) {
                 settle(session.namespace, item.block.key(), session.kind() == OperationKind.WRITE_BACK, item.reason());
+            }
+        } else if (session instanceof Copy copy && copy.fromDevice() && !open.isEmpty()) {
+            copy.items.forEach(item -> settleColder(copy.namespace, item));
+        }
+    }
+
+    /** A mark has sent the block past the host: it is saved where the policy wants it. */
+    private void settleColder(String namespace, Item item) {
+        if (!isOnItsWay(namespace, item.block.key())) {
+            BlockAnswer answer = new BlockAnswer(item.done(), item.done() ? OperationReason.COMPLETED : item.reason());
+            for (String name : List.copyOf(open.keySet())) {
+                Save save = open.get(name);
+                if (save != null && save.asked.namespace().equals(namespace) && save.waitsFor(item.block.key())) {
+                    save.blocks.put(item.block.key(), Optional.of(answer));
+                    close(name, save);
+                }
             }
         }
     }

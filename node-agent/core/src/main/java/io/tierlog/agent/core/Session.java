@@ -131,10 +131,32 @@ abstract sealed class Session permits Prefetch, WriteBack, BackUp, ToDevice, Cop
         }
     }
 
+    /** The next block that has not begun to move; there is one. */
+    Item nextPending() {
+        skipSettled();
+        return items.get(next);
+    }
+
+    /** Whether the next block has what it needs to begin to move. What most kinds need they have from the start. */
+    boolean ready() {
+        return true;
+    }
+
+    /** Takes what a block needs to begin to move; false when there is nothing of it left. */
+    boolean takeFor(Item item) {
+        return true;
+    }
+
+    /** Largest number of blocks in its next unit, where units have at most {@code most}. */
+    int unitBlocks(int most) {
+        return most;
+    }
+
     /** The next blocks that one port moves, at most {@code most}. */
     List<Item> takeUnit(int most) {
         List<Item> batch = new ArrayList<>(Math.min(most, items.size()));
-        while (batch.size() < most && hasPending() && (batch.isEmpty() || stream(items.get(next)) == stream(batch.getFirst()))) {
+        while (batch.size() < most && hasPending() && (batch.isEmpty() || stream(items.get(next)) == stream(batch.getFirst()))
+                && takeFor(items.get(next))) {
             Item item = items.get(next++);
             item.begin();
             batch.add(item);
@@ -143,7 +165,7 @@ abstract sealed class Session permits Prefetch, WriteBack, BackUp, ToDevice, Cop
         return batch;
     }
 
-    /** Another source is tried for a block that came to nothing. */
+    /** A block has to move once more: from another source, or further on. */
     void again(Item item) {
         item.again();
         next = Math.min(next, items.indexOf(item));

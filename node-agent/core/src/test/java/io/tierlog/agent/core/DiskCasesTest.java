@@ -208,7 +208,7 @@ class DiskCasesTest {
         FakePorts.Unit unit = world.ports.only(Kind.DISK_WRITE);
         world.ports.end(unit, 1, OperationReason.IO);
         world.on(FakePorts.input(unit, List.of(new AgentInput.UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 77, 9))));
-        assertEquals(OperationReason.IO, world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.heard.event(CopyFailed.class).reason());
         world.endAll(Kind.DISK_DROP);
         assertEquals(List.of(20L, 0), List.of(world.disk().freeBlocks(), world.ports.disk.size()));
     }
@@ -251,9 +251,15 @@ class DiskCasesTest {
     void copiesBetweenOtherTiersAreRefused() {
         World world = World.withDisk(31, 20);
         CopyBlocks good = world.copyCommand(prompt, onHost(world));
-        world.command(new CopyBlocks(
-                good.envelope(), good.header(), good.operation(), Tier.DISK, Tier.STORE, good.namespace(), good.blocks(), null));
-        assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
+        for (List<Tier> pair : List.of(
+                List.of(Tier.STORE, Tier.DISK), List.of(Tier.DISK, Tier.DISK), List.of(Tier.HOST, Tier.HOST), List.of(Tier.DISK, Tier.HOST),
+                List.of(Tier.DEVICE, Tier.HOST), List.of(Tier.UNKNOWN, Tier.STORE), List.of(Tier.HOST, Tier.UNKNOWN))) {
+            world.command(new CopyBlocks(
+                    good.envelope(), world.header(), world.operation(), pair.getFirst(), pair.getLast(), good.namespace(), good.blocks(), null));
+            assertEquals(OperationReason.UNSUPPORTED, world.heard.last(CommandRefused.class).reason());
+        }
+        assertEquals(7, world.heard.events(CommandRefused.class).size());
+        assertEquals(List.of(), world.ports.units);
     }
 
     // --- drops

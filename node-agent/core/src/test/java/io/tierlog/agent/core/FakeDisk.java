@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+
 import io.tierlog.agent.core.AgentInput.FoundOnDisk;
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
@@ -54,6 +56,7 @@ final class FakeDisk {
         if (FakePorts.crc(page) != write.crc32c()) {
             return FakePorts.failed(OperationReason.CHECKSUM);
         }
+        assertArrayEquals(FakePorts.content(namespace, key), page, () -> "wrong content written to the disk under " + key);
         Held there = held.get(FakePorts.name(namespace, key));
         if (there != null) {
             return new UnitResult(BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, there.crc32c, there.generation);
@@ -126,6 +129,14 @@ final class FakeDisk {
             throw new IllegalArgumentException("not there: block " + index);
         }
         there.bytes[5] ^= 4;
+    }
+
+    /** One bit of the block flips where it lies, if it is there. */
+    void rot(String namespace, Bytes key) {
+        Held there = held.get(FakePorts.name(namespace, key));
+        if (there != null) {
+            there.bytes[9] ^= 2;
+        }
     }
 
     /** One bit of some block flips. */

@@ -14,20 +14,27 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.WaitExpired;
 import io.tierlog.schemas.event.WriteBackDone;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Guards that no other case shows: without one of them, its test here fails and no other does. Blocks of 2 tokens. */
 class GuardCasesTest {
@@ -197,5 +204,150 @@ class GuardCasesTest {
         assertEquals(List.of(), world.heard.events(WaitExpired.class));
         world.advance(100);
         assertTrue(world.heard.event(WaitExpired.class).waitedMs() >= 200);
+    }
+
+    /** I2: two units of 2 blocks and one of 1; the first ends without saying how, and is known idle while the others still move. */
+    @Test
+    void aDestinationIsNobodysBeforeItsOperationHasEnded() {
+        World world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 2, 1)));
+        world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
+        world.writeBack("r", prompt, 0, 0, 1, 2, 3, 4);
+        world.end(Kind.SAVE, 0, OperationReason.UNKNOWN);
+        world.end(Kind.SAVE, Integer.MAX_VALUE); // later in the same stream: the first is idle too
+        assertEquals(List.of(), world.heard.events(WriteBackDone.class));
+        assertEquals(List.of(2L, 26L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
+
+        world.endAll(Kind.SAVE);
+        assertEquals(3, world.heard.event(WriteBackDone.class).blocks().stream().filter(b -> b.status() == BlockStatus.ARRIVED).count());
+        assertEquals(List.of(0L, 28L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
+    }
+
+    /** I2 on the disk: what the disk contradicts itself about, or is known idle of, is not dropped while its operation goes on. */
+    @Test
+    void aCopyThatFailedIsNobodysBeforeItsOperationHasEnded() {
+        AgentLimits limits = AgentLimits.defaults().with(new AgentLimits.Units(1, 1, 1, 1, 1)).with(new AgentLimits.Disk(3, 1, 10));
+        World world = new World(31, 31, 20, limits, World.Past.none());
+        world.on(new AgentInput.DiskFound(List.of(), true));
+        world.register();
+        world.attach();
+        world.copy(prompt, onHost(world, prompt, 0, 1, 2, 3, 4).reversed());
+        List<FakePorts.Unit> units = List.copyOf(world.ports.of(Kind.DISK_WRITE));
+        assertEquals(3, units.size());
+        world.on(world.ports.end(units.get(1), 0, OperationReason.UNKNOWN));
+        world.on(FakePorts.input(units.get(1), List.of(FakePorts.failed(OperationReason.IO)))); // known idle
+        world.ports.end(units.get(0), 1, OperationReason.IO);
+        world.on(FakePorts.input(units.get(0), List.of(new AgentInput.UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 77, 9))));
+        assertEquals(List.of(1L, 0L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()));
+        assertEquals(List.of(), world.ports.of(Kind.DISK_DROP));
+
+        world.endAll(Kind.DISK_WRITE);
+        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.heard.event(CopyFailed.class).reason());
+        assertEquals(List.of(0L, 4L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()), "what was begun");
+        world.endAll(Kind.DISK_DROP);
+        assertEquals(List.of(0L, 20L), List.of(world.disk().servingBlocks(), world.disk().freeBlocks()));
+    }
+
+    // --- A7
+
+    /** {plain, adapter} x {offload off, on} x {prefix cache on, off}. */
+    static List<Map<String, String>> a7Configurations() {
+        List<Map<String, String>> all = new ArrayList<>();
+        for (String adapter : List.of("", "a")) {
+            for (String offload : List.of("off", "on")) {
+                for (String cache : List.of("on", "off")) {
+                    all.add(Map.of("adapter", adapter, "kv-offload", offload, "prefix-cache", cache));
+                }
+            }
+        }
+        return all;
+    }
+
+    private static long attach(World world, String session, Map<String, String> configuration) {
+        world.on(new AgentInput.SessionOpened(world.call(), session, "engine-1"));
+        return register(world, session, configuration);
+    }
+
+    private static long register(World world, String session, Map<String, String> configuration) {
+        long call = world.call();
+        world.on(new AgentInput.BuffersRegistered(call, session, 31, FakePorts.BLOCK_BYTES, World.DIGEST, configuration));
+        return call;
+    }
+
+    /** A7: an engine that comes before its agent is on the log, after it, or again, is told to the log with all its options. */
+    @ParameterizedTest
+    @MethodSource("a7Configurations")
+    void a7NoOptionIsLostOnAnyStartPath(Map<String, String> configuration) {
+        World before = new World(31, 31, AgentLimits.defaults());
+        attach(before, "s1", configuration);
+        assertEquals(List.of(), before.heard.events(EngineAttached.class));
+        before.register();
+        assertEquals(configuration, before.heard.event(EngineAttached.class).configuration());
+
+        World after = new World(31, 31, AgentLimits.defaults());
+        after.register();
+        attach(after, "s1", configuration);
+        assertEquals(configuration, after.heard.event(EngineAttached.class).configuration());
+
+        World again = new World(31, 31, AgentLimits.defaults());
+        again.register();
+        attach(again, "s1", Map.of("adapter", "another"));
+        again.on(new AgentInput.SessionClosed("s1", true));
+        attach(again, "s2", configuration);
+        assertEquals(configuration, again.heard.last(EngineAttached.class).configuration());
+    }
+
+    /** A7: a pool that is registered twice is registered once; with other options it is refused and not half taken over. */
+    @ParameterizedTest
+    @MethodSource("a7Configurations")
+    void a7TheSameSessionCannotChangeItsOptions(Map<String, String> configuration) {
+        World world = new World(31, 31, AgentLimits.defaults());
+        world.register();
+        attach(world, "s1", configuration);
+        for (Map<String, String> other : a7Configurations()) {
+            long call = register(world, "s1", other);
+            if (other.equals(configuration)) {
+                assertEquals(new Heard.Done(), world.heard.reply(call, Heard.Done.class));
+            } else {
+                assertEquals(Refusal.BAD_ARGUMENT, world.heard.reply(call, Heard.Refused.class).refusal());
+            }
+        }
+        assertEquals(configuration, world.heard.event(EngineAttached.class).configuration());
+    }
+
+    // --- C7
+
+    /**
+     * C7: what moves to the disk and off the host is a copy and a drop that relies on it. The drop is refused for a pin, and comes late once more
+     * when the pin has ended and the journal forgot it; so does the copy: nothing leaves, nothing is written.
+     */
+    @Test
+    void c7ALateMoveIsNeverRun() {
+        AgentLimits forgetful = AgentLimits.defaults().with(new AgentLimits.Bounds(64, 64, 64, 64, 2));
+        World world = new World(31, 31, 20, forgetful, World.Past.none());
+        world.on(new AgentInput.DiskFound(List.of(), true));
+        world.register();
+        world.attach();
+        world.compute("warm", prompt, 0, 0, 1, 2, 3, 4);
+        String writeBack = writtenBack(world, "warm", prompt, 0, 1, 2, 3, 4);
+        BlockResult deepest = world.heard.last(WriteBackDone.class).blocks().getLast();
+        CopyBlocks copy = world.copyCommand(prompt, List.of(deepest));
+        world.command(copy);
+        world.endAll(Kind.DISK_WRITE);
+        DropBlocks drop = world.dropCommand(prompt, List.of(deepest), Tier.DISK);
+        world.command(drop);
+        assertEquals(OperationReason.PINNED, world.heard.event(DropFailed.class).reason());
+
+        world.releasePins(writeBack);
+        world.command(world.dropCommand(prompt, List.of(), Tier.STORE));
+        world.command(world.dropCommand(prompt, List.of(), Tier.STORE));
+        int said = world.heard.events(CommandRefused.class).size();
+        world.command(drop);
+        world.command(copy);
+        List<CommandRefused> refused = world.heard.events(CommandRefused.class);
+        assertEquals(List.of(OperationReason.STALE_COMMAND, OperationReason.STALE_COMMAND),
+                refused.subList(said, refused.size()).stream().map(CommandRefused::reason).toList());
+        assertEquals(List.of(26L, 1L), List.of(world.free(), world.disk().servingBlocks()));
+        assertEquals(List.of(), world.ports.of(Kind.DISK_WRITE));
+        assertEquals(1, world.heard.events(CopyDone.class).size());
     }
 }

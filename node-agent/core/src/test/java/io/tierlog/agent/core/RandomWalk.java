@@ -4,10 +4,13 @@ package io.tierlog.agent.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.agent.core.FakePorts.Unit;
+import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
@@ -17,6 +20,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.CopyOrigin;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.RefuseSave;
@@ -82,8 +86,9 @@ final class RandomWalk {
         AgentLimits limits = AgentLimits.defaults()
                 .with(new AgentLimits.Units(1 + random.nextInt(3), 2, 2, 2, 2))
                 .with(new AgentLimits.Disk(2, 2, 1 + random.nextInt(4)))
-                .with(new AgentLimits.Bounds(64, 5, 10, 64, 100_000));
-        hostPages = 6 + random.nextInt(20);
+                .with(new AgentLimits.Bounds(64, 5, 10, 64, 100_000))
+                .withBounceBlocks(random.nextInt(5));
+        hostPages = random.nextInt(12) == 0 ? 0 : 6 + random.nextInt(20);
         diskBlocks = random.nextInt(4) == 0 ? 0 : 1 + random.nextInt(24);
         world = new World(WalkingEngine.pages(), hostPages, diskBlocks, limits, past);
         engine = new WalkingEngine(world, random);
@@ -162,10 +167,25 @@ final class RandomWalk {
             case 2 -> rot();
             case 3 -> world.heard.congested = random.nextInt(3) == 0;
             case 4 -> spoilTheDisk();
+            case 5, 6 -> loseSources();
             default -> engine.connect();
         }
         if (random.nextInt(3) > 0) {
             engine.connect();
+        }
+    }
+
+    /** Copies on the disk rot that have been read and are being written to the store; another copy will find out. */
+    private void loseSources() {
+        List<Bytes> onTheirWay = world.ports.of(Kind.WRITE).stream()
+                .flatMap(unit -> unit.objects().stream())
+                .filter(object -> object.hostPage() >= hostPages)
+                .map(StoreTransfers.PageObject::key)
+                .toList();
+        List<PagedBlock> copies = book.deepestFirst().stream().filter(copy -> onTheirWay.contains(copy.block().key())).toList();
+        if (!copies.isEmpty()) {
+            copies.forEach(copy -> world.ports.disk.rot("m", copy.block().key()));
+            send(new CopyBlocks(world.envelope(), world.header(), world.operation(), Tier.DISK, Tier.STORE, "m", copies, null));
         }
     }
 
@@ -180,7 +200,10 @@ final class RandomWalk {
     }
 
     private void rot() {
-        int page = random.nextInt(hostPages);
+        if (world.ports.host.length == 0) {
+            return;
+        }
+        int page = random.nextInt(world.ports.host.length);
         boolean busy = world.ports.units.stream()
                 .anyMatch(unit -> unit.kind() == Kind.LOAD || unit.kind() == Kind.WRITE || unit.kind() == Kind.DISK_WRITE);
         if (!busy) {
@@ -207,7 +230,29 @@ final class RandomWalk {
         if (how == 11 && arrive < unit.size()) {
             doubtful.add(unit);
         }
-        deliver(world.ports.end(unit, arrive, why));
+        AgentInput ended = world.ports.end(unit, arrive, why);
+        if (random.nextInt(40) == 0) {
+            doubtful.add(unit);
+            ended = miscounted(unit, ended);
+        }
+        deliver(ended);
+    }
+
+    /** The port names fewer or more results than it was asked for. */
+    private AgentInput miscounted(Unit unit, AgentInput ended) {
+        List<UnitResult> results = switch (ended) {
+            case AgentInput.CopiesEnded e -> e.results();
+            case AgentInput.StoreUnitEnded e -> e.results();
+            case AgentInput.DiskUnitEnded e -> e.results();
+            default -> throw new IllegalArgumentException("no unit of blocks: " + ended);
+        };
+        List<UnitResult> wrong = new ArrayList<>(results);
+        if (random.nextBoolean()) {
+            wrong.removeLast();
+        } else {
+            wrong.add(results.getFirst());
+        }
+        return FakePorts.input(unit, wrong);
     }
 
     private void deliver(AgentInput completion) {
@@ -278,8 +323,10 @@ final class RandomWalk {
             case RequestSubmitted e -> onSubmitted(e);
             case BlocksSealed e -> {
                 sealed.computeIfAbsent(e.request() + "/" + e.attempt(), any -> new ArrayList<>()).add(e);
-                if (random.nextInt(4) == 0) {
-                    send(writeBack(e.request(), e.attempt(), List.of(e)));
+                switch (random.nextInt(6)) {
+                    case 0 -> send(writeBack(e.request(), e.attempt(), List.of(e)));
+                    case 1 -> send(copyFromDevice(e, e.blocks()));
+                    default -> { }
                 }
             }
             case RequestFinished e -> onFinished(e);
@@ -320,8 +367,18 @@ final class RandomWalk {
             var header = world.header();
             send(new ReleaseRequest(world.envelope(), header, e.request(), e.attempt()));
         } else if (random.nextInt(10) > 0) {
+            if (random.nextInt(3) == 0) { // what is marked goes first
+                List<PagedBlock> first = blocks.getFirst().blocks();
+                send(copyFromDevice(blocks.getFirst(), first.subList(0, 1 + random.nextInt(first.size()))));
+            }
             send(writeBack(e.request(), e.attempt(), blocks));
         }
+    }
+
+    private Command copyFromDevice(BlocksSealed e, List<PagedBlock> blocks) {
+        Tier target = random.nextBoolean() ? Tier.DISK : Tier.STORE;
+        CopyOrigin origin = new CopyOrigin(e.request(), e.attempt(), e.root());
+        return new CopyBlocks(world.envelope(), world.header(), world.operation(), Tier.DEVICE, target, "m", blocks.reversed(), origin);
     }
 
     /** Writes some of it back, and refuses the rest; or some of each, or nothing. */
@@ -400,6 +457,11 @@ final class RandomWalk {
         if (random.nextBoolean() && !onDisk.isEmpty()) {
             int from = random.nextInt(onDisk.size());
             List<PagedBlock> some = onDisk.subList(from, Math.min(onDisk.size(), from + 1 + random.nextInt(4)));
+            if (random.nextInt(2) == 0) {
+                send(new CopyBlocks(
+                        world.envelope(), world.header(), world.operation(), Tier.DISK, Tier.STORE, "m", List.copyOf(some), null));
+                return;
+            }
             Tier relies = List.of(Tier.STORE, Tier.UNKNOWN, Tier.HOST, Tier.DISK).get(random.nextInt(4));
             send(new DropBlocks(world.envelope(), world.header(), world.operation(), Tier.DISK, "m", List.copyOf(some), relies));
         } else if (!placed.isEmpty()) {
@@ -408,7 +470,9 @@ final class RandomWalk {
     }
 
     private Command copy(List<BlockResult> some) {
-        return new CopyBlocks(world.envelope(), world.header(), world.operation(), Tier.HOST, Tier.DISK, "m", paged(some), null);
+        Tier target = random.nextInt(3) > 0 ? Tier.DISK : Tier.STORE;
+        CopyOrigin origin = random.nextBoolean() || some.isEmpty() ? null : new CopyOrigin("", 0, some.getFirst().block().key());
+        return new CopyBlocks(world.envelope(), world.header(), world.operation(), Tier.HOST, target, "m", paged(some), origin);
     }
 
     private void dropFromTheHost(BlockResult one) {

@@ -26,6 +26,7 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.CopyOrigin;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ReleasePins;
@@ -39,6 +40,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One agent core between a scripted engine and a scripted controller. After every input the core's tables are checked. Whatever a unit moves
@@ -62,7 +64,7 @@ final class World {
 
     /** One life of a node: what outlives the process is handed in. */
     World(int devicePages, int hostPages, int diskBlocks, AgentLimits limits, Past past) {
-        ports = new FakePorts(devicePages, hostPages, past.store(), past.disk());
+        ports = new FakePorts(devicePages, hostPages + limits.bounceBlocks(), past.store(), past.disk());
         incarnation = past.lives() + 1;
         heard.incarnation = incarnation;
         operations = past.lives() * OPERATIONS_PER_LIFE;
@@ -402,6 +404,13 @@ final class World {
                 blocks.stream().map(b -> new PagedBlock(b.block(), b.page(), b.generation(), b.crc32c())).toList(), null);
     }
 
+    /** A copy between any two tiers; of blocks of that request when they are on the device. */
+    CopyBlocks copyCommand(Prompt prompt, Tier source, Tier target, List<PagedBlock> blocks, @Nullable CopyOrigin origin) {
+        String operation = operation();
+        CommandHeader header = header();
+        return new CopyBlocks(envelope(), header, operation, source, target, prompt.namespace(), blocks, origin);
+    }
+
     /** Commands copies to the disk and returns the operation. */
     String copy(Prompt prompt, List<BlockResult> blocks) {
         CopyBlocks command = copyCommand(prompt, blocks);
@@ -479,6 +488,8 @@ final class World {
         assertEquals(0, core.disk().pinCount(), "pins on disk");
         assertEquals(0, core.status().devicePins(), "device pins");
         assertEquals(0, core.status().activeOperations(), "operations");
+        AgentStatus.Bounce bounce = core.status().bounce();
+        assertEquals(bounce.pages(), bounce.free(), () -> "pages of the agent's own: " + bounce);
         assertEquals(0, core.status().waitingRequests(), "waiting");
     }
 }

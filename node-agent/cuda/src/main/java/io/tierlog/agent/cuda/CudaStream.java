@@ -9,6 +9,7 @@ import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceStream;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import jcuda.driver.CUDA_MEMCPY2D;
 import jcuda.driver.CUmemorytype;
 import jcuda.driver.CUresult;
@@ -38,7 +39,7 @@ final class CudaStream implements DeviceStream {
     }
 
     /** Makes a stream that does not wait for the default one; called inside the context. */
-    static CudaStream create(CudaMemory.Room room, Direction direction, java.util.function.Consumer<CudaStream> onClose) throws DeviceFault {
+    static CudaStream create(CudaMemory.Room room, Direction direction, Consumer<CudaStream> onClose) throws DeviceFault {
         CUstream stream = new CUstream();
         room.context().check(JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING), "cuStreamCreate", "a stream");
         try {

@@ -2,6 +2,7 @@
 package io.tierlog.agent.disk;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -199,7 +200,7 @@ public final class FileSegmentIo implements SegmentIo {
         try {
             lockFile.close();
         } catch (IOException e) {
-            throw new java.io.UncheckedIOException("the lock of " + directory + " cannot be given back", e);
+            throw new UncheckedIOException("the lock of " + directory + " cannot be given back", e);
         }
     }
 

@@ -4,6 +4,7 @@ package io.tierlog.agent.disk;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -210,7 +211,7 @@ public final class MemorySegmentIo implements SegmentIo {
 
         private Image open() throws IOException {
             if (closed) {
-                throw new java.nio.channels.ClosedChannelException();
+                throw new ClosedChannelException();
             }
             return image;
         }

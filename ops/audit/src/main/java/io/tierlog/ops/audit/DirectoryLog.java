@@ -2,13 +2,16 @@
 package io.tierlog.ops.audit;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -76,11 +79,12 @@ public final class DirectoryLog implements LogSource {
     @Override
     public LogSource.Stream open(String topic, int partition) {
         Path folder = folder(topic, partition);
-        try (java.util.stream.Stream<Path> files = Files.list(folder)) {
-            // Segments are called by their first offset, in twenty digits.
-            List<Path> segments = files.filter(file -> file.toString().endsWith(".log")).sorted().toList();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.log")) {
+            List<Path> segments = new ArrayList<>();
+            files.forEach(segments::add);
+            Collections.sort(segments); // They are called by their first offset, in twenty digits.
             return new SegmentStream(segments);
-        } catch (IOException | UncheckedIOException e) {
+        } catch (IOException | DirectoryIteratorException e) {
             throw new AuditException("cannot read " + folder + ": " + e.getMessage(), "may this user read it?", e);
         }
     }

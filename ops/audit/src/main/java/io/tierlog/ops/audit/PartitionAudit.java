@@ -4,6 +4,7 @@ package io.tierlog.ops.audit;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.events.Codec;
+import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
@@ -12,7 +13,9 @@ import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.event.Event;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -92,6 +95,7 @@ final class PartitionAudit {
         if (event == null) {
             invariants.unreadable(partition, entry.place.offset());
         } else {
+            checkKey(side.topic, entry, event.envelope().aggregate());
             side.chain.accept(entry.place, event.envelope(), entry.crc);
             invariants.event(partition, entry.place.offset(), event);
         }
@@ -105,10 +109,31 @@ final class PartitionAudit {
             return;
         }
         lastDecision = entry.place;
+        checkKey(side.topic, entry, decision.envelope().aggregate());
         side.chain.accept(entry.place, decision.envelope(), entry.crc);
         invariants.decision(partition, entry.place.offset(), decision);
         fold.map(f -> f.fold(decision)).ifPresent(wrong -> say("I13", side.topic, entry.place, wrong));
         ear.decided(entry.place.offset(), decision);
+    }
+
+    /** A record is filed under what it is about; no chain speaks of keys. */
+    private void checkKey(String topic, Entry<?> entry, String aggregate) {
+        byte[] key = entry.key;
+        if (key == null) {
+            say(Finding.BYTES, topic, entry.place, "it has no key, and it is about " + aggregate);
+        } else if (!isKeyOf(key, aggregate)) {
+            say(Finding.BYTES, topic, entry.place, "its key is " + new String(key, StandardCharsets.UTF_8) + ", and it is about " + aggregate);
+        }
+    }
+
+    /** Compared character by character first: nothing is made for a record whose key is right and plain ASCII. */
+    private static boolean isKeyOf(byte[] key, String aggregate) {
+        int at = 0;
+        while (at < key.length && at < aggregate.length() && key[at] == aggregate.charAt(at)) {
+            at++;
+        }
+        boolean same = at == key.length && at == aggregate.length();
+        return same || Arrays.equals(key, Partitions.key(aggregate));
     }
 
     private void violated(Violation v) {
@@ -121,7 +146,8 @@ final class PartitionAudit {
     }
 
     /** A record, or why it is none. */
-    private record Entry<F extends WireRecord>(Place place, @Nullable F value, int crc, String unreadable) {}
+    @SuppressWarnings("ArrayRecordComponent") // Passed on once, never compared.
+    private record Entry<F extends WireRecord>(Place place, byte @Nullable [] key, @Nullable F value, int crc, String unreadable) {}
 
     /** One topic of the partition. */
     private final class Side<F extends WireRecord> implements AutoCloseable {
@@ -193,8 +219,8 @@ final class PartitionAudit {
             byte[] value = data.value();
             ear.read(1, value == null ? 0 : value.length);
             return switch (reader.read(value)) {
-                case Reading.Decoded<F> good -> new Entry<>(where, good.value(), crc(value), "");
-                case Reading.Unreadable<F> bad -> new Entry<>(where, null, 0, bad.reason() + ", " + bad.detail());
+                case Reading.Decoded<F> good -> new Entry<>(where, data.key(), good.value(), crc(value), "");
+                case Reading.Unreadable<F> bad -> new Entry<>(where, data.key(), null, 0, bad.reason() + ", " + bad.detail());
             };
         }
 

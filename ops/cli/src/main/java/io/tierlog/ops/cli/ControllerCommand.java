@@ -8,6 +8,9 @@ import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.ControllerException;
 import io.tierlog.controller.streams.InputPosition;
 import io.tierlog.controller.streams.StreamsTuning;
+import io.tierlog.controller.streams.api.ApiConfig;
+import io.tierlog.controller.streams.api.ApiException;
+import io.tierlog.controller.streams.api.ApiLimits;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,6 +65,24 @@ final class ControllerCommand implements Callable<Integer> {
             paramLabel = "PORT",
             description = "Port for /metrics and /health, 0 for any free one (default: ${DEFAULT-VALUE}).")
     int httpPort = 8080;
+
+    @Option(
+            names = "--api-listen",
+            paramLabel = "HOST:PORT",
+            description = "Where operators come in over HTTP, or 'none' (default: ${DEFAULT-VALUE}).")
+    String apiListen = "127.0.0.1:8081";
+
+    @Option(names = "--grpc-listen", paramLabel = "HOST:PORT", description = "Where operators come in over gRPC (default: nowhere).")
+    @Nullable String grpcListen;
+
+    @Option(
+            names = "--api-tokens",
+            paramLabel = "FILE",
+            description = "Who may come in: lines of reader|operator NAME sha256:HEX (default: whoever reaches the address).")
+    @Nullable Path apiTokens;
+
+    @Option(names = "--api-insecure", description = "Let operators in from other machines without tokens.")
+    boolean apiInsecure;
 
     @Option(names = "--commit-interval-ms", paramLabel = "MS", description = "Time between two transactions (default: ${DEFAULT-VALUE}).")
     int commitIntervalMs = StreamsTuning.DEFAULTS.commitIntervalMs();
@@ -120,6 +141,13 @@ final class ControllerCommand implements Callable<Integer> {
                 .commands(commands)
                 .tickMs(tickMs)
                 .skipInputs(skips);
+        if (!apiListen.equals("none")) {
+            Optional<ApiConfig.Endpoint> grpc = Optional.ofNullable(grpcListen).map(ApiConfig.Endpoint::parse);
+            builder.api(new ApiConfig(
+                    ApiConfig.Endpoint.parse(apiListen), grpc, Optional.ofNullable(apiTokens), apiInsecure, ApiLimits.DEFAULTS));
+        } else if (grpcListen != null) {
+            throw new IllegalArgumentException("--grpc-listen needs --api-listen: over gRPC a migration is asked for, over HTTP it is followed");
+        }
         cluster.registry().ifPresent(builder::registry);
         if (instanceId != null) {
             builder.instanceId(instanceId);
@@ -130,7 +158,7 @@ final class ControllerCommand implements Callable<Integer> {
     private static ControllerApp start(ControllerConfig config) {
         try {
             return ClusterOptions.checked(() -> ControllerApp.start(config));
-        } catch (ControllerException e) {
+        } catch (ControllerException | ApiException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         }
     }
@@ -139,13 +167,24 @@ final class ControllerCommand implements Callable<Integer> {
         return "http://" + httpHost + ":" + app.httpPort();
     }
 
+    private String apiUrl(ControllerApp app) {
+        return "http://" + new ApiConfig.Endpoint(ApiConfig.Endpoint.parse(apiListen).host(), app.apiPort());
+    }
+
     private String ready(ControllerApp app) throws Exception {
         return switch (format) {
-            case text -> "Controller is up, metrics at " + url(app) + "/metrics. Ctrl-C stops it.";
+            case text -> "Controller is up, metrics at " + url(app) + "/metrics"
+                    + (app.apiPort() < 0 ? "" : ", operators at " + apiUrl(app)) + ". Ctrl-C stops it.";
             case json -> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("event", "ready");
                 line.put("http", url(app));
+if (app.apiPort() >= 0) {
+                    line.put("api", apiUrl(app));
+                }
+                if (app.grpcPort() >= 0) {
+                    line.put("grpcPort", app.grpcPort());
+                }
                 line.put("pid", ProcessHandle.current().pid());
                 yield new ObjectMapper().writeValueAsString(line);
             }

@@ -5,6 +5,11 @@ import io.tierlog.ops.bench.BenchCommand;
 import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
+import io.tierlog.ops.cli.operate.DrainCommand;
+import io.tierlog.ops.cli.operate.GroupsCommand;
+import io.tierlog.ops.cli.operate.MarksCommand;
+import io.tierlog.ops.cli.operate.MigrateCommand;
+import io.tierlog.ops.cli.operate.NodesCommand;
 import io.tierlog.ops.simulation.ScenarioCommand;
 import io.tierlog.ops.simulation.swarm.SimulateCommand;
 import java.io.IOException;
@@ -41,7 +46,13 @@ import picocli.CommandLine.UnmatchedArgumentException;
             BrokerCommand.class,
             ControllerCommand.class,
             DemoCommand.class,
+            DrainCommand.class,
             EngineCommand.class,
+            GroupsCommand.class,
+            MarksCommand.class,
+            MigrateCommand.class,
+            NodesCommand.class,
+            PolicyCommand.class,
             ScenarioCommand.class,
             SimulateCommand.class,
             TopicsCommand.class

@@ -52,7 +52,7 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
             List<ContentOracle> oracles = IntStream.range(0, config.workload().tenants().size())
                     .mapToObj(tenant -> new ContentOracle(config.namespace(tenant)))
                     .toList();
-            return new Shared(config, new Tally(config.nodes().size()), new MissLedger(config), new IdealCache(), oracles, background);
+            return new Shared(config, new Tally(config.nodes().size(), config.workload().tenants()), new MissLedger(config), new IdealCache(), oracles, background);
         }
     }
 

@@ -13,13 +13,14 @@ import java.util.function.ToLongFunction;
  * What a run gave.
  *
  * @param nodes numbers of each node
+ * @param tenants numbers of each tenant
  * @param ideal what an infinite cache would have given, and what stood in the way
  * @param refusals calls that agents refused, by call and status
  * @param firstWrong the first block with wrong content: its key, page and offset
  * @param elapsedMs from the first request to the end of the last
  */
 public record RunReport(
-        List<Node> nodes, Ideal ideal, Latencies latencies, Map<String, Long> refusals, Optional<String> firstWrong, long elapsedMs) {
+        List<Node> nodes, List<Tenant> tenants, Ideal ideal, Latencies latencies, Map<String, Long> refusals, Optional<String> firstWrong, long elapsedMs) {
     /**
      * Numbers of one node.
      *
@@ -42,6 +43,21 @@ public record RunReport(
             int resubmitted,
             int lostSessions,
             PoolEnd pool) {}
+
+    /**
+     * Numbers of one tenant.
+     *
+     * @param name its name
+     * @param requests requests served
+     * @param blockAccesses blocks of their prompts
+     * @param hits where those that were reused came from
+     */
+    public record Tenant(String name, int requests, long blockAccesses, Hits hits) {
+        /** Share of the accesses that were hits. */
+        public double hitRatio() {
+            return blockAccesses == 0 ? 0 : (double) hits.total() / blockAccesses;
+        }
+    }
 
     /** Device pages at the end of the run; {@code held} should be 0. */
     public record PoolEnd(int pages, int cached, int held) {}
@@ -67,6 +83,7 @@ public record RunReport(
 
     public RunReport {
         nodes = List.copyOf(nodes);
+        tenants = List.copyOf(tenants);
         refusals = Map.copyOf(refusals);
     }
 
@@ -140,6 +157,13 @@ public record RunReport(
         new TreeMap<>(refusals).forEach(refused::put);
         ObjectNode perNode = json.putObject("nodes");
         nodes.forEach(node -> perNode.set(node.name, json(node)));
+        ObjectNode perTenant = json.putObject("tenants");
+        tenants.forEach(tenant -> perTenant
+                .putObject(tenant.name)
+                .put("requests", tenant.requests)
+                .put("block_accesses", tenant.blockAccesses)
+                .put("hit_ratio", tenant.hitRatio())
+                .set("hits", json(tenant.hits)));
         return json;
     }
 

@@ -16,6 +16,7 @@ final class Tally {
 
     private final long startNanos = System.nanoTime();
     private final List<Counts> nodes = new ArrayList<>();
+    private final List<RunReport.Tenant> tenants = new ArrayList<>();
     private final Histogram answer = histogram();
     private final Histogram ready = histogram();
     private final Histogram load = histogram();
@@ -25,7 +26,8 @@ final class Tally {
     private long ideal;
     private long beyondIdeal;
 
-    Tally(int nodeCount) {
+    Tally(int nodeCount, List<String> tenantNames) {
+        tenantNames.forEach(name -> tenants.add(new RunReport.Tenant(name, 0, 0, Hits.NONE)));
         for (int i = 0; i < nodeCount; i++) {
             nodes.add(new Counts());
         }
@@ -54,6 +56,14 @@ final class Tally {
         counts.accesses += outcome.request().accesses();
         counts.hits = counts.hits.plus(outcome.hits());
         counts.computed += outcome.computed();
+        RunReport.Tenant tenant = tenants.get(outcome.request().tenant());
+        tenants.set(
+                outcome.request().tenant(),
+                new RunReport.Tenant(
+                        tenant.name(),
+                        tenant.requests() + 1,
+                        tenant.blockAccesses() + outcome.request().accesses(),
+                        tenant.hits().plus(outcome.hits())));
         ideal += outcome.ideal();
         beyondIdeal += outcome.beyondIdeal();
         record(answer, outcome.times().answer());
@@ -133,6 +143,7 @@ final class Tally {
         }
         return new RunReport(
                 reports,
+                tenants,
                 new RunReport.Ideal(ideal, beyondIdeal, ledger.settle()),
                 new RunReport.Latencies(Latency.of(answer), Latency.of(ready), Latency.of(load), Latency.of(firstToken)),
                 refusals,

@@ -4,6 +4,7 @@ package io.tierlog.ops.mutants;
 import io.tierlog.ops.mutants.Mutant.Killer;
 import java.io.File;
 import java.io.IOException;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -175,7 +176,7 @@ final class Laboratory {
         Files.createDirectories(place.resolve("source"));
         Files.writeString(source, edited.get());
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        java.io.StringWriter said = new java.io.StringWriter();
+        StringWriter said = new StringWriter();
         try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
             List<String> options = List.of("-d", classes.toString(), "-cp", path(setup.classPath()), "-parameters", "-proc:none", "-nowarn");
             boolean good = compiler.getTask(said, files, null, options, null, files.getJavaFileObjects(source)).call();

@@ -16,6 +16,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -31,7 +32,7 @@ import java.util.concurrent.Future;
 final class MutantsMain {
     private static final String USAGE = """
             Usage: ops/mutants/run [--list] [--take=N] [--seed=S] [--jobs=N] [--seconds=N] [NAME...]
-            Takes out one guard of the cores after the other, and fails when no test notices.
+            Takes out one guard after the other, and fails when no test notices.
               --list       say what there is, and run nothing
               --take=N     run N of them, chosen by the seed (default: all)
               --seed=S     another seed chooses others (default: 0)
@@ -40,6 +41,9 @@ final class MutantsMain {
                            without a mutant; tests that take longer have noticed (default: 60)
               NAME         run those of these names, or whose names begin so
             """;
+
+    /** What is mutated: the cores, and what keeps a few of their promises below them. */
+    static final List<String> MODULES = List.of("controller/core", "node-agent/core", "node-agent/app", "events");
 
     private final Path root;
     private final PrintStream out;
@@ -150,7 +154,7 @@ final class MutantsMain {
                 Outcome outcome = one.get();
                 outcomes.add(outcome);
                 out.printf("%-8s %-50s %-8s %5.1f s  %s%n",
-                        outcome.verdict() == Verdict.SURVIVED ? "SURVIVED" : outcome.verdict().name().toLowerCase(java.util.Locale.ROOT),
+                        outcome.verdict() == Verdict.SURVIVED ? "SURVIVED" : outcome.verdict().name().toLowerCase(Locale.ROOT),
                         outcome.mutant().name(), outcome.mutant().guards(), outcome.took().toMillis() / 1_000.0, cut(outcome.detail()));
             }
         } catch (ExecutionException e) {
@@ -163,15 +167,15 @@ final class MutantsMain {
         return detail.length() > 160 ? detail.substring(0, 160) + " ..." : detail;
     }
 
-    /** The cores and their tests, then everything that this process runs with: their libraries, JUnit, the simulator. */
+    /** What is mutated and its tests, then everything that this process runs with: their libraries, JUnit, the simulator. */
     private List<Path> classPath() {
         Set<Path> path = new LinkedHashSet<>();
-        for (String core : List.of("controller/core", "node-agent/core")) {
-            Path tests = root.resolve(core).resolve("target/test-classes");
+        for (String module : MODULES) {
+            Path tests = root.resolve(module).resolve("target/test-classes");
             if (!Files.isDirectory(tests)) {
                 throw new MutantsException("there is no " + tests + ": the tests are not built");
             }
-            path.add(root.resolve(core).resolve("target/classes"));
+            path.add(root.resolve(module).resolve("target/classes"));
             path.add(tests);
         }
         Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).forEach(path::add);

@@ -95,7 +95,7 @@ final class AgentFold {
         if (operation.fills()) {
             e.pages().forEach(page -> host.reserve(page, e.operation()));
         } else if (operation.reads()) {
-            e.pages().forEach(page -> host.read(e.namespace(), page, 1));
+            read(operation, 1);
         }
         if (started.put(e.operation(), operation) != null) {
             findings.say(Invariant.I2, "operation " + e.operation() + " starts twice");
@@ -114,12 +114,21 @@ final class AgentFold {
         if (operation.fills()) {
             filled(operation, ending);
         } else if (operation.reads()) {
-            for (PagedBlock page : operation.pages) {
-                host.read(operation.namespace, page, -1);
-            }
+            read(operation, -1);
             copied(operation, ending);
         } else if (operation.kind == OperationKind.DROP) {
             dropped(ending);
+        }
+    }
+
+    /** What has no page is read from the disk; pages of the device are not named. */
+    private void read(Started operation, int more) {
+        for (PagedBlock page : operation.pages) {
+            if (page.page() < 0) {
+                disk.read(operation.namespace, page, more);
+            } else {
+                host.read(operation.namespace, page, more);
+            }
         }
     }
 
@@ -140,8 +149,13 @@ final class AgentFold {
     private void copied(Started operation, Ending ending) {
         for (BlockResult result : ending.blocks()) {
             if (result.status() == BlockStatus.ARRIVED) {
-                host.checkContent(operation.namespace, result);
-                if (operation.kind == OperationKind.COPY) {
+                if (result.source() == Tier.DISK) {
+                    disk.checkContent(operation.namespace, result);
+                } else if (result.source() == Tier.HOST) {
+                    host.checkContent(operation.namespace, result);
+                }
+                // What is in the store has no generation.
+                if (operation.kind == OperationKind.COPY && result.generation() > 0) {
                     disk.serve(operation.namespace, paged(result));
                 }
             }

@@ -49,8 +49,9 @@ final class HostPages {
         if (page == null) {
             return;
         }
-        // A page whose block has failed goes back when its stream is idle, before its operation ends: whether it was that shows when the end names
-        // it.
+        if (page.operation != null) {
+            findings.say(Invariant.I2, "page " + block.page() + " is given to " + operation + " before " + page.operation + " has had its end");
+        }
         Resident.Copy copy = page.copy;
         if (copy != null && copy.page == block.page() && copy.generation == page.generation
                 && (copy.serves || copy.readers > 0)) {

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** All tables of one node. Slow and obvious. Lives for one check. */
 final class NodeTables {
@@ -136,10 +137,11 @@ final class NodeTables {
                 leaving += state == CopyState.LEAVING || state == CopyState.COPYING ? 1 : 0;
             }
         }
-        same(Invariant.I4, used, tier.usedBlocks(), "used blocks of " + tier);
-        same(Invariant.I4, leaving, tier.leavingBlocks(), "leaving blocks of " + tier);
-        same(Invariant.I12, count(OperationKind.DROP, tier.tier()), tier.drops(), "drops of " + tier);
-        same(Invariant.I12, inProgress.stream().filter(o -> isLeaving(o) && o.from() == tier.tier()).count(), tier.copies(), "copies of " + tier);
+        same(Invariant.I4, used, tier.usedBlocks(), () -> "used blocks of " + tier);
+        same(Invariant.I4, leaving, tier.leavingBlocks(), () -> "leaving blocks of " + tier);
+        same(Invariant.I12, count(OperationKind.DROP, tier.tier()), tier.drops(), () -> "drops of " + tier);
+        long copying = inProgress.stream().filter(o -> isLeaving(o) && o.from() == tier.tier()).count();
+        same(Invariant.I12, copying, tier.copies(), () -> "copies of " + tier);
     }
 
     /** Whether it is a copy whose source is to leave. */
@@ -167,14 +169,15 @@ final class NodeTables {
         SharesRow row = node.shares();
         for (GroupRow group : row == null ? List.<GroupRow>of() : row.groups()) {
             for (GroupTierRow said : group.tiers()) {
-                long[] use = groups.remove(group.group() + " on " + said.tier());
-                same(Invariant.I4, use == null ? 0 : use[0], said.usedBlocks(), "used blocks of group " + group.group() + " on " + said.tier());
-                same(Invariant.I4, use == null ? 0 : use[1], said.leavingBlocks(), "leaving blocks of group " + group.group() + " on " + said.tier());
+                String what = group.group() + " on " + said.tier();
+                long[] use = groups.remove(what);
+                same(Invariant.I4, use == null ? 0 : use[0], said.usedBlocks(), () -> "used blocks of group " + what);
+                same(Invariant.I4, use == null ? 0 : use[1], said.leavingBlocks(), () -> "leaving blocks of group " + what);
             }
         }
-        groups.forEach((what, use) -> same(Invariant.I4, use[0], 0, "used blocks of group " + what));
-        namespaces.forEach((key, tiers) -> tiers.forEach((tier, used) -> same(Invariant.I4, used, saidOf(key, tier), "used blocks of " + key
-                + " on " + tier)));
+        groups.forEach((what, use) -> same(Invariant.I4, use[0], 0, () -> "used blocks of group " + what));
+        namespaces.forEach((key, tiers) ->
+                tiers.forEach((tier, used) -> same(Invariant.I4, used, saidOf(key, tier), () -> "used blocks of " + key + " on " + tier)));
     }
 
     private long saidOf(RowKey.Namespace key, Tier tier) {
@@ -198,7 +201,7 @@ final class NodeTables {
         });
         copies.forEach((key, row) -> {
             Integer counted = children.remove(key);
-            same(Invariant.I13, counted == null ? 0 : counted, row.children(), "children of " + key);
+            same(Invariant.I13, counted == null ? 0 : counted, row.children(), () -> "children of " + key);
         });
         children.forEach((key, counted) -> say.that(Invariant.I13, counted + " copies extend " + key + ", which has no row"));
     }
@@ -217,7 +220,7 @@ final class NodeTables {
         });
         held.forEach((block, count) -> {
             Integer counted = holds.remove(block);
-            same(Invariant.I1, counted == null ? 0 : counted, count, "holds of block " + block);
+            same(Invariant.I1, counted == null ? 0 : counted, count, () -> "holds of block " + block);
         });
         holds.forEach((block, counted) -> say.that(Invariant.I1, "block " + block + " is to be held " + counted + " times and is not"));
     }
@@ -250,9 +253,9 @@ final class NodeTables {
         });
     }
 
-    private void same(Invariant invariant, long counted, long said, String what) {
+    private void same(Invariant invariant, long counted, long said, Supplier<String> what) {
         if (counted != said) {
-            say.that(invariant, what + " are said to be " + said + " and are " + counted);
+            say.that(invariant, what.get() + " are said to be " + said + " and are " + counted);
         }
     }
 }

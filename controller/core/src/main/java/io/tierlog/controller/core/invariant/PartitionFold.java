@@ -14,6 +14,7 @@ import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.PolicyPublished;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -138,13 +139,7 @@ final class PartitionFold {
                 opened = true;
             }
             case TimeAdvanced f -> advance(f);
-            case PolicyAdopted f -> {
-                if (f.version() <= policyVersion) {
-                    findings.say(Invariant.I13, "policy version " + f.version() + " comes after " + policyVersion);
-                }
-                policyVersion = f.version();
-                policy = f.policy();
-            }
+            case PolicyAdopted f -> adopt(f, cause);
             case InputSkipped f -> {
                 if (f.offset() != cause.offset) {
                     findings.say(Invariant.I13, "it skips offset " + f.offset() + " and answers offset " + cause.offset);
@@ -156,6 +151,28 @@ final class PartitionFold {
                 }
             }
             default -> ofNode(decision, cause);
+        }
+    }
+
+    /**
+     * A policy in force is the one that was published, and newer than the one before. Nobody numbers what the relay carries, but decisions are
+     * chained: where the two differ it is the event that was changed.
+     */
+    private void adopt(PolicyAdopted f, Cause cause) {
+        if (f.version() <= policyVersion) {
+            findings.say(Invariant.I13, "policy version " + f.version() + " comes after " + policyVersion);
+        }
+        policyVersion = f.version();
+        policy = f.policy();
+        switch (cause.event) {
+            case null -> {}
+            case PolicyPublished e -> {
+                if (e.version() != f.version() || !e.policy().equals(f.policy())) {
+                    findings.sayOfEvent(Invariant.I13, cause.offset, "it publishes policy version " + e.version() + ", and the decision that answers it"
+                            + " adopts version " + f.version() + (e.policy().equals(f.policy()) ? "" : " with other content"));
+                }
+            }
+            default -> findings.say(Invariant.I13, "it adopts a policy, and the event that it answers publishes none");
         }
     }
 

@@ -96,6 +96,28 @@ final class RowTables {
         }
     }
 
+    /** What stands in the order of leaving is a leaf, and stands where it belongs. */
+    void order(RowKey.Order key) {
+        RowKey.Copy of = new RowKey.Copy(aggregate, key.namespace(), key.tier(), key.block());
+        PlacementRow row = tables.get(Rows.PLACEMENTS, of);
+        boolean its = row != null && (key.group().isEmpty() || key.group().equals(row.group()));
+        if (row == null || !its || !NodeTables.isLeaf(row) || !TableInvariants.orderOf(of, row, key.group()).equals(key)) {
+            say.that(Invariant.I13, "the order of leaving has " + key + ", and the copy is " + row);
+        }
+    }
+
+    /** A request that has a lease in this life has one that goes on, and it is its own. */
+    void request(RowKey.Text key, RequestRow row) {
+        String id = row.lease();
+        if (id == null || row.incarnation() != node.incarnation() || !node.alive()) {
+            return;
+        }
+        LeaseRow lease = tables.get(Rows.LEASES, new RowKey.Text(aggregate, id));
+        if (lease == null || lease.incarnation() != node.incarnation() || !lease.request().equals(key.id()) || lease.attempt() != row.attempt()) {
+            say.that(Invariant.I5, "request " + key.id() + " has lease " + id + ", which is not its own");
+        }
+    }
+
     void operation(RowKey.Text key, OperationRow row) {
         if (!NodeTables.isUnfinished(row) && !row.blocks().isEmpty()) {
             say.that(Invariant.I12, "operation " + key.id() + " has ended as " + row.state() + " and still has " + row.blocks().size() + " blocks");

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * What the tables of a partition say twice, held one against the other: counts against rows (I4, I12), holds against leases and backups
  * (I1), requests against their leases (I5), children against parents and the order of leaving against the leaves (I13).
  *
- * <p>{@link #check} looks at all of it; {@link #sample} at a bounded number of rows at a time, going round, each with what is next to it.
+ * <p>{@link #check} looks at all of it; {@link #sample} at a bounded number of rows at a time, going round, each with what is next to it;
+ * {@link #row} at one.
  * Both read through ranges and gets, so they do on any {@link Tables}, and write nothing. Without state.
  */
 public final class TableInvariants {
@@ -41,6 +42,39 @@ public final class TableInvariants {
             }
         }
         return found;
+    }
+
+    /**
+     * Looks at one row and at what is right beside it; nothing when it is not there. Whoever does so for each row that an input has touched finds at
+     * once what {@link #check} finds by counting later, as far as single rows show it.
+     *
+     * @param table of the row
+     * @param key of the row, one of that table's
+     */
+    public static List<Violation> row(Tables tables, int partition, Table<?, ?> table, RowKey<?> key) {
+        NodeRow node = tables.get(Rows.NODES, new RowKey.Aggregate(key.aggregate()));
+        if (node == null) {
+            return List.of();
+        }
+        List<Violation> found = new ArrayList<>(0);
+        RowTables rows = new RowTables(tables, key.aggregate(), node, say(found, partition, key.aggregate()));
+        switch (key) {
+            case RowKey.Aggregate _ -> rows.node();
+            case RowKey.Copy copy -> visit(tables, Rows.PLACEMENTS, copy, rows::copy);
+            case RowKey.Order order -> visit(tables, Rows.ORDER, order, (place, _) -> rows.order(place));
+            case RowKey.Text text when table == Rows.OPERATIONS -> visit(tables, Rows.OPERATIONS, text, rows::operation);
+            case RowKey.Text text when table == Rows.LEASES -> visit(tables, Rows.LEASES, text, rows::lease);
+            case RowKey.Text text when table == Rows.REQUESTS -> visit(tables, Rows.REQUESTS, text, rows::request);
+            default -> {}
+        }
+        return found;
+    }
+
+    private static <K extends RowKey<K>, V extends WireRecord> void visit(Tables tables, Table<K, V> table, K key, BiConsumer<K, V> visit) {
+        V row = tables.get(table, key);
+        if (row != null) {
+            visit.accept(key, row);
+        }
     }
 
     /** Where a sample goes on. */

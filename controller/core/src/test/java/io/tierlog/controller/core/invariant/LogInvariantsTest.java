@@ -3,6 +3,7 @@ package io.tierlog.controller.core.invariant;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.tierlog.controller.core.Policies;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
@@ -12,6 +13,7 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
@@ -27,6 +29,7 @@ import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SweepAdvanced;
@@ -34,7 +37,10 @@ import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.Tick;
 import java.util.List;
@@ -92,17 +98,23 @@ class LogInvariantsTest {
         Block other = new Block(0, Story.key(9), Bytes.EMPTY);
         OperationStarted stolen = new OperationStarted(Story.OPEN, "x", OperationKind.PREFETCH, Story.SPACE, List.of(
                 new PagedBlock(other, 1, 2, 0)));
+        PagedBlock onDisk = new PagedBlock(Story.B0, -1, 5, 77);
         BlocksEvicted read = new BlocksEvicted(Story.OPEN, Tier.HOST, Story.SPACE, RemovalReason.PRESSURE, List.of(Story.PAGES.get(1)));
         BlocksEvicted hole = new BlocksEvicted(Story.OPEN, Tier.HOST, Story.SPACE, RemovalReason.PRESSURE, List.of(Story.PAGES.get(0)));
         return Stream.of(
                 of("a destination page in two hands", new Story().after(InputTaken.class, 0, stolen, new InputTaken(Story.OPEN)), Invariant.I2,
-                        "events@4"),
+                        "events@3"),
                 of("blocks in a page that was not taken", new Story().with(OperationStarted.class, 0, e -> new OperationStarted(e.envelope(),
                         e.operation(), e.kind(), e.namespace(), List.of(Story.PAGES.get(0)))), Invariant.I2, "events@3"),
                 of("a page of an old generation", new Story().after(InputTaken.class, 1, new OperationStarted(Story.OPEN, "x",
                         OperationKind.PREFETCH, Story.SPACE, List.of(new PagedBlock(other, 2, 0, 0)))), Invariant.I2, "events@6"),
                 of("a source page that is evicted", new Story().after(InputTaken.class, 1, read), Invariant.I3, "events@6"),
                 of("a source page that is given away", new Story().after(InputTaken.class, 1, stolen), Invariant.I3, "events@6"),
+                of("a copy on the disk that leaves while it is read", new Story().after(NodeSeen.class, 0,
+                        new BlocksRecovered(Story.OPEN, Tier.DISK, Story.SPACE, List.of(onDisk), 0), new InputTaken(Story.OPEN),
+                        new OperationStarted(Story.OPEN, "x", OperationKind.COPY, Story.SPACE, List.of(onDisk)), new InputTaken(Story.OPEN),
+                        new BlocksEvicted(Story.OPEN, Tier.DISK, Story.SPACE, RemovalReason.PRESSURE, List.of(onDisk)), new InputTaken(Story.OPEN)),
+                        Invariant.I3, "events@11"),
                 of("a serving page that is given away", new Story().after(LeaseEnded.class, 0, stolen), Invariant.I4, "events@5"),
                 of("a page beyond the capacity", new Story().after(LeaseEnded.class, 0, new OperationStarted(Story.OPEN, "x",
                         OperationKind.PREFETCH, Story.SPACE, List.of(new PagedBlock(other, 4, 1, 0)))), Invariant.I4, "events@5"),
@@ -192,6 +204,27 @@ class LogInvariantsTest {
                 of("an event that is passed over", new Story().without(InputTaken.class, 0), Invariant.I13, "decisions@5"),
                 of("a node that nobody registered", new Story().with(InputTaken.class, 0, f -> new InputTaken(nobody)), Invariant.I13, "decisions@5"),
                 of("time that goes backwards", new Story().after(InputTaken.class, 0, new Tick(CLOCK, 10), new TimeAdvanced(CLOCK, 10, 1),
-                        new Tick(CLOCK, 11), new TimeAdvanced(CLOCK, 9, 2)), Invariant.I13, "decisions@7"));
+                        new Tick(CLOCK, 11), new TimeAdvanced(CLOCK, 9, 2)), Invariant.I13, "decisions@7"),
+                of("a policy with another version than was published", policy(new PolicyPublished(CLOCK, 2, Policies.INITIAL)), Invariant.I13,
+                        "events@3"),
+                of("a policy with other content than was published", policy(new PolicyPublished(CLOCK, 1, copying(!Policies.INITIAL.copyToDisk()))),
+                        Invariant.I13, "events@3"),
+                of("a policy that nobody published", policy(new Tick(CLOCK, 10)), Invariant.I13, "decisions@6"));
+    }
+
+    @Test
+    void aPolicyThatWasPublishedIsAdopted() {
+        assertEquals(List.of(), policy(new PolicyPublished(CLOCK, 1, Policies.INITIAL)).until(PolicyAdopted.class, 0).tell(false));
+    }
+
+    /** After the start of the fetch version 1 is adopted, and this was said before. */
+    private static Story policy(Event said) {
+        return new Story().after(InputTaken.class, 0, said, new PolicyAdopted(CLOCK, 1, Policies.INITIAL));
+    }
+
+    private static Policy copying(boolean toDisk) {
+        Policy p = Policies.INITIAL;
+        return new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(), toDisk,
+                p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), p.migration());
     }
 }

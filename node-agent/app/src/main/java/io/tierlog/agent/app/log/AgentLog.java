@@ -5,6 +5,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -45,8 +46,8 @@ public record AgentLog(KafkaAccess access, Topics topics, int partitions, Codec 
                 "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis())));
         KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         try {
-            consumer.assign(java.util.List.of(partition));
-            consumer.seekToEnd(java.util.List.of(partition));
+            consumer.assign(List.of(partition));
+            consumer.seekToEnd(List.of(partition));
             // seekToEnd is lazy: the position is what pins the end down.
             consumer.position(partition);
             return consumer;

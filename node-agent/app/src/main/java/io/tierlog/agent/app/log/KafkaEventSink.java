@@ -7,6 +7,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -104,7 +105,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     /** Waits for what is on its way, for five seconds at most, and gives the connections back. */
     @Override
     public void close() {
-        producer.close(java.time.Duration.ofMillis(END_MS));
+        producer.close(Duration.ofMillis(END_MS));
     }
 
     private void send(String aggregate, byte[] value) {

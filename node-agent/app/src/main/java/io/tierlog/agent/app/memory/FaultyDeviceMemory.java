@@ -2,6 +2,7 @@
 package io.tierlog.agent.app.memory;
 
 import io.tierlog.agent.core.copy.Allocation;
+import io.tierlog.agent.core.copy.Copy;
 import io.tierlog.agent.core.copy.CopyPlan;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.agent.core.port.DeviceEvent;
@@ -165,7 +166,7 @@ public final class FaultyDeviceMemory implements DeviceMemory {
             try {
                 check(Call.ENQUEUE_HALF);
             } catch (DeviceFault fault) {
-                List<io.tierlog.agent.core.copy.Copy> half = plan.copies().subList(0, (plan.copies().size() + 1) / 2);
+                List<Copy> half = plan.copies().subList(0, (plan.copies().size() + 1) / 2);
                 stream.enqueue(new CopyPlan(half));
                 throw fault;
             }

@@ -21,8 +21,9 @@ import java.util.List;
  *   generations/NAMESPACE/FAN/NUMBER      empty; the highest number counts, lower ones are removed by whoever makes a higher one
  * </pre>
  *
- * <p>Safe for use by several threads and processes: a floor never falls. The price: a directory is listed for every object written. On NFS a client
- * may see a floor made elsewhere as late as it caches directories (acdirmax, 60 s by default); within that time a generation may be given again.
+ * <p>Safe for use by several threads and processes: a floor never falls. The price: a directory is listed twice for every object
+ * written, and more often only while it changes. On NFS a client may see a floor made elsewhere as late as it caches directories (acdirmax, 60 s by
+ * default); within that time a generation may be given again.
  */
 final class GenerationFloors {
     private static final String NUMBER = "\\d{1,18}";

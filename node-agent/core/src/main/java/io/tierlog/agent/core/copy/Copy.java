@@ -2,6 +2,7 @@
 package io.tierlog.agent.core.copy;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * One copy as a device takes it: so many bytes between a device place and a host place. The direction is the stream's. Immutable.
@@ -62,7 +63,7 @@ public sealed interface Copy {
 
         @Override
         public List<Linear> runs() {
-            return java.util.stream.IntStream.range(0, rows)
+            return IntStream.range(0, rows)
                     .mapToObj(row -> new Linear(device.plus(row * pitch.device()), host.plus(row * pitch.host()), rowBytes))
                     .toList();
         }

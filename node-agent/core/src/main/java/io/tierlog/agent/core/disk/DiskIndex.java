@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedSet;
+import java.util.function.Supplier;
 
 /**
  * The copies on the disk of the node: one at most per block, which states they are in, who pinned them, and which others extend them.
@@ -268,21 +269,23 @@ public final class DiskIndex {
                 pinned += copy.pins.size();
                 seen.merge(copy.state, 1, Integer::sum);
                 boolean hasLeft = copy.state == DiskState.LEAVING || copy.state == DiskState.QUARANTINED;
-                require(hasLeft || !copy.told, "what extends others, " + copy);
+                require(hasLeft || !copy.told, () -> "what extends others, " + copy);
                 if (!copy.told && !copy.block.parent().isEmpty()) {
                     children.merge(copy.block.parent(), 1, Integer::sum);
                 }
-                require(copy.pins.isEmpty() || copy.state == DiskState.SERVING || copy.state == DiskState.LEAVING, "pins of " + copy);
-                require(copy.state != DiskState.SERVING || copy.generation > 0, "generation of " + copy);
-                copy.pins.forEach(name -> require(pins.getOrDefault(name, new LinkedHashSet<>()).contains(copy), name + " on " + copy));
+                require(copy.pins.isEmpty() || copy.state == DiskState.SERVING || copy.state == DiskState.LEAVING, () -> "pins of " + copy);
+                require(copy.state != DiskState.SERVING || copy.generation > 0, () -> "generation of " + copy);
+                copy.pins.forEach(name -> require(pins.getOrDefault(name, new LinkedHashSet<>()).contains(copy), () -> name + " on " + copy));
             }
-            require(children.equals(space.children), "children " + space.children + ", seen " + children);
+            require(children.equals(space.children), () -> "children " + space.children + ", seen " + children);
         }
         for (DiskState state : DiskState.values()) {
-            require(seen.getOrDefault(state, 0) == count(state), "counted " + count(state) + " copies " + state + ", seen " + seen);
+            require(seen.getOrDefault(state, 0) == count(state), () -> "counted " + count(state) + " copies " + state + ", seen " + seen);
         }
-        require(copies == size && size <= capacity, "counted " + size + " copies, seen " + copies + ", capacity " + capacity);
-        require(pinned == pinCount, "counted " + pinCount + " pins, seen " + pinned);
+        int copiesSeen = copies;
+        long pinsSeen = pinned;
+        require(copies == size && size <= capacity, () -> "counted " + size + " copies, seen " + copiesSeen + ", capacity " + capacity);
+        require(pinned == pinCount, () -> "counted " + pinCount + " pins, seen " + pinsSeen);
     }
 
     /** All copies; for tests and for a sample now and then. */
@@ -292,9 +295,9 @@ public final class DiskIndex {
         return all;
     }
 
-    private static void require(boolean holds, String what) {
+    private static void require(boolean holds, Supplier<String> what) {
         if (!holds) {
-            throw new IllegalStateException("Disk index broken: " + what);
+            throw new IllegalStateException("Disk index broken: " + what.get());
         }
     }
 }

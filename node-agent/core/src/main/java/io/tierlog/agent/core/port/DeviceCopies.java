@@ -6,6 +6,9 @@ import java.util.List;
 /**
  * Copies between the device pages of the engine and the host pages of the agent.
  *
+ * <p>A host page is one of the HOST tier, or one of the agent's own, whose numbers follow: {@code Registration.hostBlocks} and up. Ports make no
+ * difference.
+ *
  * <p>Both calls queue one bounded unit of work and return at once. The unit's completion, {@code AgentInput.CopiesEnded}, is posted only when the
  * stream is idle for that unit, also when it failed: no byte moves afterwards. Units of one direction end in the order they were queued.
  */

@@ -10,6 +10,8 @@ import java.util.List;
  * unit: no byte of it moves afterwards. A unit for which there is no room in the queue ends with QUEUE_FULL for all its blocks, one that was not
  * begun when the port closed with CANCELLED.
  *
+ * <p>A host page is one of the HOST tier, or one of the agent's own, whose numbers follow.
+ *
  * <p>A copy on the disk is named by namespace, key and generation; the generation rises at every write of the same key, also over restarts.
  */
 public interface DiskTransfers {

@@ -6,7 +6,8 @@ import java.util.List;
 
 /**
  * Transfers between host pages and the shared store. Every call returns at once; completions arrive as {@code AgentInput.StoreProbed} and
- * {@code AgentInput.StoreUnitEnded}. No byte of a unit moves after its completion.
+ * {@code AgentInput.StoreUnitEnded}. No byte of a unit moves after its completion. A host page is one of the HOST tier, or one of the agent's own,
+ * whose numbers follow.
  */
 public interface StoreTransfers {
     /** One block: its key, the host page, and for writes the checksum the page must have (0 for reads). */

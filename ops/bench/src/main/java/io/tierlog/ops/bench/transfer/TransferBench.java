@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -78,7 +79,7 @@ public final class TransferBench {
     }
 
     private Optional<Fio> fio(Workplace place) throws IOException, InterruptedException {
-        if (config.tiers().equals(java.util.Set.of(Tier.device))) {
+        if (config.tiers().equals(Set.of(Tier.device))) {
             return Optional.empty();
         }
         Optional<Fio> fio = Fio.find();

@@ -5,8 +5,10 @@ import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.OutputFormat;
+import io.tierlog.ops.cli.PolicyFile;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.WritePolicy;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -72,6 +74,18 @@ public final class DemoCommand implements Callable<Integer> {
             description = "WRITE_BACK (at the end of a request), WRITE_THROUGH or WRITE_THROUGH_SELECTIVE (default: ${DEFAULT-VALUE}).")
     WritePolicy writePolicy = WritePolicy.WRITE_BACK;
 
+    @Option(
+            names = "--policy",
+            paramLabel = "FILE",
+            description = "Policy document (YAML) to go by, instead of the flags that set single fields of one: groups, quotas, routes and all.")
+    @Nullable Path policy;
+
+    @Option(
+            names = "--series",
+            paramLabel = "FILE",
+            description = "Write how full each tier was over time, as the agents said it, as CSV: ms, node, tier, used, pins, capacity (blocks).")
+    @Nullable Path series;
+
     @Option(names = "--host-high", paramLabel = "SHARE", description = "Host water level at which relief starts (default: ${DEFAULT-VALUE}).")
     double hostHigh = 0.90;
 
@@ -114,15 +128,15 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--controller-kills",
             paramLabel = "N",
-            description = "With --processes: kill -9 the controller N times at random moments, and start it again (default: ${DEFAULT-VALUE})."
-                    + " A trace is then replayed at 4 times its pace, unless --speed says otherwise.")
+            description = "With --processes: kill -9 the controller N times, at random from 20 %% to 80 %% of the requests, and start it again"
+                    + " (default: ${DEFAULT-VALUE}). A trace is then replayed at 4 times its pace, unless --speed says otherwise.")
     int controllerKills;
 
     @Option(
             names = "--agent-kills",
             paramLabel = "N",
-            description = "With --processes: kill -9 agents N times at random moments, one node after the other, and start them again"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description = "With --processes: kill -9 agents N times, at random from 20 %% to 80 %% of the requests, one node after the other,"
+                    + " and start them again (default: ${DEFAULT-VALUE}).")
     int agentKills;
 
     @Option(names = "--keep", description = "Keep the log, the state and the store afterwards, and say where they are.")
@@ -149,11 +163,23 @@ public final class DemoCommand implements Callable<Integer> {
             if (processes) {
                 return run.inProcesses(spec.commandLine().getOut(), spec.commandLine().getErr());
             }
-            return EngineCommand.print(run.here(), format, spec.commandLine().getOut());
+            DemoReport report = run.here();
+            if (series != null && report.log().isPresent()) {
+                SeriesFile.write(series, report.log().get().levels().samples());
+            }
+            return EngineCommand.print(report, format, spec.commandLine().getOut());
         }
     }
 
+    /** The policy of the run: the document's, or that of the flags. */
+    Policy policy() {
+        return policy != null
+                ? PolicyFile.load(policy)
+                : new Policy(prefetchThreshold, writePolicy, hostHigh, hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true, null);
+    }
+
     private void check() {
+        policy();
         require(nodes >= 1 && nodes <= 64, "--nodes must be 1 to 64, not " + nodes);
         require(partitions >= 1 && partitions <= 1024, "--partitions must be 1 to 1024, not " + partitions);
         require(prefetchThreshold >= 0, "--prefetch-threshold must be 0 or more, not " + prefetchThreshold);

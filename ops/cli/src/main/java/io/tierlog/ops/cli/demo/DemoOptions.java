@@ -44,6 +44,13 @@ public final class DemoOptions {
     long seed = ConversationParameters.defaults().seed();
 
     @Option(
+            names = "--flood",
+            paramLabel = "N",
+            description = "One more tenant floods the generated workload: N requests for each of the others', all with long prompts that nobody"
+                    + " asks again (default: ${DEFAULT-VALUE}).")
+    int flood;
+
+    @Option(
             names = "--speed",
             paramLabel = "X",
             description = "Replay at X times the workload's own pace, 0 for as fast as --concurrency allows (default: 12 for a trace, which"
@@ -101,10 +108,19 @@ public final class DemoOptions {
             if (requests != null && requests < 1) {
                 throw new CliError("--requests must be 1 or more, not " + requests, "leave it out to replay everything", CliError.BAD_INPUT);
             }
+            if (trace != null && flood > 0) {
+                throw new CliError("--flood goes with the generated workload, not with --trace", "leave one of them out", CliError.BAD_INPUT);
+            }
             if (trace != null) {
                 return TraceFile.read(trace, requests == null ? OptionalInt.empty() : OptionalInt.of(requests));
             }
-            ConversationParameters parameters = ConversationParameters.defaults().withSeed(seed).withRequests(GENERATED_REQUESTS);
+            if (flood < 0 || flood > 100) {
+                throw new CliError("--flood must be 0 to 100, not " + flood, "leave it out for a workload without one", CliError.BAD_INPUT);
+            }
+            ConversationParameters parameters = ConversationParameters.defaults()
+                    .withSeed(seed)
+                    .withRequests(GENERATED_REQUESTS)
+                    .withFlood(flood);
             return ConversationWorkload.of(requests == null ? parameters : parameters.withRequests(requests));
         } catch (TraceError e) {
             throw new CliError(
@@ -185,6 +201,7 @@ public final class DemoOptions {
         }
         arguments.addAll(List.of(
                 "--seed", String.valueOf(seed),
+                "--flood", String.valueOf(flood),
                 "--route", route.name(),
                 "--bytes-per-block", blockBytes() + "B",
                 "--prefill-us-per-token", String.valueOf(prefillMicrosPerToken),

@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.engine.Latency;
 import io.tierlog.ops.engine.RunReport;
@@ -40,6 +41,31 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
         return json;
     }
 
+    private static void levels(ObjectNode json, LevelBook.Levels levels) {
+        ArrayNode all = json.putArray("water_levels");
+        levels.stays()
+                .forEach((level, stay) -> all.addObject()
+                        .put("node", level.node())
+                        .put("tier", level.tier().name())
+                        .put("group", level.group())
+                        .put("crossings", stay.crossings())
+                        .put("longest_ms", stay.longestMs())
+                        .put("sum_ms", stay.sumMs()));
+        json.put("relief_batches", levels.batches()).put("longest_batch_ms", levels.longestBatchMs());
+    }
+
+    private static void resident(ObjectNode json, LogSummary.Resident resident) {
+        ArrayNode all = json.putArray("resident_blocks");
+        resident.most()
+                .forEach((place, most) -> all.addObject()
+                        .put("namespace", place.namespace())
+                        .put("node", place.node())
+                        .put("tier", place.tier().name())
+                        .put("most", most)
+                        .put("end", resident.end().getOrDefault(place, 0L)));
+        json.put("resident_blocks_whole", resident.whole());
+    }
+
     private static void add(ObjectNode json, LogSummary summary) {
         OperationBook.Totals totals = summary.counts().operations();
         json.putObject("operations")
@@ -60,6 +86,8 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
         json.put("waits_expired", summary.counts().waitsExpired());
         json.put("recovered_blocks", summary.counts().recovered());
         json.put("unreadable_records", summary.counts().unreadable());
+        levels(json, summary.levels());
+        resident(json, summary.resident());
         JsonNode latencies = json.get("latency_ms");
         if (latencies instanceof ObjectNode object) {
             Latency latency = summary.submitToCommand();

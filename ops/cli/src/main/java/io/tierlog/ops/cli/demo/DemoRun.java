@@ -13,7 +13,9 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.PolicyClient;
 import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.door.Door;
 import io.tierlog.ops.engine.door.Timeouts;
@@ -21,7 +23,6 @@ import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
-import io.tierlog.schemas.Policy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -70,7 +71,7 @@ final class DemoRun implements AutoCloseable {
         Optional<DemoController> controller = Optional.empty();
         if (!flags.noController) {
             controller = Optional.of(closing.own(DemoController.start(controllerConfig(access), flags.away(), System.err)));
-            new PolicyClient(access, codec, Topics.DEFAULT).setFirst(policy(), POLICY_WAIT);
+            new PolicyClient(access, codec, Topics.DEFAULT).setFirst(flags.policy(), POLICY_WAIT);
         }
         LogTally tally = closing.own(LogTally.start(access, codec, Topics.DEFAULT));
         List<EngineNode> nodes = new ArrayList<>();
@@ -79,14 +80,14 @@ final class DemoRun implements AutoCloseable {
             nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.doorPort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
-        return replay.run(plan(nodes), new ReplayRun.Watch(Optional.of(tally), controller), !flags.noCompare);
+        return replay.run(plan(nodes), new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), !flags.noCompare);
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out, PrintWriter err) throws InterruptedException {
         ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), diskBlocks(), workload.blockTokens());
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, profile.durationMs(), data, blocks, new ProcessDemo.Said(out, err)));
-        return demo.run(nodeNames(), policy());
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Said(out, err)));
+        return demo.run(nodeNames(), flags.policy());
     }
 
     private ReplayConfig plan(List<EngineNode> nodes) {
@@ -141,11 +142,6 @@ final class DemoRun implements AutoCloseable {
 
     private int hostBlocks() {
         return flags.options.blocks("--host", flags.host, profile.uniqueBlocks());
-    }
-
-    private Policy policy() {
-        return new Policy(
-                flags.prefetchThreshold, flags.writePolicy, flags.hostHigh, flags.hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true, null);
     }
 
     private static Path dataDirectory(DemoCommand flags) {

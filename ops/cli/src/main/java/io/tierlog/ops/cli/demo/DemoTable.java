@@ -22,6 +22,7 @@ final class DemoTable {
         DemoTable table = new DemoTable();
         table.reuse(report.run());
         report.log().ifPresent(table::log);
+        report.log().ifPresent(table::levels);
         table.latency(report);
         return List.copyOf(table.lines);
     }
@@ -41,6 +42,23 @@ final class DemoTable {
         new TreeMap<>(run.ideal().misses()).forEach((cause, blocks) -> row("  missed: " + cause.label().replace('_', ' '), count(blocks)));
         row("wrong content", count(run.wrongContent()) + " blocks; all " + bytes(run.loadedBytes()) + " loaded were compared");
         run.firstWrong().ifPresent(what -> row("  the first", what));
+        if (run.tenants().size() > 1) {
+            run.tenants().forEach(tenant -> row("hit ratio of " + tenant.name(), ratio(tenant.hitRatio()) + " of "
+                    + count(tenant.blockAccesses()) + " blocks in " + count(tenant.requests()) + " requests"));
+        }
+    }
+
+    private void levels(LogSummary log) {
+        if (!log.levels().stays().isEmpty()) {
+            title("Water levels: at the high mark, or on the way down from it");
+            log.levels().stays().forEach((level, stay) -> row(
+                    level.node() + " " + level.tier() + (level.group().isEmpty() ? "" : " of " + level.group()),
+                    pad(count(stay.crossings())) + " times, longest " + count(stay.longestMs()) + " ms, in all " + count(stay.sumMs()) + " ms"));
+            row("longest copy or drop", pad(count(log.levels().longestBatchMs())) + " ms, of " + count(log.levels().batches()));
+        }
+        title("Most blocks at once, and at the end");
+        log.resident().most().forEach((place, most) -> row(place.node() + " " + place.tier() + " of " + place.namespace(),
+                pad(count(most)) + pad(count(log.resident().end().getOrDefault(place, 0L)))));
     }
 
     private void log(LogSummary log) {

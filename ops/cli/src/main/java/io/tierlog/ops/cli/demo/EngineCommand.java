@@ -6,6 +6,7 @@ import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
 import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.door.Door;
 import io.tierlog.ops.engine.door.Timeouts;
@@ -73,6 +74,12 @@ public final class EngineCommand implements Callable<Integer> {
     @Option(names = "--compare", negatable = true, description = "Replay again without the tiers (default: no).")
     boolean compare;
 
+    @Option(
+            names = "--report-progress",
+            description = "Print a line of JSON on standard output a few times a second, for a program that runs this one:"
+                    + " {\"event\":\"progress\",\"requests_done\":3,\"requests_total\":9}.")
+    boolean reportProgress;
+
     @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     OutputFormat format = OutputFormat.text;
 
@@ -93,8 +100,19 @@ public final class EngineCommand implements Callable<Integer> {
                 tally = Optional.of(closing.own(started));
             }
             ReplayRun replay = ReplayRun.onStandardError();
-            return print(replay.run(config, new ReplayRun.Watch(tally, Optional.empty()), compare), format, spec.commandLine().getOut());
+            return print(replay.run(config, new ReplayRun.Watch(tally, Optional.empty(), listener()), compare), format, spec.commandLine().getOut());
         }
+    }
+
+    private ProgressListener listener() {
+        if (!reportProgress) {
+            return ProgressListener.none();
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        return now -> {
+            out.println(EngineProgress.line(now));
+            out.flush();
+        };
     }
 
     /** Prints the report and returns the exit code it deserves. */

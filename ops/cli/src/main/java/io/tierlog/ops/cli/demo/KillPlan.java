@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -9,18 +8,25 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /**
- * Which parts of a demo are killed, and when: moments that do not depend on what goes on then. Immutable.
+ * Which parts of a demo are killed, and when: at shares of the run's requests, since how long a run takes depends on the machine and on what
+ * else it does. Immutable.
  *
- * @param kills in the order of time
+ * @param kills in the order of their shares
  */
 record KillPlan(List<Kill> kills) {
-    /** The beginning of a run has nothing to lose yet, and a kill after its end would test nothing. */
-    private static final double FIRST = 0.02;
+    /** Before that the tiers hold little, and a kill finds nothing to lose. */
+    static final double FIRST = 0.2;
 
-    private static final double LAST = 0.95;
+    /** What is killed after that might be back only when the run is over, and nobody would see what it found. */
+    static final double LAST = 0.8;
 
-    /** A part, and the time from the start of the engines to its death. */
-    record Kill(Duration at, String part) {}
+    /**
+     * A part and the moment of its death.
+     *
+     * @param share of the run's requests that have ended then, {@value #FIRST} to {@value #LAST}
+     * @param part name of the part
+     */
+    record Kill(double share, String part) {}
 
     KillPlan {
         kills = List.copyOf(kills);
@@ -29,20 +35,18 @@ record KillPlan(List<Kill> kills) {
     /**
      * Spreads kills evenly at random over a run.
      *
-     * @param seed the same one gives the same moments
-     * @param run length of the run
+     * @param seed the same one gives the same shares
      * @param times how often each part is killed, 0 or more
      */
-    static KillPlan over(long seed, Duration run, Map<String, Integer> times) {
+    static KillPlan over(long seed, Map<String, Integer> times) {
         SplittableRandom random = new SplittableRandom(seed);
         List<Kill> kills = new ArrayList<>();
         times.forEach((part, count) -> {
             for (int i = 0; i < count; i++) {
-                double share = FIRST + (LAST - FIRST) * random.nextDouble();
-                kills.add(new Kill(Duration.ofMillis((long) (run.toMillis() * share)), part));
+                kills.add(new Kill(FIRST + (LAST - FIRST) * random.nextDouble(), part));
             }
         });
-        kills.sort(Comparator.comparing(Kill::at));
+        kills.sort(Comparator.comparingDouble(Kill::share));
         return new KillPlan(kills);
     }
 

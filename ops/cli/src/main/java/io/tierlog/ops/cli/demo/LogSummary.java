@@ -11,7 +11,19 @@ import java.util.Map;
  * @param startedByKind operations started, by kind
  * @param bytesByKind bytes moved, by kind
  * @param submitToCommand milliseconds from the append of a waiting request to the arrival of its command
+ * @param levels times of water levels
+ * @param resident what namespaces had of the tiers
  * @param settled whether every operation had ended when this was taken
  */
 record LogSummary(
-        LogTally.Counts counts, Map<String, Long> startedByKind, Map<String, Long> bytesByKind, Latency submitToCommand, boolean settled) {}
+        LogTally.Counts counts, Map<String, Long> startedByKind, Map<String, Long> bytesByKind, Latency submitToCommand, LevelBook.Levels levels,
+        Resident resident, boolean settled) {
+    /**
+     * Blocks that namespaces have on hosts and disks.
+     *
+     * @param end at the end
+     * @param most the most at any time
+     * @param whole false when there were too many blocks to count them all
+     */
+    record Resident(Map<ResidentBook.Place, Long> end, Map<ResidentBook.Place, Long> most, boolean whole) {}
+}

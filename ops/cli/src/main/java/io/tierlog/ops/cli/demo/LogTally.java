@@ -54,6 +54,8 @@ final class LogTally implements AutoCloseable {
     private final AtomicLong waitsExpired = new AtomicLong();
     private final AtomicLong recovered = new AtomicLong();
     private final OperationBook book = new OperationBook();
+    private final LevelBook levels = new LevelBook();
+    private final ResidentBook resident = new ResidentBook();
     private final ConcurrentMap<String, Long> submittedAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Long> answeredAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<StoredBlock, Long> storedAtMs = new ConcurrentHashMap<>();
@@ -104,6 +106,20 @@ final class LogTally implements AutoCloseable {
     Map<String, Long> bytesByKind() {
         synchronized (book) {
             return lowerCase(book.bytesByKind());
+        }
+    }
+
+    /** What the log said of water levels. */
+    LevelBook.Levels levels() {
+        synchronized (book) {
+            return levels.levels(System.currentTimeMillis());
+        }
+    }
+
+    /** Blocks that namespaces have on hosts and disks now, and the most that they had at any time. */
+    LogSummary.Resident resident() {
+        synchronized (book) {
+            return new LogSummary.Resident(resident.now(), resident.most(), resident.isWhole());
         }
     }
 
@@ -163,6 +179,8 @@ final class LogTally implements AutoCloseable {
             case Reading.Decoded<Decision>(Decision decision) -> {
                 synchronized (book) {
                     book.take(decision);
+                    levels.take(decision, entry.timestampMs());
+                    resident.take(decision);
                 }
             }
             case Reading.Unreadable<Decision> _ -> unreadable.incrementAndGet();

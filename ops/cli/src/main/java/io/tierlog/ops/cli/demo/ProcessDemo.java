@@ -8,6 +8,7 @@ import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
+import io.tierlog.ops.cli.PolicyClient;
 import io.tierlog.schemas.Policy;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -34,8 +35,8 @@ final class ProcessDemo implements AutoCloseable {
     private static final Duration POLICY_WAIT = Duration.ofSeconds(60);
     /** A part that has just been started again is left in peace that long. */
     private static final Duration LEAST_LIFE = Duration.ofMillis(500);
-    /** Length of a run that is not paced: nobody knows it, so kills follow one another. */
-    private static final Duration UNPACED_PER_KILL = Duration.ofSeconds(8);
+    /** Engines say some four times a second how far they are. */
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(50);
     /** The successor of a killed agent is refused until the controller has not heard of the old one for ten ticks. */
     private static final int REGISTRATION_SECONDS = 60;
 
@@ -43,9 +44,9 @@ final class ProcessDemo implements AutoCloseable {
 
     private final DemoCommand flags;
     private final Path data;
-    private final long durationMs;
     private final Blocks blocks;
     private final Said said;
+    private final EngineProgress progress = new EngineProgress();
     private final Deque<ChildProcess> children = new ArrayDeque<>();
     private boolean closed;
 
@@ -55,9 +56,8 @@ final class ProcessDemo implements AutoCloseable {
     /** Where the engine's report goes, and what is told about the processes. */
     record Said(PrintWriter out, PrintWriter err) {}
 
-    ProcessDemo(DemoCommand flags, long durationMs, Path data, Blocks blocks, Said said) {
+    ProcessDemo(DemoCommand flags, Path data, Blocks blocks, Said said) {
         this.flags = flags;
-        this.durationMs = durationMs;
         this.data = data;
         this.blocks = blocks;
         this.said = said;
@@ -120,6 +120,7 @@ final class ProcessDemo implements AutoCloseable {
                 "--bootstrap-servers", servers,
                 "--state-dir", data.resolve("controller").toString(),
                 "--http-port", "0",
+                "--api-listen", "none",
                 "--commands", flags.commands.name(),
                 "--commit-interval-ms", String.valueOf(flags.commitIntervalMs),
                 "--format", "json");
@@ -148,6 +149,7 @@ final class ProcessDemo implements AutoCloseable {
                 "engine",
                 "--agents", agents.entrySet().stream().map(Object::toString).collect(Collectors.joining(",")),
                 "--watch-log",
+                "--report-progress",
                 "--bootstrap-servers", servers,
                 "--format", flags.format.name(),
                 "--prefetch-wait-ms", String.valueOf(flags.prefetchWaitMs),
@@ -156,9 +158,16 @@ final class ProcessDemo implements AutoCloseable {
             line.addAll(List.of("--registration-wait-ms", "0"));
         }
         line.addAll(flags.options.asArguments());
-        ChildProcess engine = adopt(() -> ChildProcess.speaking("engine", line, said.out()::println));
+        ChildProcess engine = adopt(() -> ChildProcess.speaking("engine", line, this::heard));
         tell("engine pid " + engine.pid() + "; the output of the others is in " + data);
         return engine;
+    }
+
+    /** What the engines say: how far they are is for this class, all else for whoever started the demo. */
+    private void heard(String line) {
+        if (!progress.take(line)) {
+            said.out().println(line);
+        }
     }
 
     private KillPlan kills(List<String> nodes) {
@@ -167,20 +176,15 @@ final class ProcessDemo implements AutoCloseable {
         for (int i = 0; i < flags.agentKills; i++) {
             times.merge(nodes.get(i % nodes.size()), 1, Integer::sum);
         }
-        double speed = flags.options.pacing(durationMs).speed().orElse(0);
-        Duration run = speed > 0
-                ? Duration.ofMillis((long) (durationMs / speed))
-                : UNPACED_PER_KILL.multipliedBy(flags.controllerKills + flags.agentKills);
-        return KillPlan.over(flags.options.seed, run, times);
+        return KillPlan.over(flags.options.seed, times);
     }
 
-    /** Kills parts as planned for as long as the engines run, and starts each again; says how often. */
+    /** Kills parts as planned for as long as requests run, and starts each again; says how often. */
     private void kill(KillPlan plan, Map<String, List<String>> mortals, ChildProcess engine) throws InterruptedException {
         long startNanos = System.nanoTime();
         int done = 0;
         for (KillPlan.Kill kill : plan.kills()) {
-            Duration wait = kill.at().minusNanos(System.nanoTime() - startNanos);
-            if (engine.endsWithin(wait.compareTo(LEAST_LIFE) < 0 ? LEAST_LIFE : wait)) {
+            if (engine.endsWithin(LEAST_LIFE) || !reaches(kill.share(), engine)) {
                 break;
             }
             ChildProcess victim = take(kill.part());
@@ -193,6 +197,16 @@ final class ProcessDemo implements AutoCloseable {
         if (done < plan.kills().size()) {
             tell("the run ended before the other " + (plan.kills().size() - done) + " kills");
         }
+    }
+
+    /** Waits until so many requests have ended; false when the run ends first: then a kill would meet no request. */
+    private boolean reaches(double share, ChildProcess engine) throws InterruptedException {
+        while (!progress.reached(share)) {
+            if (engine.endsWithin(LOOK_AGAIN)) {
+                return false;
+            }
+        }
+        return !progress.over();
     }
 
     private synchronized ChildProcess take(String name) {

@@ -49,17 +49,21 @@ final class ReplayRun {
      *
      * @param tally counts what the log says
      * @param controller hears of the progress, and is back before the log is asked to settle
+     * @param listener hears of the progress too, but not of that of a run without tiers
      */
-    record Watch(Optional<LogTally> tally, Optional<DemoController> controller) {
+    record Watch(Optional<LogTally> tally, Optional<DemoController> controller, ProgressListener listener) {
         /** Nobody. */
-        static final Watch NOTHING = new Watch(Optional.empty(), Optional.empty());
+        static final Watch NOTHING = new Watch(Optional.empty(), Optional.empty(), ProgressListener.none());
     }
 
     /** Replays {@code config}, waits until the log has settled, and, when asked, replays the same without tiers. */
     DemoReport run(ReplayConfig config, Watch watch, boolean compare) throws InterruptedException {
         ReplayConfig watched = watch.tally().map(log -> config.withStoredAt(storedAt(log))).orElse(config);
         ProgressLine line = new ProgressLine(progress, terminal, watch.tally());
-        RunReport report = replay(watched, line, watch.controller().<ProgressListener>map(c -> c).orElse(ProgressListener.none()));
+        RunReport report = replay(watched, line, now -> {
+            watch.controller().ifPresent(controller -> controller.progress(now));
+            watch.listener().progress(now);
+        });
         if (watch.controller().isPresent()) {
             watch.controller().get().back();
         }
@@ -124,7 +128,8 @@ final class ReplayRun {
                 millis.getValueAtPercentile(90),
                 millis.getValueAtPercentile(99),
                 millis.getMaxValue());
-        return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, settled);
+        return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, tally.levels(), tally.resident(),
+                settled);
     }
 
     private static StoredAt storedAt(LogTally tally) {

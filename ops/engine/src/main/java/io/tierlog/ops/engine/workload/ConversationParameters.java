@@ -17,6 +17,8 @@ package io.tierlog.ops.engine.workload;
  * @param turns number of turns of a conversation
  * @param pace arrivals and pauses
  * @param oddities shares of unusual requests
+ * @param flood requests of one further tenant for each of the others', 0 to 100: each has a prompt of its own, as long as any may be, and is never
+ *     followed by another, so nothing of it is ever used again
  */
 public record ConversationParameters(
         long seed,
@@ -30,7 +32,8 @@ public record ConversationParameters(
         int maxInputTokens,
         Range turns,
         Pace pace,
-        Oddities oddities) {
+        Oddities oddities,
+        int flood) {
     /** Inclusive bounds of an evenly drawn length. */
     public record Range(int min, int max) {
         public Range {
@@ -64,6 +67,9 @@ public record ConversationParameters(
             throw new IllegalArgumentException(
                     "expected positive numbers and a longest prompt that holds the longest system prompt and one turn");
         }
+        if (flood < 0 || flood > 100) {
+            throw new IllegalArgumentException("expected 0 to 100 flooding requests for each, found " + flood);
+        }
     }
 
     /** What the demo plays when it is given no trace. */
@@ -80,18 +86,28 @@ public record ConversationParameters(
                 1_536,
                 new Range(1, 5),
                 new Pace(150, 2_500, 5_000, 60_000, 0.35),
-                new Oddities(0.01, 0.03));
+                new Oddities(0.01, 0.03),
+                0);
     }
 
     /** The same with another seed. */
     public ConversationParameters withSeed(long newSeed) {
         return new ConversationParameters(
-                newSeed, requests, blockTokens, tenants, groups, systemTokens, userTokens, outputTokens, maxInputTokens, turns, pace, oddities);
+                newSeed, requests, blockTokens, tenants, groups, systemTokens, userTokens, outputTokens, maxInputTokens, turns, pace, oddities,
+                flood);
     }
 
     /** The same with another number of requests. */
     public ConversationParameters withRequests(int newRequests) {
         return new ConversationParameters(
-                seed, newRequests, blockTokens, tenants, groups, systemTokens, userTokens, outputTokens, maxInputTokens, turns, pace, oddities);
+                seed, newRequests, blockTokens, tenants, groups, systemTokens, userTokens, outputTokens, maxInputTokens, turns, pace, oddities,
+                flood);
+    }
+
+    /** The same with a tenant that floods. */
+    public ConversationParameters withFlood(int newFlood) {
+        return new ConversationParameters(
+                seed, requests, blockTokens, tenants, groups, systemTokens, userTokens, outputTokens, maxInputTokens, turns, pace, oddities,
+                newFlood);
     }
 }

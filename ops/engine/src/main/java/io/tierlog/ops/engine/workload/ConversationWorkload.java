@@ -20,6 +20,9 @@ import java.util.stream.IntStream;
  * <p>Generation is by virtual time in one thread and depends on the parameters alone.
  */
 public final class ConversationWorkload {
+    /** Name of the tenant that floods, when one does. */
+    public static final String FLOOD = "flood";
+
     private final ConversationParameters parameters;
     private final SplittableRandom random;
     private final ListedWorkload.Builder builder = new ListedWorkload.Builder();
@@ -61,7 +64,10 @@ public final class ConversationWorkload {
                 }
             }
         }
-        List<String> tenants = IntStream.range(0, parameters.tenants()).mapToObj(i -> "tenant-" + i).toList();
+        List<String> tenants = new ArrayList<>(IntStream.range(0, parameters.tenants()).mapToObj(i -> "tenant-" + i).toList());
+        if (parameters.flood() > 0) {
+            tenants.add(FLOOD);
+        }
         return builder.build("conversations, seed " + parameters.seed(), parameters.blockTokens(), tenants);
     }
 
@@ -125,6 +131,19 @@ public final class ConversationWorkload {
                     shape,
                     new ListedWorkload.BlockIds(array(prompt), array(generated)));
             previous = index;
+            for (int i = 0; i < parameters.flood() && builder.size() < parameters.requests(); i++) {
+                flood();
+            }
+        }
+
+        /** A prompt that nobody has asked before or will again. */
+        private void flood() {
+            Request.Shape shape = new Request.Shape(parameters.maxInputTokens(), parameters.outputTokens().min(), parameters.blockTokens());
+            builder.add(
+                    new ListedWorkload.Head(parameters.tenants(), (long) nextMs, true, Request.NO_PREDECESSOR),
+                    shape,
+                    new ListedWorkload.BlockIds(
+                            array(fresh(shape.promptBlocks())), array(fresh(shape.sealedBlocks() - shape.wholeBlocks()))));
         }
 
         private void say(int more) {

@@ -55,6 +55,7 @@ public final class Engine {
     private final DevicePool.Contents contents;
     private final AgentLink link;
     private final SequencedMap<String, Run> runs = new LinkedHashMap<>();
+    private final SequencedMap<String, Run> going = new LinkedHashMap<>();
     private final Deque<Run> queue = new ArrayDeque<>();
     private final Deque<Heard> inbox = new ArrayDeque<>();
     private final Map<Long, Consumer<Heard>> calls = new LinkedHashMap<>();
@@ -110,7 +111,8 @@ public final class Engine {
 
     /** Requests that have not ended, in the order in which they came. */
     public List<String> live() {
-        return runs.values().stream().filter(run -> !run.state.isEnd()).map(run -> run.request).toList();
+        going.values().removeIf(run -> run.state.isEnd());
+        return List.copyOf(going.keySet());
     }
 
     /** How a request is; null when nobody knows it. */
@@ -285,6 +287,8 @@ public final class Engine {
         Prompt prompt = Prompt.of(namespace, config.blockTokens, request.tokens);
         Run run = new Run(attempt, prompt, request.tokens, new Run.Options(request.maxNew, request.reuseEligible));
         runs.put(request.id, run);
+        going.remove(request.id);
+        going.put(request.id, run);
         String rejection = rejection(request, run);
         if (!rejection.isEmpty()) {
             reject(run, rejection);

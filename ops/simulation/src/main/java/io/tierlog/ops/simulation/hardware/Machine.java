@@ -14,7 +14,9 @@ import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -43,9 +45,11 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private record DiskKey(String namespace, Bytes key) {}
 
     private final Parts parts;
+    private final int hostPages;
     private final byte[][] host;
     private final int[] hostReaders;
     private final int[] hostWriters;
+    private final PageBook book;
     private final Map<DiskKey, Integer> diskWriters = new LinkedHashMap<>();
     private final List<Unit> units = new ArrayList<>();
     /** Units that ended without saying how: what they touch is not idle before they are settled. */
@@ -54,12 +58,20 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private long step;
     private long shardReads;
 
-    /** One with so many host pages. */
-    public Machine(Parts parts, int hostPages) {
+    /** One with so many host pages, and behind them so many that are the agent's own. */
+    public Machine(Parts parts, int hostPages, int bouncePages) {
         this.parts = parts;
-        host = new byte[hostPages][parts.oracle.blockBytes()];
-        hostReaders = new int[hostPages];
-        hostWriters = new int[hostPages];
+        this.hostPages = hostPages;
+        int pages = hostPages + bouncePages;
+        host = new byte[pages][parts.oracle.blockBytes()];
+        hostReaders = new int[pages];
+        hostWriters = new int[pages];
+        book = new PageBook(parts.node, hostPages);
+    }
+
+    /** The agent says something, which the log hears of later, or never. */
+    public void said(Event event) {
+        book.said(event);
     }
 
     /** The agent takes its next step: what it queues from here on belongs together. */
@@ -160,6 +172,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         if (unit.kind.ofDevice()) {
             memories.put(unit, parts.device.get());
         }
+        if (unit.touchesPagesFrom(hostPages)) {
+            unit.operation = OperationKind.COPY; // nothing else goes through the agent's own pages
+        }
         touch(unit, 1);
         units.add(unit);
     }
@@ -202,6 +217,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     private void hostPage(int page, boolean write, int by) {
         if (by > 0 && (hostWriters[page] > 0 || (write && hostReaders[page] > 0))) {
             throw new IllegalStateException("I2/I3: host page " + page + " of " + parts.node + " is written by two copies, or read and written");
+        }
+        if (by > 0 && write && page < hostPages) { // its own pages the agent names to nobody
+            book.written(page);
         }
         if (write) {
             hostWriters[page] += by;
@@ -342,7 +360,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         while (unit.copied < (position + 1) * parts.oracle.parts()) {
             copyPart(unit, failure);
         }
-        OperationReason why = unit.failures[position] != null ? unit.failures[position] : failure;
+        // Of a stream that has not answered nothing is known, not even what has failed in it.
+        boolean unknown = failure == OperationReason.UNKNOWN;
+        OperationReason why = unknown || unit.failures[position] == null ? failure : unit.failures[position];
         if (why != null) {
             return failed(why);
         }

@@ -8,6 +8,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -210,7 +211,7 @@ public final class Medium {
         Pending pending = lies.poll();
         Lie lie = pending == null ? null : pending.lie;
         if (lie == Lie.TORN) {
-            java.util.Arrays.fill(bytes, bytes.length / 2, bytes.length, (byte) 0);
+            Arrays.fill(bytes, bytes.length / 2, bytes.length, (byte) 0);
         } else if (lie == Lie.MISDIRECTED) {
             bytes = held.isEmpty() ? new byte[bytes.length] : held.firstEntry().getValue().bytes.clone();
         }

@@ -31,11 +31,6 @@ public final class Unit {
             this.operation = operation;
         }
 
-        /** The operation that such a unit is a part of. */
-        public OperationKind operation() {
-            return operation;
-        }
-
         /** True for the two queues of the device, whose units end in order. */
         public boolean ofDevice() {
             return this == LOAD || this == SAVE;
@@ -53,6 +48,8 @@ public final class Unit {
     final List<HeldCopy> drops;
     /** The step of the agent in which it was queued: units of one operation begin together. */
     final long step;
+    /** The operation that it is a part of. */
+    OperationKind operation;
     /** Parts that the device has copied. */
     int copied;
     /** Why a block of a device unit has failed, by position. */
@@ -69,6 +66,7 @@ public final class Unit {
         this.reads = work.reads;
         this.drops = work.drops;
         this.step = step;
+        this.operation = kind.operation;
         this.failures = new @Nullable OperationReason[copies.size()];
     }
 
@@ -107,6 +105,19 @@ public final class Unit {
     /** What it does. */
     public Kind kind() {
         return kind;
+    }
+
+    /** The operation that it is a part of, as far as the machine can tell: a copy from the host to the store looks like a backup. */
+    public OperationKind operation() {
+        return operation;
+    }
+
+    /** True when it moves bytes from or to a host page from that number on. */
+    boolean touchesPagesFrom(int first) {
+        return copies.stream().anyMatch(copy -> copy.hostPage() >= first)
+                || objects.stream().anyMatch(object -> object.hostPage() >= first)
+                || writes.stream().anyMatch(write -> write.hostPage() >= first)
+                || reads.stream().anyMatch(read -> read.hostPage() >= first);
     }
 
     /** The step of the agent in which it was queued. */

@@ -15,7 +15,8 @@ import java.util.Set;
  * Compares what was expected with what is: given fields must be equal, others are free. A number may be given as {"min":..,"max":..}.
  *
  * <p>Operations must be those of the kinds that are expected, all of them and in order of issue; an empty list says that there were none of any kind.
- * Loads are between engine and agent, and count only where they are expected. Without state.
+ * Loads are between engine and agent, and count only where they are expected. Marks must be those that are expected, and no others. Facts of the log
+ * must come one after the other, others between them. Without state.
  */
 final class Expectation {
     /** Where the second reading of the operations stands among what is compared. */
@@ -27,13 +28,13 @@ final class Expectation {
 
     /** Finds wrong names before anything runs. */
     static void check(Fields f) {
-        Map.of("requests", true, "free", true, "outcomes", true, "counters", true).forEach((name, any) -> {
+        Map.of("requests", true, "free", true, "outcomes", true, "counters", true, "migrations", true).forEach((name, any) -> {
             JsonNode node = f.get(name);
             if (node != null && !node.isObject()) {
                 throw f.error("wants an object in \"" + name + "\"");
             }
         });
-        for (String name : List.of("operations", "placements", "absent", "store")) {
+        for (String name : List.of("operations", "placements", "absent", "store", "marks", "moves", "log")) {
             JsonNode node = f.get(name);
             if (node != null && !node.isArray()) {
                 throw f.error("wants a list in \"" + name + "\"");
@@ -56,7 +57,9 @@ final class Expectation {
             JsonNode is = actual.path(name);
             switch (name) {
                 case "operations" -> operations(field.getValue(), is, actual.path(CHANGED), differences);
-                case "placements", "store" -> field.getValue().forEach(one -> {
+                case "marks" -> marks(field.getValue(), is, differences);
+                case "log" -> log(field.getValue(), is, differences);
+                case "placements", "store", "moves" -> field.getValue().forEach(one -> {
                     if (find(one, is) == null) {
                         differ(name, one, is, differences);
                     }
@@ -72,6 +75,28 @@ final class Expectation {
             }
         });
         return differences;
+    }
+
+    /** These and no others, in any order. */
+    private static void marks(JsonNode expected, JsonNode actual, ArrayNode differences) {
+        boolean all = expected.size() == actual.size();
+        for (JsonNode one : expected) {
+            all &= find(one, actual) != null;
+        }
+        if (!all) {
+            differ("marks", expected, actual, differences);
+        }
+    }
+
+    /** These facts one after the other, whatever comes between. */
+    private static void log(JsonNode expected, JsonNode actual, ArrayNode differences) {
+        int found = 0;
+        for (JsonNode one : actual) {
+            found += found < expected.size() && expected.get(found).equals(one) ? 1 : 0;
+        }
+        if (found < expected.size()) {
+            differ("log[" + found + "]", expected, actual, differences);
+        }
     }
 
     /** Those that were issued since they were last spoken of; or, if that does not hold, those that were issued or changed. */

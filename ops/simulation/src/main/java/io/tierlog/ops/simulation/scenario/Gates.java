@@ -70,7 +70,7 @@ final class Gates {
         if (life == null) {
             return true;
         }
-        if (isClosed(node.name(), unit.kind().operation())) {
+        if (isClosed(node.name(), unit.operation())) {
             return true;
         }
         return unit.kind().ofDevice() && !copy(life.machine(), unit, queue(node.name()));
@@ -106,7 +106,7 @@ final class Gates {
         Life life = node.life();
         List<Unit> found = new ArrayList<>();
         for (Unit unit : life == null ? List.<Unit>of() : life.machine().units()) {
-            if (unit.kind().operation() == kind && (found.isEmpty() || found.getFirst().step() == unit.step())) {
+            if (unit.operation() == kind && (found.isEmpty() || found.getFirst().step() == unit.step())) {
                 found.add(unit);
             }
         }

@@ -9,7 +9,9 @@ import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
@@ -22,20 +24,29 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The operations of a scenario in order of issue, as the controller decided them, and the loads that agents report. For one thread. */
 final class OperationBook implements World.Watcher {
-    private record Operation(String kind, String node, List<Integer> indexes, String request, String state, String reason) {
+    private record Operation(Of of, String node, List<Integer> indexes, List<String> blocks, String request, String state, String reason) {
         Operation become(String next, String why) {
-            return new Operation(kind, node, indexes, request, next, why);
+            return new Operation(of, node, indexes, blocks, request, next, why);
         }
     }
 
+    /** What an operation does: its kind, its tiers, and what led to it where that is known. */
+    private record Of(String kind, Tier source, Tier target, @Nullable MoveCause cause) {}
+
+    private final Labels labels;
     private final SequencedMap<String, Operation> operations = new LinkedHashMap<>();
     private final Set<String> fresh = new LinkedHashSet<>();
     private final Set<String> changed = new LinkedHashSet<>();
     /** True while what is issued is nobody's business. */
     private boolean hidden;
+
+    OperationBook(Labels labels) {
+        this.labels = labels;
+    }
 
     /** From here on nothing that is issued is listed, or everything is again. */
     void hide(boolean now) {
@@ -53,7 +64,8 @@ final class OperationBook implements World.Watcher {
                 if (!hidden) {
                     String request = f.request();
                     issued(f.operation(), new Operation(
-                            f.kind().name(), node(f.envelope().aggregate()), indexes(f.blocks()), request == null ? "" : request,
+                            new Of(f.kind().name(), f.from(), f.to(), f.move()), node(f.envelope().aggregate()), indexes(f.blocks()),
+                            f.blocks().stream().map(block -> labels.of(f.namespace(), block.key())).toList(), request == null ? "" : request,
                             OperationState.ISSUED.name(), ""));
                 }
             }
@@ -88,7 +100,9 @@ final class OperationBook implements World.Watcher {
 
     private void load(Event event, String operation, String request, List<BlockResult> results, OperationState state) {
         List<Integer> indexes = results.stream().filter(r -> r.status() != BlockStatus.UNKNOWN).map(r -> r.block().index()).toList();
-        issued(operation, new Operation("LOAD_BACK", node(event.envelope().aggregate()), indexes, request, state.name(), ""));
+        issued(operation, new Operation(
+                new Of("LOAD_BACK", Tier.HOST, Tier.DEVICE, null), node(event.envelope().aggregate()), indexes, List.of(), request, state.name(),
+                ""));
     }
 
     private static String node(String aggregate) {
@@ -113,9 +127,17 @@ final class OperationBook implements World.Watcher {
         ArrayNode list = JsonNodeFactory.instance.arrayNode();
         operations.forEach((id, o) -> {
             if (which.contains(id)) {
-                ObjectNode one = list.addObject().put("kind", o.kind).put("node", o.node);
+                ObjectNode one = list.addObject().put("kind", o.of.kind).put("node", o.node);
                 ArrayNode indexes = one.putArray("indexes");
                 o.indexes.forEach(indexes::add);
+                ArrayNode blocks = one.putArray("blocks");
+                o.blocks.forEach(blocks::add);
+                one.put("source", o.of.source.name()).put("target", o.of.target.name());
+                MoveCause cause = o.of.cause;
+                if (cause != null) {
+                    one.put("trigger", cause.trigger().name()).put("group", cause.group()).put("retention", cause.retention().name());
+                    one.put("level", cause.level()).put("threshold", cause.threshold());
+                }
                 one.put("state", o.state).put("reason", o.reason);
                 if (!o.request.isEmpty()) {
                     one.put("request", o.request);

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 record ScenarioFile(WorldSpec world, List<Step> steps) {
     static final Set<String> SHOWN = new LinkedHashSet<>(
-            List.of("requests", "free", "placements", "operations", "leases", "pins", "store", "outcomes", "counters"));
+            List.of("requests", "free", "placements", "operations", "leases", "pins", "store", "outcomes", "counters", "marks", "migrations",
+                    "moves", "log"));
 
     private static final ObjectMapper JSON = JsonMapper.builder()
             .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)
@@ -77,7 +78,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
     }
 
     /** Reads one line, knowing those before it. */
-    private record Parser(WorldSpec world, @Nullable Policy policy, List<Step> before) {
+    record Parser(WorldSpec world, @Nullable Policy policy, List<Step> before) {
         Step step(Fields f) {
             if (f.has("do")) {
                 return action(f, f.text("do"));
@@ -94,16 +95,31 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             for (String list : List.of("placements", "absent")) {
                 expected.path(list).forEach(one -> placement(new Fields(f.line(), "an entry of " + list, one)));
             }
+            expected.path("marks").forEach(one -> mark(new Fields(f.line(), "an entry of marks", one)));
             return new Step.Expect(f.line(), expected);
         }
 
-        /** An entry that could never be found, or never be absent, is a mistake. */
-        private void placement(Fields f) {
+        private void mark(Fields f) {
             Step.Blocks blocks = blocks(f);
+            index(f, blocks);
+            node(f);
+            f.get("target");
+            f.get("fallback_from");
+            f.get("ends_in_ms");
+            f.get("writing");
+            f.end();
+        }
+
+        private void index(Fields f, Step.Blocks blocks) {
             int index = f.count("index", 0, MOST_TOKENS, 0);
             if (index >= blocks.count(world.blockTokens())) {
                 throw f.error("names index " + index + " of a prompt that has " + blocks.count(world.blockTokens()) + " whole blocks");
             }
+        }
+
+        /** An entry that could never be found, or never be absent, is a mistake. */
+        private void placement(Fields f) {
+            index(f, blocks(f));
             Tier tier = tier(f, Tier.DEVICE, Tier.HOST, Tier.DISK, Tier.STORE);
             if (tier == Tier.STORE && f.has("node")) {
                 throw f.error("names a node, and the STORE has none");
@@ -122,7 +138,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "cancel" -> new Step.Cancel(line, request(f));
                 case "settle" -> new Step.Settle(line);
                 case "commit" -> new Step.Commit(line);
-                case "advance" -> new Step.Advance(line, ms(f));
+                case "advance" -> new Step.Advance(line, ms(f), f.flag("jump", false));
                 case "gate" -> new Step.Gate(line, node(f), kind(f), f.flag("closed", true));
                 case "complete" -> complete(f);
                 case "put" -> new Step.Put(line, nodeOrStore(f), tier(f, Tier.HOST, Tier.DISK, Tier.STORE), blocks(f));
@@ -137,12 +153,13 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "touch" -> touch(f);
                 case "deliver" -> new Step.Deliver(line, f.flag("duplicates", false), f.flag("late", true));
                 case "policy" -> setPolicy(f);
+                case "migrate", "mark", "cancel_migration", "clear_marks", "drain" -> new OperatorSteps(this, f).step(what);
                 default -> throw f.error("says \"do\":\"" + what + "\", which nobody knows here");
             };
         }
 
         /** What an outcome is known by; the line, where the scenario does not say. */
-        private static String id(Fields f) {
+        static String id(Fields f) {
             String said = f.text("id", null);
             return said == null ? "line " + f.line() : said;
         }
@@ -158,7 +175,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                     f.flag("reuse_eligible", true));
         }
 
-        private String namespace(Fields f) {
+        String namespace(Fields f) {
             String said = f.text("namespace", null);
             String namespace = said == null ? "m" : said;
             String tenant = f.textOrEmpty("tenant");
@@ -168,7 +185,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             return tenant.isEmpty() ? namespace : namespace + "/" + tenant;
         }
 
-        private int @Nullable [] tokens(Fields f) {
+        int @Nullable [] tokens(Fields f) {
             return f.numbers("tokens", Integer.MAX_VALUE);
         }
 
@@ -181,7 +198,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             return request;
         }
 
-        private String node(Fields f) {
+        String node(Fields f) {
             String said = f.text("node", null);
             String node = said == null ? world.nodes().getFirst().name() : said;
             if (!world.nodeNames().contains(node)) {
@@ -229,7 +246,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
             return new Step.Complete(f.line(), node(f), kind(f), count, fail, ranks, f.flag("lose", false));
         }
 
-        private Step.Blocks blocks(Fields f) {
+        Step.Blocks blocks(Fields f) {
             String name = f.text("name", null);
             int[] tokens = tokens(f);
             if ((name == null) == (tokens == null)) {
@@ -285,7 +302,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 throw new IllegalStateException("a world has a policy");
             }
             JsonNode document = f.required("policy", f.get("policy"));
-            return new Step.SetPolicy(f.line(), WorldSpec.policy(new Fields(f.line(), "the policy", document), policy));
+            return new Step.SetPolicy(f.line(), WorldSpec.policy(f.line(), document, policy));
         }
     }
 }

@@ -4,6 +4,7 @@ package io.tierlog.ops.simulation.scenario;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.ops.simulation.engine.AgentLink;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Unit;
@@ -12,14 +13,18 @@ import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.decision.PolicyAdopted;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +38,10 @@ final class ScenarioRun {
     private final Consumer<ObjectNode> out;
     private final World world;
     private final Gates gates = new Gates();
-    private final OperationBook operations = new OperationBook();
+    private final Labels labels;
+    private final OperationBook operations;
+    private final FactBook facts = new FactBook();
+    private final MigrationView migrations;
     private final Checks checks = new Checks();
     private final View view;
     private final List<Step.Touch> touches = new ArrayList<>();
@@ -47,8 +55,13 @@ final class ScenarioRun {
         this.mode = mode;
         this.out = out;
         this.world = new World(file.world().settings(), file.world().nodes(largestPut(file)));
-        this.view = new View(world, file.world(), operations);
+        this.labels = new Labels(file);
+        this.operations = new OperationBook(labels);
+        this.migrations = new MigrationView(world, labels);
+        this.view = new View(world, file.world(), operations, facts, migrations);
         world.watch(operations);
+        world.watch(facts);
+        world.watch(migrations);
         world.watch(checks);
         world.watch(view);
         world.gate((node, unit) -> putting == null ? gates.standsStill(node, unit) : putting.standsStill(unit));
@@ -138,7 +151,11 @@ final class ScenarioRun {
             case Step.Settle s -> world.settle();
             case Step.Commit s -> world.commit();
             case Step.Advance s -> {
-                world.advance(s.ms());
+                if (s.jump()) {
+                    world.jump(s.ms());
+                } else {
+                    world.advance(s.ms());
+                }
                 world.commit();
             }
             case Step.Gate s -> gates.set(s.node(), s.kind(), s.closed());
@@ -158,6 +175,10 @@ final class ScenarioRun {
                 view.policyAsked();
                 world.requestPolicy(s.policy(), view.policyVersion());
             }
+            case Step.Migrate s -> migrations.asked(world.operator().migrate(s.id(), s.nodes(), order(s)), migrations.freeName(s.id(), s.line()));
+            case Step.CancelMigration s -> migrations.asked(world.operator().cancel(s.id()), "cancel " + s.id());
+            case Step.ClearMarks s -> migrations.asked(world.operator().clearMarks(node(s.node()), s.id(), labels.names(s.blocks())), s.id());
+            case Step.Drain s -> migrations.asked(world.operator().drain(node(s.node()), "line " + s.line(), s.drain()), s.id());
             case Step.Show s -> show(s);
             case Step.Expect s -> expect(s);
         }
@@ -179,10 +200,12 @@ final class ScenarioRun {
         started = true;
         world.startController();
         world.requestPolicy(file.world().policy(), 0);
-        untilQuiet(() -> world.log().decisions(0).stream().anyMatch(fact -> fact instanceof io.tierlog.schemas.decision.PolicyAdopted));
+        world.tick(); // log time begins with the world, or the first tick would end whatever has an end
+        untilQuiet(() -> world.log().decisions(0).stream().anyMatch(fact -> fact instanceof PolicyAdopted));
         world.nodes().forEach(SimNode::start);
         untilQuiet(this::allConnected);
         operations.forget();
+        facts.forget();
         world.restarts(mode == Mode.RESTART_EVERYWHERE ? World.Restarts.EVERYWHERE : World.Restarts.NEVER);
         world.duplicates(mode == Mode.DUPLICATES, true);
     }
@@ -195,7 +218,7 @@ final class ScenarioRun {
         });
     }
 
-    private void untilQuiet(java.util.function.BooleanSupplier done) {
+    private void untilQuiet(BooleanSupplier done) {
         for (int i = 0; i < 10 && !done.getAsBoolean(); i++) {
             world.settle();
             world.commit();
@@ -215,18 +238,17 @@ final class ScenarioRun {
     }
 
     private Prompt prompt(Step.Blocks blocks) {
-        int[] tokens = blocks.tokens();
-        String name = blocks.name();
-        int blockTokens = file.world().blockTokens();
-        if (tokens != null) {
-            return Prompt.of(blocks.namespace(), blockTokens, tokens);
-        }
-        return Prompt.named(blocks.namespace(), blockTokens, name == null ? "" : name);
+        return labels.prompt(blocks);
     }
 
-    private static List<Integer> indexes(Step.Blocks blocks, Prompt prompt) {
-        int[] indexes = blocks.indexes();
-        return (indexes == null ? IntStream.range(0, prompt.keys().size()) : IntStream.of(indexes).sorted().distinct()).boxed().toList();
+    private List<Integer> indexes(Step.Blocks blocks, Prompt prompt) {
+        return labels.indexes(blocks, prompt);
+    }
+
+    private MigrationOrder order(Step.Migrate s) {
+        Step.Order o = s.order();
+        return new MigrationOrder(
+                o.method(), o.source(), o.target(), o.retention(), labels.names(s.blocks()), o.sample(), o.markTimeoutMs(), o.dryRun());
     }
 
     private static Block block(Prompt prompt, int index) {
@@ -311,13 +333,13 @@ final class ScenarioRun {
 
     /** Uses in the order of their times: each is a hit of the whole prompt by a request that nobody sees. */
     private void touchAll() {
-        List<Step.Touch> due = touches.stream().sorted(java.util.Comparator.comparingLong(Step.Touch::atMs)).toList();
+        List<Step.Touch> due = touches.stream().sorted(Comparator.comparingLong(Step.Touch::atMs)).toList();
         touches.clear();
         operations.hide(true);
         for (Step.Touch touch : due) {
             SimNode node = node(touch.node());
             Prompt prompt = prompt(touch.blocks());
-            var attempt = new io.tierlog.ops.simulation.engine.AgentLink.Attempt(node.engine().session(), "touch-" + ++puts, 1);
+            var attempt = new AgentLink.Attempt(node.engine().session(), "touch-" + ++puts, 1);
             node.submit(attempt, new Prompt(prompt.namespace(), prompt.blockTokens(), prompt.tokens() + 1, prompt.keys()), 0, true);
             world.settle();
             node.cancelled(attempt);
@@ -431,6 +453,9 @@ final class ScenarioRun {
         }
         if (s.expected().has("operations")) {
             operations.forget();
+        }
+        if (s.expected().has("log")) {
+            facts.forget();
         }
     }
 }

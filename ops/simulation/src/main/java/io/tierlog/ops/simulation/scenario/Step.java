@@ -2,9 +2,12 @@
 package io.tierlog.ops.simulation.scenario;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -44,8 +47,8 @@ sealed interface Step {
     /** The controller's transaction ends well. */
     record Commit(int line) implements Step {}
 
-    /** Time passes. */
-    record Advance(int line, long ms) implements Step {}
+    /** Time passes; at once, where it jumps, and what was due comes late. */
+    record Advance(int line, long ms, boolean jump) implements Step {}
 
     /** Operations of a kind stand still, or go on. */
     record Gate(int line, String node, OperationKind kind, boolean closed) implements Step {}
@@ -90,6 +93,23 @@ sealed interface Step {
 
     /** An operator sets another policy. */
     record SetPolicy(int line, Policy policy) implements Step {}
+
+    /** An operator wants blocks migrated; no sample where blocks are named. */
+    record Migrate(int line, String id, List<String> nodes, List<Blocks> blocks, Order order) implements Step {}
+
+    /** How blocks are to be migrated; the blocks of it are named by the step. */
+    record Order(
+            MigrationMethod method, Tier source, Tier target, Retention retention, @Nullable SampleRule sample, @Nullable Long markTimeoutMs,
+            boolean dryRun) {}
+
+    /** An operator wants a migration to stop. */
+    record CancelMigration(int line, String id) implements Step {}
+
+    /** An operator wants marks gone; all of the node where no blocks are named. */
+    record ClearMarks(int line, String id, String node, List<Blocks> blocks) implements Step {}
+
+    /** An operator wants a node emptied, or takes that back. */
+    record Drain(int line, String id, String node, boolean drain) implements Step {}
 
     /** What is to be printed. */
     record Show(int line, List<String> what) implements Step {}

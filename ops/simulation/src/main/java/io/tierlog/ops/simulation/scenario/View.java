@@ -41,14 +41,18 @@ final class View implements World.Watcher {
     private final World world;
     private final WorldSpec spec;
     private final OperationBook operations;
+    private final FactBook facts;
+    private final MigrationView migrations;
     private final Map<String, SimNode> homes = new LinkedHashMap<>();
     private final Map<String, ObjectNode> outcomes = new LinkedHashMap<>();
     private boolean policyAsked;
 
-    View(World world, WorldSpec spec, OperationBook operations) {
+    View(World world, WorldSpec spec, OperationBook operations, FactBook facts, MigrationView migrations) {
         this.world = world;
         this.spec = spec;
         this.operations = operations;
+        this.facts = facts;
+        this.migrations = migrations;
     }
 
     /** A request was submitted to that node. */
@@ -114,6 +118,10 @@ final class View implements World.Watcher {
                 case "store" -> shown.set(name, store());
                 case "outcomes" -> shown.set(name, outcomes());
                 case "counters" -> shown.set(name, counters(false));
+                case "marks" -> shown.set(name, migrations.marks());
+                case "migrations" -> shown.set(name, migrations.migrations());
+                case "moves" -> shown.set(name, facts.moves());
+                case "log" -> shown.set(name, facts.log());
                 default -> throw new IllegalArgumentException("nobody can show " + name);
             }
         }
@@ -214,7 +222,7 @@ final class View implements World.Watcher {
     /** The expectation with blocks as {@link #placements} names them: by namespace and key. */
     JsonNode normal(JsonNode expected) {
         ObjectNode normal = expected.deepCopy();
-        for (String list : Set.of("placements", "absent")) {
+        for (String list : Set.of("placements", "absent", "marks")) {
             normal.path(list).forEach(one -> {
                 if (one instanceof ObjectNode place && (place.has("tokens") || place.has("name"))) {
                     String namespace = place.path("namespace").asText("m");
@@ -222,11 +230,10 @@ final class View implements World.Watcher {
                     Prompt prompt = place.has("name")
                             ? Prompt.named(namespace, spec.blockTokens(), place.get("name").asText())
                             : Prompt.of(namespace, spec.blockTokens(), tokens(place));
-                    place.remove("tokens");
-                    place.remove("name");
+                    place.remove(List.of("tokens", "name"));
                     place.put("namespace", namespace);
                     place.put("key", index < prompt.keys().size() ? prompt.keys().get(index).hex() : "there is no such block");
-                    if (place.path("tier").asText().equals(Tier.STORE.name())) {
+                    if (list.equals("marks") || place.path("tier").asText().equals(Tier.STORE.name())) {
                         place.remove("index");
                     }
                 }
@@ -282,6 +289,7 @@ final class View implements World.Watcher {
     private ObjectNode outcomes() {
         ObjectNode all = JsonNodeFactory.instance.objectNode();
         TreeMap<String, ObjectNode> sorted = new TreeMap<>(outcomes);
+        sorted.putAll(migrations.outcomes());
         for (SimNode node : world.nodes()) {
             node.engine().outcomes().forEach((id, what) -> sorted.put(id, told(what)));
         }
@@ -305,6 +313,7 @@ final class View implements World.Watcher {
 
     private ObjectNode counters(boolean zeroes) {
         ObjectNode all = JsonNodeFactory.instance.objectNode();
+        all.set("controller", facts.counters());
         for (SimNode node : world.nodes()) {
             Life life = node.life();
             if (life != null) {

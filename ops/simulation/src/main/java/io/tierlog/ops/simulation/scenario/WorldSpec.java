@@ -2,11 +2,15 @@
 package io.tierlog.ops.simulation.scenario;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.core.Limits;
+import io.tierlog.ops.policy.Finding;
+import io.tierlog.ops.policy.PolicyDocument;
+import io.tierlog.ops.policy.Reading;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.WorldSettings;
@@ -16,7 +20,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The first line of a scenario. Everything has a default.
@@ -29,6 +35,7 @@ record WorldSpec(
         Policy policy, List<SimNode.Spec> nodes, Set<String> tenants) {
     private static final int MOST_BLOCKS = 1 << 20;
     private static final int LARGE = 1_000_000;
+    private static final Limits LIMITS = Limits.of(1);
 
     static WorldSpec parse(int line, JsonNode node) {
         Fields f = new Fields(line, "the world", node);
@@ -47,8 +54,7 @@ record WorldSpec(
             throw f.error("wants a write_policy that is known");
         }
         JsonNode policyNode = f.get("policy");
-        Policy policy = policy(new Fields(line, "the policy", policyNode == null ? JsonNodeFactory.instance.objectNode() : policyNode),
-                initial(threshold, write));
+        Policy policy = policyNode == null ? initial(threshold, write) : policy(line, policyNode, initial(threshold, write));
         List<SimNode.Spec> nodes = f.list("nodes", one -> node(new Fields(line, "a node", one), engine));
         JsonNode storeNode = f.get("store");
         Fields store = new Fields(line, "the store", storeNode == null ? JsonNodeFactory.instance.objectNode() : storeNode);
@@ -89,7 +95,7 @@ record WorldSpec(
         if (!id.matches("[A-Za-z0-9._-]{1,64}")) {
             throw f.error("has an id of 1 to 64 letters, digits, dots, dashes or underscores, not " + id);
         }
-        SimNode.Spec spec = new SimNode.Spec(id, f.count("host_blocks", 1, MOST_BLOCKS, 31), f.count("disk_blocks", 0, MOST_BLOCKS, 0), own);
+        SimNode.Spec spec = new SimNode.Spec(id, f.count("host_blocks", 0, MOST_BLOCKS, 31), f.count("disk_blocks", 0, MOST_BLOCKS, 0), own);
         f.end();
         return spec;
     }
@@ -99,28 +105,14 @@ record WorldSpec(
         return new Policy(threshold, write, 0, 0, 0, 0, true, 256, 30_000, 600_000, 10, true, null);
     }
 
-    /** A policy document: what it does not say stays as it was. */
-    static Policy policy(Fields f, Policy before) {
-        Policy policy = new Policy(
-                f.count("prefetch_threshold_blocks", 0, LARGE, before.prefetchThresholdBlocks()),
-                f.oneOf("write_policy", WritePolicy.class, before.writePolicy()),
-                f.fraction("host_high_mark", before.hostHighMark()),
-                f.fraction("host_low_mark", low(f, "host", before.hostLowMark())),
-                f.fraction("disk_high_mark", before.diskHighMark()),
-                f.fraction("disk_low_mark", low(f, "disk", before.diskLowMark())),
-                f.flag("copy_to_disk", before.copyToDisk()),
-                f.count("relief_batch_blocks", 1, 1_000, before.reliefBatchBlocks()),
-                f.number("operation_timeout_ms", 1, 86_400_000, before.operationTimeoutMs()),
-                f.number("lease_ms", 1, 86_400_000, before.leaseMs()),
-                f.count("node_silent_ticks", 0, LARGE, before.nodeSilentTicks()),
-                f.flag("back_up", before.backUp()), null);
-        f.end();
-        marks(f, "host", policy.hostHighMark(), policy.hostLowMark());
-        marks(f, "disk", policy.diskHighMark(), policy.diskLowMark());
-        if (policy.writePolicy() == WritePolicy.UNKNOWN) {
-            throw f.error("wants a write_policy that is known");
-        }
-        return policy;
+    /** A policy document, read as every other one: what it does not say stays as it was. */
+    static Policy policy(int line, JsonNode document, Policy before) {
+        return switch (PolicyDocument.read(document.toString(), before, LIMITS)) {
+            case Reading.Valid(Policy policy) -> policy;
+            case Reading.Unreadable(Finding finding) -> throw new ScenarioError(line, "the policy " + finding.reason());
+            case Reading.Invalid(List<Finding> findings) -> throw new ScenarioError(line, "the policy: " + findings.stream()
+                    .map(one -> (one.path().isEmpty() ? "" : one.path() + ": ") + one.reason()).collect(Collectors.joining("; ")));
+        };
     }
 
     WorldSettings settings() {
@@ -128,8 +120,9 @@ record WorldSpec(
         AgentLimits agent = new AgentLimits(
                 new AgentLimits.Times(prefetchWaitMs, usual.times().writeBackWaitMs(), usual.times().writeBackPatienceMs(),
                         usual.times().heartbeatMs()),
-                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.door(), storeShards);
-        return new WorldSettings(seed, blockTokens, ranks, replicated, storeBlocks, policy, agent, Limits.of(1), LARGE);
+                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.door(), storeShards,
+                usual.bounceBlocks());
+        return new WorldSettings(seed, blockTokens, ranks, replicated, storeBlocks, policy, agent, LIMITS, LARGE);
     }
 
     /** Every field with its default, as a first line. */
@@ -144,18 +137,10 @@ record WorldSpec(
         ArrayNode nodes = world.putArray("nodes");
         nodes.addObject().put("id", "a").put("device_blocks", 31).put("host_blocks", 31).put("disk_blocks", 0);
         world.putObject("store").put("blocks", 1_000);
-        Policy policy = initial(2, WritePolicy.WRITE_BACK);
-        world.putObject("policy")
-                .put("host_high_mark", policy.hostHighMark())
-                .put("host_low_mark", policy.hostLowMark())
-                .put("disk_high_mark", policy.diskHighMark())
-                .put("disk_low_mark", policy.diskLowMark())
-                .put("copy_to_disk", policy.copyToDisk())
-                .put("relief_batch_blocks", policy.reliefBatchBlocks())
-                .put("operation_timeout_ms", policy.operationTimeoutMs())
-                .put("lease_ms", policy.leaseMs())
-                .put("node_silent_ticks", policy.nodeSilentTicks())
-                .put("back_up", policy.backUp());
+        Map<String, Object> policy = PolicyDocument.fields(initial(2, WritePolicy.WRITE_BACK));
+        // The world has these two, too: saying them twice would make one of them without effect.
+        policy.keySet().removeAll(List.of("prefetch_threshold", "write_policy"));
+        world.set("policy", new ObjectMapper().valueToTree(policy));
         ObjectNode line = JsonNodeFactory.instance.objectNode();
         line.set("world", world);
         return line;
@@ -170,17 +155,6 @@ record WorldSpec(
                     e.devicePages(), sparePages, e.retention(), e.maxContext(), e.kvBudgetBlocks(), e.blockTokens(), e.adapters())));
         }
         return all;
-    }
-
-    /** Where only the high mark is said, relief ends as soon as it is not reached any more. */
-    private static double low(Fields f, String tier, double before) {
-        return before == 0 ? f.fraction(tier + "_high_mark", 0) : before;
-    }
-
-    private static void marks(Fields f, String tier, double high, double low) {
-        if (low > high || (low == 0 && high > 0)) {
-            throw f.error("wants a " + tier + "_low_mark above 0 and not above the " + tier + "_high_mark, or both 0 for no water level");
-        }
     }
 
     /** Every node as a list of names. */

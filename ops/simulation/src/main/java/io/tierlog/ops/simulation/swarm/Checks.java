@@ -3,11 +3,13 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimController;
+import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.decision.Decision;
@@ -20,6 +22,7 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 
@@ -111,6 +114,14 @@ final class Checks implements World.Watcher {
     public void decided(int partition, long offset, Event event, Decided decided) {
         if (tracing && !(isRoutine(event) && decided.commands().isEmpty() && decided.facts().size() == 1)) {
             note("    decided for events-" + partition + "@" + offset + ": " + decided.facts() + " commands " + decided.commands());
+        }
+    }
+
+    @Override
+    public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {
+        record = "rows that an event has touched";
+        for (UndoTables.Touched<?, ?> row : rows) {
+            TableInvariants.row(state, partition, row.table(), row.key()).forEach(this::violated);
         }
     }
 

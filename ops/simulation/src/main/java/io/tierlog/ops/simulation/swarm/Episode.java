@@ -3,6 +3,7 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,14 +18,16 @@ final class Episode {
     static final int INPUTS = 200;
 
     /** Steps of the first phase, at least. */
-    private static final int STEPS = 12_000;
+    private static final int STEPS = 8_500;
 
-    private static final int TABLES_EVERY = 100;
+    private static final int TABLES_EVERY = 50;
 
-    private static final int MOST_STEPS = 20_000;
+    private static final int MOST_STEPS = 15_000;
 
     /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
-    record Result(Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, @Nullable Failure failure) {}
+    record Result(
+            Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, Map<MigrationCount, Long> migrations,
+            @Nullable Failure failure) {}
 
     /** How much there was. */
     record Counts(Asked asked, long steps, long events, long records, long readsChecked, long writesChecked, long wrong, int nodes, int ranks) {
@@ -45,6 +48,8 @@ final class Episode {
     private final Stage stage;
     private final Workload workload;
     private final Checks checks;
+    private final Operators operators;
+    private final MigrationOracle migrations;
     private final int inputs;
 
     private Episode(Choices choices, Set<FaultKind> allowed, boolean tracing) {
@@ -56,7 +61,10 @@ final class Episode {
         stage = new Stage(choices, plan, world);
         workload = new Workload(world, choices);
         checks = new Checks(tracing);
+        operators = new Operators(stage, workload::spokenOf);
+        migrations = new MigrationOracle(stage);
         world.watch(checks);
+        world.watch(migrations);
     }
 
     /** Runs one. Whatever is thrown in it, an Error too, is its failure: an episode that did not come to its end is not clean. */
@@ -73,7 +81,7 @@ final class Episode {
 
     private static Result notBegun(Choices choices, Throwable wrong) {
         Failure failure = new Failure(kind(wrong), String.valueOf(wrong), "no world was made", choices.recorded(), List.of());
-        return new Result(Counts.NONE, 0, Map.of(), Map.of(), failure);
+        return new Result(Counts.NONE, 0, Map.of(), Map.of(), Map.of(), failure);
     }
 
     private void run() {
@@ -82,7 +90,7 @@ final class Episode {
         world.requestPolicy(world.settings().policy(), 0);
         world.tick();
         world.nodes().forEach(node -> node.start());
-        Schedule schedule = new Schedule(stage, workload);
+        Schedule schedule = new Schedule(stage, workload, operators);
         while ((workload.inputs() < inputs || stage.step < STEPS) && stage.step < MOST_STEPS && !choices.exhausted()) {
             String what = schedule.step();
             checks.note(what);
@@ -91,7 +99,7 @@ final class Episode {
                 checks.tables(world);
             }
         }
-        Rest rest = new Rest(stage, checks);
+        Rest rest = new Rest(stage, checks, operators, migrations);
         rest.heal();
         requireRightContent();
         rest.come(workload.recent());
@@ -112,11 +120,11 @@ final class Episode {
                 world.tally().wrong(), world.nodes().size(), world.settings().ranks());
         Failure failure = wrong == null ? null
                 : new Failure(kind(wrong), String.valueOf(wrong), stage.plan.toString(), choices.recorded(), traceOf(wrong));
-        return new Result(counts, checks.digest(), stage.faults, checks.operations(), failure);
+        return new Result(counts, checks.digest(), stage.faults, checks.operations(), stage.migrations, failure);
     }
 
     private List<String> traceOf(Throwable wrong) {
-        List<String> trace = new java.util.ArrayList<>();
+        List<String> trace = new ArrayList<>();
         if (checks.isTracing()) {
             for (StackTraceElement element : wrong.getStackTrace()) {
                 trace.add("at " + element);

@@ -4,13 +4,16 @@ package io.tierlog.ops.simulation.swarm;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.ops.simulation.engine.Engine;
+import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.ops.simulation.world.WorldSettings;
+import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Draws what the world of an episode is made of: small everywhere, so that all of it is crossed often. */
 final class EpisodeSettings {
@@ -29,8 +32,10 @@ final class EpisodeSettings {
         int ranks = choices.oneIn(4) ? 2 : 1;
         int partitions = 1 + choices.next(3);
         int nodes = 2 + choices.next(2);
+        boolean replicated = ranks > 1 && choices.next(4) == 3;
+        long blockBytes = new Oracle(1, replicated ? 1 : ranks).blockBytes();
         WorldSettings settings = new WorldSettings(
-                1 + choices.next(1_000), BLOCK_TOKENS, ranks, ranks > 1 && choices.next(4) == 3, 16 + choices.next(200), policy(choices),
+                1 + choices.next(1_000), BLOCK_TOKENS, ranks, replicated, 16 + choices.next(200), policy(choices, blockBytes),
                 agent(choices), controller(choices, partitions), 20 + choices.next(200));
         List<SimNode.Spec> specs = new ArrayList<>();
         for (int i = 0; i < nodes; i++) {
@@ -45,7 +50,7 @@ final class EpisodeSettings {
     }
 
     /** A policy that can be, of any kind. */
-    static Policy policy(Choices choices) {
+    static Policy policy(Choices choices, long blockBytes) {
         WritePolicy write = choices.pick(List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH,
                 WritePolicy.WRITE_THROUGH_SELECTIVE));
         double high = (10 - choices.next(5)) / 10.0;
@@ -56,12 +61,19 @@ final class EpisodeSettings {
         boolean backUp = choices.next(5) != 4;
         int silent = choices.next(5) == 4 ? 0 : 3 + choices.next(6);
         return new Policy(choices.next(3), write, high, low, diskHigh, diskLow, copies, 1 + choices.next(8), 1_000 + 500 * choices.next(8),
-                1_000 + 500 * choices.next(8), silent, backUp, null);
+                1_000 + 500 * choices.next(8), silent, backUp, new DrawnMigration(choices, blockBytes).draw());
     }
 
     /** The policy under which everything must come to rest. */
     static Policy calm() {
         return new Policy(1, WritePolicy.WRITE_BACK, 0.9, 0.7, 0.9, 0.7, true, 4, 3_000, 4_000, 5, true, null);
+    }
+
+    /** The same, with groups where {@code migration} says so. */
+    static Policy calm(@Nullable MigrationPolicy migration) {
+        Policy p = calm();
+        return new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(),
+                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), migration);
     }
 
     /** One that cannot be. */

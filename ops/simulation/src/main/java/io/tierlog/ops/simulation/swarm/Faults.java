@@ -14,6 +14,7 @@ import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.state.PolicyRow;
 import java.util.List;
 import java.util.function.Predicate;
@@ -26,11 +27,13 @@ final class Faults {
     private final Stage stage;
     private final World world;
     private final Choices choices;
+    private final Operators operators;
     private final List<FaultKind> lots;
     private int intruders;
 
-    Faults(Stage stage) {
+    Faults(Stage stage, Operators operators) {
         this.stage = stage;
+        this.operators = operators;
         this.world = stage.world;
         this.choices = stage.choices;
         this.lots = stage.plan.lots();
@@ -54,6 +57,8 @@ final class Faults {
             case EVENT_DUPLICATED -> duplicateEvent();
             case COMMAND_LOST, COMMAND_LATE, COMMAND_DUPLICATED -> disturbCommand(kind);
             case RELAY_REPEATED -> relayAgain();
+            case MESSAGE_REPEATED, MESSAGE_LATE -> disturbMessages(kind);
+            case MIGRATION_RECALLED -> operators.cancelInMidCopy();
             case TRANSACTION_ABORTED, DECIDED_OTHERWISE, CONTROLLER_CRASH, ZOMBIE_CONTROLLER -> disturbController(kind);
             case AGENT_CRASH, AGENT_ZOMBIE -> crash(node(), kind);
             case AGENT_CRASH_TORN -> onDisk(Faults::isWriting, node -> crash(node, kind));
@@ -134,10 +139,27 @@ final class Faults {
     }
 
     private boolean relayAgain() {
-        if (world.log().messages().isEmpty()) {
+        int partition = choices.next(world.log().partitions());
+        if (world.log().messages(partition).isEmpty()) {
             return false;
         }
-        world.relayAgain(1 + choices.next(4));
+        world.relayAgain(partition, 1 + choices.next(4));
+        return true;
+    }
+
+    /** Messages between aggregates: one of any age comes once more, or those to a partition come late. */
+    private boolean disturbMessages(FaultKind kind) {
+        int partition = choices.next(world.log().partitions());
+        List<Message> messages = world.log().messages(partition);
+        if (messages.isEmpty()) {
+            return false;
+        }
+        if (kind == FaultKind.MESSAGE_REPEATED) {
+            world.appendOnce(messages.get(choices.next(messages.size())));
+        } else {
+            world.unheard(partition, true);
+            stage.lasting(2 * aWhile(), () -> world.unheard(partition, false));
+        }
         return true;
     }
 
@@ -316,9 +338,9 @@ final class Faults {
     private boolean disturbPolicy(FaultKind kind) {
         long version = policyVersion(world);
         switch (kind) {
-            case POLICY_CHANGED -> world.requestPolicy(EpisodeSettings.policy(choices), version);
+            case POLICY_CHANGED -> world.requestPolicy(EpisodeSettings.policy(choices, world.oracle().blockBytes()), version);
             case POLICY_INVALID -> world.requestPolicy(EpisodeSettings.invalid(choices), version);
-            default -> world.requestPolicy(EpisodeSettings.policy(choices), version + 1);
+            default -> world.requestPolicy(EpisodeSettings.policy(choices, world.oracle().blockBytes()), version + 1);
         }
         return true;
     }

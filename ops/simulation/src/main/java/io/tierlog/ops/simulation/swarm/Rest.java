@@ -10,6 +10,7 @@ import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.TierUsage;
@@ -33,12 +34,16 @@ final class Rest {
     private final Stage stage;
     private final World world;
     private final Checks checks;
+    private final Operators operators;
+    private final MigrationOracle migrations;
     private int served;
 
-    Rest(Stage stage, Checks checks) {
+    Rest(Stage stage, Checks checks, Operators operators, MigrationOracle migrations) {
         this.stage = stage;
         this.world = stage.world;
         this.checks = checks;
+        this.operators = operators;
+        this.migrations = migrations;
     }
 
     /** All faults end. */
@@ -63,7 +68,9 @@ final class Rest {
         world.controllerLimits(Limits.of(world.log().partitions()));
         world.startController();
         settle();
-        world.requestPolicy(EpisodeSettings.calm(), Faults.policyVersion(world));
+        MigrationPolicy groups = stage.choices.next(2) == 0 ? null : new DrawnMigration(stage.choices, world.oracle().blockBytes()).calm();
+        world.requestPolicy(EpisodeSettings.calm(groups), Faults.policyVersion(world));
+        operators.undrainAll();
         settle();
     }
 
@@ -178,6 +185,7 @@ final class Rest {
                 throw new SimulationFailure("I1, placement: held for nothing: " + key + " " + row);
             }
         });
+        migrations.atRest();
         world.checkFold();
         checks.atRest(world);
     }

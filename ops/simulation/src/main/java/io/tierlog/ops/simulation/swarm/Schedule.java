@@ -10,7 +10,9 @@ import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationReason;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Says what happens next: at each step one of the things that can, so that everything happens in every order. A thing that cannot happen now
@@ -20,7 +22,7 @@ final class Schedule {
     /** What can happen, and how often it is drawn. */
     enum Happening {
         ENGINE(190), SEND(150), DECIDE(180), COMMAND(110), UNIT(130), COMMIT(36), RELAY(12), ANSWER(20), LOOK_UP(6), SETTLE(10), ZOMBIE(30),
-        GHOST(20), LATE(12), START_AGENT(8), START_CONTROLLER(16), END(10), WORK(110), TIME(30);
+        GHOST(20), LATE(12), START_AGENT(8), START_CONTROLLER(16), END(10), WORK(110), OPERATOR(8), TIME(30);
 
         private final int weight;
 
@@ -30,20 +32,24 @@ final class Schedule {
     }
 
     private static final List<Happening> ALL = List.of(Happening.values());
+    private static final Set<Happening> ONLY_WHEN_DRAWN =
+            EnumSet.of(Happening.TIME, Happening.START_AGENT, Happening.START_CONTROLLER, Happening.OPERATOR);
     private static final int SUM = ALL.stream().mapToInt(one -> one.weight).sum();
 
     private final Stage stage;
     private final World world;
     private final Choices choices;
     private final Workload workload;
+    private final Operators operators;
     private final Faults faults;
 
-    Schedule(Stage stage, Workload workload) {
+    Schedule(Stage stage, Workload workload, Operators operators) {
         this.stage = stage;
         this.world = stage.world;
         this.choices = stage.choices;
         this.workload = workload;
-        this.faults = new Faults(stage);
+        this.operators = operators;
+        this.faults = new Faults(stage, operators);
     }
 
     /** One thing happens; what it was. */
@@ -61,7 +67,7 @@ final class Schedule {
         }
         for (int i = 0; i < ALL.size(); i++) {
             Happening one = ALL.get((at + i) % ALL.size());
-            boolean mayTakeTheTurn = i == 0 || (one != Happening.TIME && one != Happening.START_AGENT && one != Happening.START_CONTROLLER);
+            boolean mayTakeTheTurn = i == 0 || !ONLY_WHEN_DRAWN.contains(one);
             if (mayTakeTheTurn && happen(one)) {
                 return one.name();
             }
@@ -84,11 +90,12 @@ final class Schedule {
             case DECIDE -> anyPartition(world::decide);
             case ZOMBIE -> anyPartition(world::decideAsZombie);
             case COMMIT -> commit();
-            case RELAY -> world.relay();
+            case RELAY -> anyPartition(world::relay);
             case GHOST -> ghost();
             case LATE -> late();
             case START_CONTROLLER -> startController();
             case WORK -> workload.act();
+            case OPERATOR -> operators.act();
             case TIME -> pass();
         };
     }

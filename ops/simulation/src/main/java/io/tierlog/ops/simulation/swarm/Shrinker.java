@@ -2,6 +2,7 @@
 package io.tierlog.ops.simulation.swarm;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
@@ -70,7 +71,7 @@ final class Shrinker {
                 length--;
             }
             if (length < group.length) {
-                attempt(with(g, java.util.Arrays.copyOf(group, length)));
+                attempt(with(g, Arrays.copyOf(group, length)));
             }
         }
     }

@@ -20,6 +20,7 @@ public final class SimulationReport {
     private final long wanted;
     private final Map<FaultKind, Long> faults = new EnumMap<>(FaultKind.class);
     private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
+    private final Map<MigrationCount, Long> migrations = new EnumMap<>(MigrationCount.class);
     private final List<Postmortem> failures = new ArrayList<>();
     private Episode.Counts sum = Episode.Counts.NONE;
     private long episodes;
@@ -43,6 +44,7 @@ public final class SimulationReport {
                 sum.readsChecked() + c.readsChecked(), sum.writesChecked() + c.writesChecked(), sum.wrong() + c.wrong(),
                 sum.nodes() + c.nodes(), 0);
         result.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
+        result.migrations().forEach((what, count) -> migrations.merge(what, count, Long::sum));
         result.operations().forEach((kind, count) -> operations.merge(kind, count, Long::sum));
     }
 
@@ -123,6 +125,11 @@ public final class SimulationReport {
         return new EnumMap<>(faults);
     }
 
+    /** What there was of migration. */
+    public synchronized Map<MigrationCount, Long> migrations() {
+        return new EnumMap<>(migrations);
+    }
+
     /** What is known of failures. */
     public synchronized List<Postmortem> failures() {
         return List.copyOf(failures);
@@ -152,6 +159,10 @@ public final class SimulationReport {
         line(out, "writes checked", sum.writesChecked(), "");
         line(out, "wrong content", sum.wrong(), "");
         line(out, "violations", failed, "");
+        line(out, "migration", migrations.getOrDefault(MigrationCount.SUBMITTED, 0L), "");
+        for (MigrationCount what : MigrationCount.values()) {
+            line(out, "  " + what.label(), migrations.getOrDefault(what, 0L), what.meaning());
+        }
         line(out, "faults", faults.values().stream().mapToLong(Long::longValue).sum(), "");
         for (FaultKind kind : FaultKind.values()) {
             if (faults.containsKey(kind)) {
@@ -194,6 +205,10 @@ public final class SimulationReport {
         for (FaultKind kind : FaultKind.values()) {
             byLabel.put(kind.label(), faults.getOrDefault(kind, 0L));
         }
+        Map<String, Long> ofMigration = new LinkedHashMap<>();
+        for (MigrationCount what : MigrationCount.values()) {
+            ofMigration.put(what.label(), migrations.getOrDefault(what, 0L));
+        }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("seed", seed);
         all.put("episodes", episodes);
@@ -206,6 +221,7 @@ public final class SimulationReport {
         all.put("records", sum.records());
         all.put("operations", operations());
         all.put("operations_by_kind", operations);
+        all.put("migration", ofMigration);
         all.put("reads_checked", sum.readsChecked());
         all.put("writes_checked", sum.writesChecked());
         all.put("wrong_content", sum.wrong());

@@ -28,6 +28,7 @@ final class Stage {
     final FaultPlan plan;
     final World world;
     final Map<FaultKind, Long> faults = new EnumMap<>(FaultKind.class);
+    final Map<MigrationCount, Long> migrations = new EnumMap<>(MigrationCount.class);
     /** What dead agents have yet to say. */
     final Deque<Event> ghosts = new ArrayDeque<>();
     final List<HeldBack> heldBack = new ArrayList<>();
@@ -47,6 +48,16 @@ final class Stage {
     /** A fault has happened. */
     void count(FaultKind kind) {
         faults.merge(kind, 1L, Long::sum);
+    }
+
+    /** Something of migration has happened. */
+    void count(MigrationCount what) {
+        count(what, 1);
+    }
+
+    /** The same, so many times. */
+    void count(MigrationCount what, long times) {
+        migrations.merge(what, times, Long::sum);
     }
 
     /** What was begun ends by itself after so many steps. */

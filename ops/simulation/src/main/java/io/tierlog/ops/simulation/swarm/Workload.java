@@ -5,10 +5,9 @@ import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,17 +20,23 @@ final class Workload {
     private static final int MOST_LIVE = 6;
     private static final int RECENT = 16;
     private static final int STEMS = 3;
-    private static final int BRANCHES = 24;
+    private static final int BRANCHES = 16;
     private static final List<String> NAMESPACES = List.of("m", "m", "m", "m", "m", "o");
 
     private static final List<String> ADAPTERS = List.of("", "", "", "", "", "", "", "", "", "", EpisodeSettings.ADAPTER, "unheard-of");
+
+    /** Tokens of a prompt, so that its answer still fits into the context. */
+    private static final int LONGEST = EpisodeSettings.MAX_CONTEXT - 6;
+
+    @SuppressWarnings("ArrayRecordComponent") // Never compared; nobody changes the tokens.
+    private record Prefix(String namespace, int[] tokens) {}
 
     private final World world;
     private final Choices choices;
     private final Map<String, Engine.Request> asked = new LinkedHashMap<>();
     /** Names of requests that an engine has set back and not taken up again. */
     private final Map<Engine, List<String>> preempted = new LinkedHashMap<>();
-    private final Deque<Engine.Request> recent = new ArrayDeque<>();
+    private final List<Engine.Request> recent = new ArrayList<>();
     private int requests;
     private int retries;
     private int names;
@@ -82,8 +87,9 @@ final class Workload {
         }
         String adapter = ADAPTERS.get(choices.next(ADAPTERS.size()));
         boolean eligible = choices.next(12) != 11;
+        Prefix prompt = wanted();
         Engine.Request request = new Engine.Request(
-                "r" + requests++, choices.pick(NAMESPACES), adapter, tokens(), 1 + choices.next(5), eligible);
+                "r" + requests++, prompt.namespace, adapter, prompt.tokens, 1 + choices.next(5), eligible);
         engine.submit(request);
         asked.put(request.id(), request);
         recent.add(request);
@@ -110,6 +116,19 @@ final class Workload {
         return recent;
     }
 
+    /** A prompt of its own, or, more often, one that was asked for lately, as far as it went or a turn longer. */
+    private Prefix wanted() {
+        if (recent.isEmpty() || choices.next(4) == 0) {
+            return new Prefix(choices.pick(NAMESPACES), tokens());
+        }
+        Engine.Request before = recent.get(choices.next(recent.size()));
+        int[] tokens = before.tokens();
+        int length = Math.min(tokens.length + choices.next(5), LONGEST);
+        int[] longer = Arrays.copyOf(tokens, Math.max(tokens.length, length));
+        Arrays.fill(longer, tokens.length, longer.length, choices.next(STEMS));
+        return new Prefix(before.namespace(), longer);
+    }
+
     private int[] tokens() {
         int length = 3 + choices.next(12);
         return tokens(length, choices.next(length + 4));
@@ -126,9 +145,18 @@ final class Workload {
         return tokens;
     }
 
+    /** What operators speak of: mostly the prompt of a request that was there lately. */
+    Prompt spokenOf() {
+        if (recent.isEmpty() || choices.next(4) == 3) {
+            return prompt();
+        }
+        Engine.Request request = choices.pick(List.copyOf(recent));
+        return Prompt.of(request.namespace(), EpisodeSettings.BLOCK_TOKENS, request.tokens());
+    }
+
     private Prompt prompt() {
-        String namespace = choices.pick(NAMESPACES);
-        return Prompt.of(namespace, EpisodeSettings.BLOCK_TOKENS, tokens());
+        Prefix prefix = wanted();
+        return Prompt.of(prefix.namespace, EpisodeSettings.BLOCK_TOKENS, prefix.tokens);
     }
 
     private boolean goOn(Engine engine, String request, int what) {
@@ -159,15 +187,15 @@ final class Workload {
 
     private int[] more(int tokens) {
         int[] more = new int[tokens];
-        java.util.Arrays.fill(more, choices.next(STEMS));
+        Arrays.fill(more, choices.next(STEMS));
         return more;
     }
 
     private boolean outside(Engine engine, int what) {
-        if (what < 86) {
+        if (what < 90) {
             return engine.outside().read("q" + names++, prompt(), choices.next(4) == 3 ? -1 : 100L * choices.next(20));
         }
-        if (what < 90) {
+        if (what < 92) {
             return engine.outside().exist("x" + names++, prompt());
         }
         if (what < 96) {

@@ -29,12 +29,8 @@ public final class SimController {
     private final List<Outgoing> messages = new ArrayList<>();
     private int undecided;
 
-    /** An instance whose state is the fold of the committed decisions, standing at {@code offsets}. */
-    SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox) {
-        this(log, limits, offsets, outbox, fold(log));
-    }
-
-    private SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox, HeapTables state) {
+    /** An instance with that state, standing at {@code offsets}. */
+    SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox, HeapTables state) {
         this.log = log;
         this.outbox = outbox;
         this.tables = new UndoTables(state);
@@ -44,15 +40,6 @@ public final class SimController {
         for (int p = 0; p < log.partitions(); p++) {
             facts.add(new ArrayList<>());
         }
-    }
-
-    /** What restoring comes to: all committed decisions, folded. */
-    static HeapTables fold(SimLog log) {
-        HeapTables tables = new HeapTables();
-        for (int p = 0; p < log.partitions(); p++) {
-            log.decisions(p).forEach(fact -> Core.evolve(tables, fact));
-        }
-        return tables;
     }
 
     /** An instance that has decided nothing yet. */
@@ -96,12 +83,17 @@ public final class SimController {
 
     /** This instance as it is now, in the middle of its transaction, with its commands going elsewhere. */
     SimController twin(Limits limits, Consumer<Command> to) {
-        return new SimController(log, limits, next, to, UndoTables.copy(tables.heap()));
+        return new SimController(log, limits, next, to, new HeapTables(tables.heap()));
     }
 
     /** The state, uncommitted changes included. */
     public HeapTables state() {
         return tables.heap();
+    }
+
+    /** Rows that were written and deleted since the last commit, oldest first. */
+    public List<UndoTables.Touched<?, ?>> touched() {
+        return tables.touched();
     }
 
     /** Events of a partition that were not taken yet. */
@@ -147,7 +139,7 @@ public final class SimController {
             }
             facts.get(p).clear();
         }
-        log.messages().addAll(messages);
+        messages.forEach(outgoing -> log.tell(outgoing.message()));
         messages.clear();
         System.arraycopy(next, 0, committed, 0, next.length);
         undecided = 0;

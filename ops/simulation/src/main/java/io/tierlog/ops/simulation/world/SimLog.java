@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.controller.core.Outgoing;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Message;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,12 +15,13 @@ public final class SimLog {
     private final List<List<Event>> events = new ArrayList<>();
     private final List<List<Decision>> decisions = new ArrayList<>();
     private final Map<String, List<Command>> commands = new LinkedHashMap<>();
-    private final List<Outgoing> messages = new ArrayList<>();
+    private final List<List<Message>> messages = new ArrayList<>();
 
     SimLog(int partitions) {
         for (int p = 0; p < partitions; p++) {
             events.add(new ArrayList<>());
             decisions.add(new ArrayList<>());
+            messages.add(new ArrayList<>());
         }
     }
 
@@ -52,9 +53,13 @@ public final class SimLog {
         return commands.computeIfAbsent(aggregate, any -> new ArrayList<>());
     }
 
-    /** Committed messages between aggregates. */
-    public List<Outgoing> messages() {
-        return messages;
+    /** Committed messages to the aggregates of a partition. */
+    public List<Message> messages(int partition) {
+        return messages.get(partition);
+    }
+
+    void tell(Message message) {
+        messages.get(partitionOf(message.envelope().aggregate())).add(message);
     }
 
     void append(Event event) {

@@ -36,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A node: an engine, a disk, and one agent process after the other. For one thread. */
@@ -112,9 +113,10 @@ public final class SimNode implements AgentLink {
             throw new IllegalStateException("an agent of node " + name() + " runs");
         }
         String processId = name() + "-" + ++lives;
-        SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox());
         Machine machine = new Machine(
-                new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks());
+                new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks(),
+                world.settings().agent().bounceBlocks());
+        SimSink sink = new SimSink("agent/" + name() + "/" + processId, () -> world.agentWallMs(this), world.settings().outbox(), machine::said);
         AgentInput.Registration registration = new AgentInput.Registration(
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
         AgentCore core = new AgentCore(
@@ -212,7 +214,7 @@ public final class SimNode implements AgentLink {
 
     /** A second process asks to speak for the node; it is another one each time, and says nothing more. */
     public void intrude(int which) {
-        SimSink sink = new SimSink("agent/" + name() + "/intruder-" + which, () -> world.agentWallMs(this), world.settings().outbox());
+        SimSink sink = new SimSink("agent/" + name() + "/intruder-" + which, () -> world.agentWallMs(this), world.settings().outbox(), event -> {});
         askAs("intruder-" + which, sink, null);
         world.append(Objects.requireNonNull(sink.next()));
     }
@@ -403,7 +405,7 @@ public final class SimNode implements AgentLink {
 
     // --- the link of the engine
 
-    private long call(java.util.function.LongFunction<AgentInput> input) {
+    private long call(LongFunction<AgentInput> input) {
         long call = ++calls;
         on(input.apply(call));
         return call;

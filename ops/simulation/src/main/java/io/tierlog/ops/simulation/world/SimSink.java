@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +18,14 @@ final class SimSink implements EventSink {
     private final String sender;
     private final LongSupplier wallMs;
     private final int bound;
+    /** Hears of an event when it is said. */
+    private final Consumer<Event> hears;
     private final Map<String, Long> sequences = new LinkedHashMap<>();
     private final Deque<Event> waiting = new ArrayDeque<>();
     private long incarnation;
 
-    SimSink(String sender, LongSupplier wallMs, int bound) {
+    SimSink(String sender, LongSupplier wallMs, int bound, Consumer<Event> hears) {
+        this.hears = hears;
         this.sender = sender;
         this.wallMs = wallMs;
         this.bound = bound;
@@ -35,7 +39,9 @@ final class SimSink implements EventSink {
     public void append(String aggregate, String cause, Function<Envelope, Event> withEnvelope) {
         long sequence = sequences.merge(aggregate, 1L, Long::sum);
         @Nullable String why = cause.isEmpty() ? null : cause;
-        waiting.add(withEnvelope.apply(new Envelope(aggregate, sender, incarnation, sequence, 0, wallMs.getAsLong(), why, null, null)));
+        Event event = withEnvelope.apply(new Envelope(aggregate, sender, incarnation, sequence, 0, wallMs.getAsLong(), why, null, null));
+        waiting.add(event);
+        hears.accept(event);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.tierlog.controller.core.Tables;
 import io.tierlog.schemas.WireRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +18,25 @@ import org.jspecify.annotations.Nullable;
  */
 public final class UndoTables implements Tables {
     private final HeapTables heap;
-    private final List<Runnable> undo = new ArrayList<>();
+    private final List<Touched<?, ?>> touched = new ArrayList<>();
+
+    /** A row that was written or deleted, as it was before; null when it was not there. */
+    public record Touched<K extends RowKey<K>, V extends WireRecord>(Table<K, V> table, K key, @Nullable V before) {
+        private void undo(HeapTables in) {
+            if (before == null) {
+                in.delete(table, key);
+            } else {
+                in.put(table, key, before);
+            }
+        }
+
+        /** What two sets of tables do not agree on in this row, as a sentence; empty when they do. */
+        String difference(HeapTables one, HeapTables two) {
+            V a = one.get(table, key);
+            V b = two.get(table, key);
+            return Objects.equals(a, b) ? "" : table.name() + " " + key + ": " + a + " and " + b;
+        }
+    }
 
     /** Empty tables. */
     public UndoTables() {
@@ -33,15 +52,20 @@ public final class UndoTables implements Tables {
         return heap;
     }
 
+    /** What was written and deleted since the last commit, oldest first; a row that was touched twice is there twice. */
+    public List<Touched<?, ?>> touched() {
+        return touched;
+    }
+
     /** What was written stays. */
     void commit() {
-        undo.clear();
+        touched.clear();
     }
 
     /** What was written since the last commit never was. */
     void abort() {
-        undo.reversed().forEach(Runnable::run);
-        undo.clear();
+        touched.reversed().forEach(one -> one.undo(heap));
+        touched.clear();
     }
 
     @Override
@@ -62,14 +86,7 @@ public final class UndoTables implements Tables {
     }
 
     private <K extends RowKey<K>, V extends WireRecord> void remember(Table<K, V> table, K key) {
-        V before = heap.get(table, key);
-        undo.add(() -> {
-            if (before == null) {
-                heap.delete(table, key);
-            } else {
-                heap.put(table, key, before);
-            }
-        });
+        touched.add(new Touched<>(table, key, heap.get(table, key)));
     }
 
     @Override
@@ -85,16 +102,5 @@ public final class UndoTables implements Tables {
             }
         }
         return "";
-    }
-
-    /** A copy of the rows. */
-    static HeapTables copy(HeapTables from) {
-        HeapTables copy = new HeapTables();
-        Rows.ALL.forEach(table -> copyTable(from, copy, table));
-        return copy;
-    }
-
-    private static <K extends RowKey<K>, V extends WireRecord> void copyTable(HeapTables from, HeapTables to, Table<K, V> table) {
-        from.rows(table).forEach((key, row) -> to.put(table, key, row));
     }
 }

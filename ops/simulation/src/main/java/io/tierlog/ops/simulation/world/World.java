@@ -5,7 +5,6 @@ import io.tierlog.agent.core.AgentInput;
 import io.tierlog.controller.core.Decided;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Outgoing;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.ops.simulation.hardware.Machine;
@@ -22,6 +21,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiPredicate;
@@ -49,6 +49,9 @@ public final class World {
         /** The controller has taken an event; what it decided is not committed yet. */
         default void decided(int partition, long offset, Event event, Decided decided) {}
 
+        /** The same moment: the controller's rows as they are now, and which of them the event has touched. */
+        default void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
+
         /** A decision is committed. */
         default void committed(int partition, long offset, Decision fact) {}
 
@@ -64,7 +67,9 @@ public final class World {
     private final Tally tally = new Tally();
     private final Medium store;
     private final SimLog log;
+    private final CommittedState committed;
     private final List<SimNode> nodes = new ArrayList<>();
+    private final Operator operator = new Operator(this);
     private final List<Watcher> watchers = new ArrayList<>();
     private final Deque<Event> lateEvents = new ArrayDeque<>();
     private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
@@ -82,7 +87,8 @@ public final class World {
     private long nextTickMs = TICK_MS;
     private long wallSkewMs;
     private long agentWallSkewMs;
-    private int relayed;
+    private final int[] relayed;
+    private final Set<Integer> unheard = new LinkedHashSet<>();
     private boolean clockStands;
     private @Nullable SimController zombie;
 
@@ -102,7 +108,9 @@ public final class World {
         this.store = new Medium(settings.storeBlocks());
         this.limits = settings.controller();
         this.log = new SimLog(limits.partitions());
+        this.committed = new CommittedState(log);
         this.offsets = new long[limits.partitions()];
+        this.relayed = new int[limits.partitions()];
         specs.forEach(spec -> nodes.add(new SimNode(this, spec)));
     }
 
@@ -156,7 +164,7 @@ public final class World {
     /** The controller's tables: those of the instance that runs, else what the log says. */
     public HeapTables state() {
         SimController running = controller;
-        return running == null ? SimController.fold(log) : running.state();
+        return running == null ? committed.rows() : running.state();
     }
 
     long agentNowMs(SimNode node) {
@@ -250,6 +258,11 @@ public final class World {
                 new Envelope("policy", "operator", 0, basedOn + 1, 0, START_MS + nowMs, null, null, null), basedOn, policy));
     }
 
+    /** Whoever asks for migrations, marks and drains. */
+    public Operator operator() {
+        return operator;
+    }
+
     /** The clock says what time it is, to every partition. */
     public void tick() {
         long timeMs = START_MS + nowMs + wallSkewMs;
@@ -258,31 +271,44 @@ public final class World {
         }
     }
 
-    /** True when a committed message waits to be carried. */
-    public boolean hasMessages() {
-        return relayed < log.messages().size();
+    /** Carries one committed message to its receiver, of the first partition that has one; false when there is none. */
+    public boolean relay() {
+        for (int p = 0; p < relayed.length; p++) {
+            if (relay(p)) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    /** Carries one committed message to its receiver; false when there is none. */
-    public boolean relay() {
-        if (relayed >= log.messages().size()) {
+    /** Carries the next committed message of a partition to its receiver; false when there is none. */
+    public boolean relay(int partition) {
+        if (relayed[partition] >= log.messages(partition).size() || unheard.contains(partition)) {
             return false;
         }
-        Outgoing outgoing = log.messages().get(relayed++);
-        append(outgoing.message());
+        append(log.messages(partition).get(relayed[partition]++));
         return true;
     }
 
-    /** The relay dies between an append and its commit: the last messages come again. */
-    public void relayAgain(int messages) {
-        relayed = Math.max(0, relayed - messages);
+    /** Nothing is carried to a partition, while others hear of everything; or it is again. */
+    public void unheard(int partition, boolean now) {
+        if (now) {
+            unheard.add(partition);
+        } else {
+            unheard.remove(partition);
+        }
+    }
+
+    /** The relay dies between an append and its commit: the last messages to a partition come again. */
+    public void relayAgain(int partition, int messages) {
+        relayed[partition] = Math.max(0, relayed[partition] - messages);
     }
 
     // --- the controller
 
     /** Starts an instance from the log; the one that ran before is gone. */
     public void startController() {
-        controller = new SimController(log, limits, offsets, this::issued);
+        controller = new SimController(log, limits, offsets, this::issued, committed.copy());
     }
 
     private void issued(Command command) {
@@ -346,12 +372,18 @@ public final class World {
         controller = again;
     }
 
-    /** The transaction ends well. */
+    /**
+     * The transaction ends well.
+     *
+     * @throws IllegalStateException when what it has touched is not what its decisions come to (I13)
+     */
     public void commit() {
         SimController running = controller;
         if (running != null) {
+            List<UndoTables.Touched<?, ?>> touched = List.copyOf(running.touched());
             running.commit((partition, offset, fact) -> watchers.forEach(watcher -> watcher.committed(partition, offset, fact)));
             offsets = running.offsets();
+            committed.follow(running.state(), touched);
         }
     }
 
@@ -366,14 +398,16 @@ public final class World {
             running.abort();
         }
         long offset = running.position(partition);
+        int touchedBefore = running.touched().size();
         Decided decided = running.take(partition);
         Event event = log.events(partition).get((int) offset);
         watchers.forEach(watcher -> watcher.decided(partition, offset, event, decided));
+        List<UndoTables.Touched<?, ?>> touched = running.touched().subList(touchedBefore, running.touched().size());
+        watchers.forEach(watcher -> watcher.touched(partition, running.state(), touched));
         if (restarts == Restarts.EVERYWHERE) {
             commit();
-            HeapTables before = running.state();
+            committed.requireEqual(running.state());
             startController();
-            requireEqual(before, state());
         } else if (commitEach) {
             commit();
         }
@@ -381,21 +415,14 @@ public final class World {
     }
 
     /**
-     * I13: the state of the controller is the fold of its decisions; with something uncommitted nothing is compared.
+     * I13: the state of the controller is the fold of its decisions, row by row; with something uncommitted nothing is compared.
      *
      * @throws IllegalStateException when it is not
      */
     public void checkFold() {
         SimController running = controller;
         if (running != null && running.uncommitted() == 0) {
-            requireEqual(running.state(), SimController.fold(log));
-        }
-    }
-
-    private static void requireEqual(HeapTables one, HeapTables two) {
-        String difference = UndoTables.difference(one, two);
-        if (!difference.isEmpty()) {
-            throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
+            committed.requireEqual(running.state());
         }
     }
 
@@ -533,6 +560,12 @@ public final class World {
             }
             node.engine().retry();
         }
+    }
+
+    /** Time passes while everything stands still, and then what has fallen due comes at once. */
+    public void jump(long ms) {
+        passTo(nowMs + ms);
+        settle();
     }
 
     /** Time passes, whatever falls due in between comes, and after each of it everything settles and is committed. */

@@ -78,6 +78,14 @@ class ScenarioErrorsTest {
         "{\"expect\":{\"absent\":[{\"tokens\":[1,2],\"index\":1,\"tier\":\"HOST\"}]}} | that has 1 whole blocks",
         "{\"expect\":{\"absent\":[{\"tier\":\"HOST\"}]}}                    | wants \"tokens\" or \"name\"",
         "{\"expect\":{\"requests\":[]}}                                  | wants an object",
+        "{\"do\":\"cancel_migration\",\"id\":\"m1\"}                      | which no line before has asked for",
+        "{\"do\":\"migrate\",\"id\":\"m1\",\"names\":[\"1\"],\"how\":\"fast\"} | unknown fields [how]",
+        "{\"do\":\"migrate\",\"names\":[\"1\"]}                            | wants \"id\"",
+        "{\"do\":\"migrate\",\"id\":\"m1\",\"sample\":{\"size\":1}}        | the sample has unknown fields [size]",
+        "{\"do\":\"migrate\",\"id\":\"m1\",\"target\":\"TAPE\"}             | wants one of",
+        "{\"do\":\"drain\",\"node\":\"z\"}                               | the world has [a]",
+        "{\"expect\":{\"marks\":{}}}                                  | wants a list",
+        "{\"expect\":{\"marks\":[{\"target\":\"DISK\"}]}}               | wants \"tokens\" or \"name\"",
         "{}                                                              | wants \"do\"",
         "{\"do\":\"settle\",\"do\":\"settle\"}                             | this is no JSON"})
     void aWrongLineIsNamed(String line, String reason) throws IOException {
@@ -96,8 +104,11 @@ class ScenarioErrorsTest {
         "{\"world\":{\"nodes\":[{\"id\":\"a b\"}]}}             | has an id of",
         "{\"world\":{\"replicated\":true}}                    | takes 2 ranks or more",
         "{\"world\":{\"nodes\":[]}}                           | at least one node",
-        "{\"world\":{\"policy\":{\"host_low_mark\":0.5}}}     | not above the host_high_mark",
-        "{\"world\":{\"policy\":{\"host_high_mark\":2}}}      | from 0 to 1",
+        "{\"world\":{\"policy\":{\"reclaim\":{\"host\":{\"low\":0.5}}}}} | reclaim.host.high: must be from",
+        "{\"world\":{\"policy\":{\"reclaim\":{\"host\":{\"high\":2}}}}}  | reclaim.host.high: must be from",
+        "{\"world\":{\"policy\":{\"host_high_mark\":0.9}}}    | host_high_mark: is unknown; known here are",
+        "{\"world\":{\"policy\":7}}                        | the policy: must be a mapping of fields, not 7",
+        "{\"world\":{\"policy\":{\"lease\":1,\"back_up\":1}}} | lease: must be a time such as 30s, with ms, s, m or h, not 1; back_up: must be",
         "{\"world\":{\"commit\":\"never\"}}                   | wants one of"})
     void aWrongWorldIsNamed(String line, String reason) throws IOException {
         Run run = run(List.of(line, SUBMIT));
@@ -118,6 +129,30 @@ class ScenarioErrorsTest {
         Run run = run(List.of(WORLD), "--mode", "twice");
         assertEquals(2, run.exit());
         assertTrue(run.err().contains("[straight, replay, duplicates, restart-everywhere]"), run::err);
+    }
+
+    /** Marks are compared as a whole, and facts in their order. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
+        "{\"marks\":[{\"name\":\"1\"}]}                          | true",
+        "{\"marks\":[]}                                        | false",
+        "{\"marks\":[{\"name\":\"2\"}]}                          | false",
+        "{\"marks\":[{\"name\":\"1\",\"target\":\"STORE\"}]}         | false",
+        "{\"log\":[\"MigrationOpened\",\"MarkAdded\"]}           | true",
+        "{\"log\":[\"MarkAdded\",\"MigrationOpened\"]}           | false",
+        "{\"migrations\":{\"k1\":{\"method\":\"MARK\",\"marked\":1}}} | true",
+        "{\"migrations\":{\"k1\":{\"copied\":1}}}                | false",
+        "{\"counters\":{\"controller\":{\"MARKS_ADDED\":1}}}     | true",
+        "{\"counters\":{\"controller\":{\"MARKS_ADDED\":2}}}     | false"})
+    void whatComesOfMigrationIsCompared(String expected, boolean holds) throws IOException {
+        String groups = "\"groups\":[{\"name\":\"g\",\"namespaces\":[\"*\"],\"routes\":[{\"source\":\"host\",\"target\":\"disk\","
+                + "\"threshold\":0.9,\"methods\":[\"mark\"]}]}]";
+        Run run = run(List.of(
+                "{\"world\":{\"nodes\":[{\"id\":\"a\",\"disk_blocks\":4}],\"policy\":{" + groups + "}}}",
+                "{\"do\":\"put\",\"tier\":\"HOST\",\"name\":\"1\"}",
+                "{\"do\":\"mark\",\"id\":\"k1\",\"name\":\"1\",\"target\":\"DISK\"}",
+                SETTLE, "{\"do\":\"commit\"}", SETTLE, "{\"do\":\"commit\"}", SETTLE, "{\"expect\":" + expected + "}"));
+        assertEquals(holds ? 0 : 1, run.exit(), () -> run.out() + run.err());
     }
 
     /** 600 blocks go through as many device pages as it takes; a write-back that stands still does not hold them up. */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import java.util.EnumSet;
@@ -30,7 +31,7 @@ class FaultsTest {
     }
 
     private static int strikes(Stage stage) {
-        Faults faults = new Faults(stage);
+        Faults faults = new Faults(stage, new Operators(stage, () -> Prompt.of("m", EpisodeSettings.BLOCK_TOKENS, new int[] {1, 2, 3, 4})));
         int struck = 0;
         for (int i = 0; i < 500; i++) {
             struck += faults.strike() ? 1 : 0;

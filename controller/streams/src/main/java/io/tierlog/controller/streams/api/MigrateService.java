@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.ProtocolMessageEnum;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Deadline;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.tierlog.operator.v1.Accepted;
+import io.tierlog.operator.v1.Block;
+import io.tierlog.operator.v1.Method;
+import io.tierlog.operator.v1.MigrateCacheRequest;
+import io.tierlog.operator.v1.MigrateCacheResponse;
+import io.tierlog.operator.v1.NodeAnswer;
+import io.tierlog.operator.v1.OperatorGrpc;
+import io.tierlog.operator.v1.Rejected;
+import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.MigrationAnswer;
+import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.PartRow;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * MigrateCache over gRPC: the same request as over HTTP, read by the same rules, so that both doors refuse the same. Safe for use by several threads.
+ */
+final class MigrateService extends OperatorGrpc.OperatorImplBase {
+    private static final Logger LOG = LoggerFactory.getLogger(MigrateService.class);
+    private static final Context.Key<Optional<String>> TOKEN = Context.keyWithDefault("authorization", Optional.empty());
+    private static final Metadata.Key<String> AUTHORIZATION_ENTRY = GrpcDoor.entry("authorization");
+    private static final Metadata.Key<String> PROBLEM = GrpcDoor.entry("tierlog-problem");
+    private static final Metadata.Key<String> ACTION = GrpcDoor.entry("tierlog-action");
+    /** The answer is to arrive before the caller's deadline. */
+    private static final long MARGIN_MS = 100;
+
+    /** Keeps the call's token for the service. */
+    static final ServerInterceptor AUTHORIZATION = new ServerInterceptor() {
+        @Override
+        public <Q, R> ServerCall.Listener<Q> interceptCall(
+                ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+            Context context = Context.current().withValue(TOKEN, Optional.ofNullable(headers.get(AUTHORIZATION_ENTRY)));
+            return Contexts.interceptCall(context, call, headers, next);
+        }
+    };
+
+    private final Tokens tokens;
+    private final StateView view;
+    private final Desk desk;
+    private final ApiLimits limits;
+
+    MigrateService(Tokens tokens, StateView view, Desk desk, ApiLimits limits) {
+        this.tokens = tokens;
+        this.view = view;
+        this.desk = desk;
+        this.limits = limits;
+    }
+
+    @Override
+    public void migrateCache(MigrateCacheRequest request, StreamObserver<MigrateCacheResponse> answers) {
+        try {
+            Caller caller = tokens.admit(TOKEN.get().orElse(null), Caller.Role.OPERATOR);
+            MigrateCall asked = MigrateBody.read(Fields.of(json(request)), Optional.empty(), limits, desk);
+            MigrateCall call = new MigrateCall(asked.id(), asked.nodes(), asked.order(), patience());
+            Desk.Progress progress = desk.migrate(caller, call);
+            answers.onNext(view.read(state -> answer(call.id(), progress, state)));
+            answers.onCompleted();
+        } catch (Problem problem) {
+            answers.onError(refused(problem));
+        } catch (RuntimeException e) {
+            LOG.error("MigrateCache failed", e);
+            answers.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
+        }
+    }
+
+    private Duration patience() {
+        Deadline deadline = Context.current().getDeadline();
+        if (deadline == null) {
+            return Duration.ofMillis(limits.deadlineMs());
+        }
+        long leftMs = deadline.timeRemaining(TimeUnit.MILLISECONDS) - MARGIN_MS;
+        return Duration.ofMillis(Math.clamp(leftMs, 0, limits.longestDeadlineMs()));
+    }
+
+    /** The body that would ask the same over HTTP; what proto3 leaves out is left out. */
+    private static ObjectNode json(MigrateCacheRequest request) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        if (!request.getId().isEmpty()) {
+            json.put("id", request.getId());
+        }
+        if (request.getNodesCount() > 0) {
+            ArrayNode nodes = json.putArray("nodes");
+            request.getNodesList().forEach(nodes::add);
+        }
+        symbol(json, "method", request.getMethod(), "METHOD_");
+        symbol(json, "source", request.getSource(), "TIER_");
+        symbol(json, "target", request.getTarget(), "TIER_");
+        symbol(json, "retention", request.getRetention(), "RETENTION_");
+        if (request.getBlocksCount() > 0) {
+            ArrayNode blocks = json.putArray("blocks");
+            request.getBlocksList().forEach(block -> blocks.addObject()
+                    .put("namespace", block.getNamespace())
+                    .put("key", HexFormat.of().formatHex(block.getKey().toByteArray())));
+        }
+        if (request.hasSample()) {
+            ObjectNode sample = json.putObject("sample");
+            sample.put("min_age_ms", request.getSample().getMinAgeMs()).put("group", request.getSample().getGroup());
+            if (request.getSample().getCount() != 0) {
+                sample.put("count", request.getSample().getCount());
+            }
+        }
+        if (request.getMarkTimeoutMs() != 0) {
+            json.put("mark_timeout_ms", request.getMarkTimeoutMs());
+        }
+        return json.put("dry_run", request.getDryRun());
+    }
+
+    private static <E extends Enum<E> & ProtocolMessageEnum> void symbol(ObjectNode json, String field, E symbol, String prefix) {
+        String name = symbol.name().startsWith(prefix) ? symbol.name().substring(prefix.length()) : symbol.name();
+        if (!name.equals("UNSPECIFIED")) {
+            json.put(field, name);
+        }
+    }
+
+    private static MigrateCacheResponse answer(String id, Desk.Progress progress, Glance state) {
+        MigrateCacheResponse.Builder answer = MigrateCacheResponse.newBuilder()
+                .setId(id)
+                .setState("SUBMITTED")
+                .setPending(progress == Desk.Progress.PENDING)
+                .setRepeated(progress == Desk.Progress.KNOWN)
+                .setAsOfMs(state.asOfMs(Glance.MIGRATION + id));
+        MigrationRow row = state.migration(id);
+        if (row != null) {
+            answer.setState(row.state().name());
+            row.parts().forEach(part -> answer.addNodes(node(part)));
+        }
+        return answer.build();
+    }
+
+    private static NodeAnswer node(PartRow part) {
+        NodeAnswer.Builder node = NodeAnswer.newBuilder().setNode(part.node());
+        MigrationAnswer said = part.answer();
+        if (said != null) {
+            node.setAnswered(true);
+            said.copied().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_COPY)));
+            said.marked().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_MARK)));
+            for (int i = 0; i < said.refused().size(); i++) {
+                node.addRejected(Rejected.newBuilder().setBlock(block(said.refused().get(i))).setReason(said.reasons().get(i).name()));
+            }
+        }
+        return node.build();
+    }
+
+    private static Block block(BlockName name) {
+        return Block.newBuilder().setNamespace(name.namespace()).setKey(ByteString.copyFrom(name.key().unshared())).build();
+    }
+
+    private static StatusRuntimeException refused(Problem problem) {
+        Status status = switch (problem.kind()) {
+            case INVALID_REQUEST, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE -> Status.INVALID_ARGUMENT;
+            case UNAUTHENTICATED -> Status.UNAUTHENTICATED;
+            case FORBIDDEN -> Status.PERMISSION_DENIED;
+            case ID_TAKEN -> Status.ALREADY_EXISTS;
+            case NODE_UNKNOWN, MIGRATION_UNKNOWN -> Status.NOT_FOUND;
+            case REFUSED, TOO_LATE -> Status.FAILED_PRECONDITION;
+            case UNKNOWN_PATH, METHOD_NOT_ALLOWED -> Status.UNIMPLEMENTED;
+            case OVERLOADED, NOT_READY, LOG_UNAVAILABLE -> Status.UNAVAILABLE;
+            case INTERNAL -> Status.INTERNAL;
+        };
+        String findings = problem.findings().stream().map(finding -> finding.field() + " " + finding.detail()).collect(Collectors.joining("; "));
+        Metadata trailers = new Metadata();
+        trailers.put(PROBLEM, problem.kind().name());
+        trailers.put(ACTION, ascii(problem.action()));
+        return status.withDescription(findings.isEmpty() ? problem.detail() : findings).asRuntimeException(trailers);
+    }
+
+    /** What metadata can hold. */
+    private static String ascii(String text) {
+        return new String(text.getBytes(StandardCharsets.US_ASCII), StandardCharsets.US_ASCII);
+    }
+}

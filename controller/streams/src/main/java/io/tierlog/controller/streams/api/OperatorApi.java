@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The operator's door of a controller instance: HTTP, gRPC if wanted, the view of the committed state behind both. Safe for use by several threads.
+ *
+ * <p>It needs nothing of Kafka Streams: it writes to the events topic like every other sender, and reads what the controller has committed. So it
+ * answers for all partitions, whichever instance owns them, and says NOT_READY until it has read the state.
+ */
+public final class OperatorApi implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(OperatorApi.class);
+
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private int port;
+    private int grpcPort = -1;
+
+    private OperatorApi() {}
+
+    /**
+     * Opens the door.
+     *
+     * @throws ApiException when a port is taken, or the tokens cannot be used; nothing is left open
+     */
+    public static OperatorApi start(LogAccess log, ApiConfig config) {
+        OperatorApi api = new OperatorApi();
+        try {
+            api.open(log, config);
+            return api;
+        } catch (RuntimeException | Error e) {
+            api.close();
+            throw e;
+        }
+    }
+
+    private void open(LogAccess log, ApiConfig config) {
+        Tokens tokens = Tokens.of(config.tokens());
+        StateView view = new StateView(log, config.limits());
+        StateFeed feed = new StateFeed(log, view);
+        parts.push(feed);
+        OperatorLog writer = new OperatorLog(log);
+        parts.push(writer);
+        Desk desk = new Desk(view, writer, config.limits());
+        HttpDoor http = new HttpDoor(config, tokens, new OperatorRoutes(view, desk, config.limits()).all());
+        parts.push(http);
+        port = http.port();
+        config.grpc().ifPresent(endpoint -> {
+            GrpcDoor grpc = new GrpcDoor(endpoint, new MigrateService(tokens, view, desk, config.limits()), config.limits());
+            parts.push(grpc);
+            grpcPort = grpc.port();
+        });
+        feed.start();
+    }
+
+    /** The port of HTTP. */
+    public int port() {
+        return port;
+    }
+
+    /** The port of gRPC; -1 when there is none. */
+    public int grpcPort() {
+        return grpcPort;
+    }
+
+    @Override
+    public void close() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                LOG.warn("something of the operator's door did not close cleanly", e);
+            }
+        }
+    }
+}

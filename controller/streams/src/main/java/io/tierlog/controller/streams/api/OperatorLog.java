@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import io.tierlog.events.Partitions;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.event.Event;
+import java.time.Duration;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Appends what operators ask to the events topic: plain and idempotent, acknowledged by all replicas. Safe for use by several threads.
+ *
+ * <p>Each request has a sender of its own, operator/NAME/ID, with one record, number 1: so numbers and checksums of the log hold without a count that
+ * several instances would have to share. The price: an auditor remembers as many senders as there were requests.
+ */
+final class OperatorLog implements AutoCloseable {
+    private static final int DELIVERY_MS = 10_000;
+    private static final int MAX_BLOCK_MS = 2_000;
+    private static final int MAX_REQUEST_BYTES = 4 << 20;
+
+    private final LogAccess log;
+    private final Producer<byte[], byte[]> producer;
+
+    OperatorLog(LogAccess log) {
+        this.log = log;
+        producer = new KafkaProducer<>(
+                log.kafka().client(Map.of(
+                        "acks", "all",
+                        "enable.idempotence", "true",
+                        "linger.ms", 0,
+                        "max.block.ms", MAX_BLOCK_MS,
+                        "max.request.size", MAX_REQUEST_BYTES,
+                        "delivery.timeout.ms", DELIVERY_MS,
+                        "request.timeout.ms", DELIVERY_MS / 2)),
+                new ByteArraySerializer(),
+                new ByteArraySerializer());
+    }
+
+    /**
+     * Appends one event, and waits until it is acknowledged.
+     *
+     * @param event makes the event around its envelope
+     * @return its offset
+     * @throws Problem LOG_UNAVAILABLE when that is not known to have come about: it may be in the log all the same
+     */
+    long append(Caller caller, String aggregate, Function<Envelope, Event> event) {
+        String sender = "operator/" + caller.name() + "/" + UUID.randomUUID();
+        Event asked = event.apply(new Envelope(aggregate, sender, 0, 1, 0, System.currentTimeMillis(), null, null, null));
+        String topic = log.topics().events();
+        try {
+            byte[] value = log.codec().encode(topic, asked);
+            ProducerRecord<byte[], byte[]> record =
+                    new ProducerRecord<>(topic, Partitions.of(aggregate, log.partitions()), Partitions.key(aggregate), value);
+            return producer.send(record).get(DELIVERY_MS + MAX_BLOCK_MS, TimeUnit.MILLISECONDS).offset();
+        } catch (ExecutionException | TimeoutException | KafkaException e) {
+            Throwable why = e instanceof ExecutionException && e.getCause() != null ? e.getCause() : e;
+            throw new Problem(Problem.Kind.LOG_UNAVAILABLE, "the request could not be put on the log: " + why.getMessage(),
+                    "ask again with the same id: should it be on the log after all, it is done once");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Problem(Problem.Kind.LOG_UNAVAILABLE, "the controller stops", "ask again with the same id");
+        }
+    }
+
+    @Override
+    public void close() {
+        producer.close(Duration.ofSeconds(2));
+    }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.state.NodeRow;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What can be asked over HTTP, one method for each route, except what is only read: see {@link Listings}. Safe for use by several threads. */
+final class OperatorRoutes {
+    private static final String OPENAPI = "openapi.json";
+
+    private final StateView view;
+    private final Desk desk;
+    private final ApiLimits limits;
+    private final ObjectNode openApi = openApi();
+
+    OperatorRoutes(StateView view, Desk desk, ApiLimits limits) {
+        this.view = view;
+        this.desk = desk;
+        this.limits = limits;
+    }
+
+    /** All routes. */
+    List<Route> all() {
+        Stream<Route> own = Stream.of(
+                Route.get("/v1/openapi.json", Set.of(), _ -> Answer.of(200, openApi)),
+                Route.operate("POST", "/v1/migrations", this::migrate),
+                Route.get("/v1/migrations/{id}", Set.of(), ask -> Answer.of(200, migration(ask.path("id")))),
+                Route.operate("DELETE", "/v1/migrations/{id}", this::cancel),
+                Route.operate("DELETE", "/v1/marks", this::clearMarks),
+                Route.operate("POST", "/v1/nodes/{id}/drain", ask -> drain(ask, true)),
+                Route.operate("DELETE", "/v1/nodes/{id}/drain", ask -> drain(ask, false)));
+        return Stream.concat(own, new Listings(view, limits).all().stream()).toList();
+    }
+
+    /** The document, as it is kept beside this class. */
+    static ObjectNode openApi() {
+        try (InputStream in = Objects.requireNonNull(OperatorRoutes.class.getResourceAsStream(OPENAPI), OPENAPI)) {
+            return (ObjectNode) new ObjectMapper().readTree(in);
+        } catch (IOException e) {
+            throw new IllegalStateException("the document of the interface cannot be read", e);
+        }
+    }
+
+    private Answer migrate(Ask ask) {
+        MigrateCall call = MigrateBody.read(ask.body(), ask.key(), limits, desk);
+        Desk.Progress progress = desk.migrate(ask.caller(), call);
+        Map<String, String> headers = Map.of("Location", "/v1/migrations/" + call.id());
+        return switch (progress) {
+            case CREATED -> new Answer(201, migration(call.id()), headers);
+            case KNOWN -> new Answer(200, migration(call.id()), headers);
+            case PENDING -> new Answer(202, pending(call), headers);
+        };
+    }
+
+    private ObjectNode migration(String id) {
+        view.requireWhole(Rows.MIGRATIONS);
+        return view.read(state -> {
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            MigrationJson.whole(json, id, state.knownMigration(id));
+            return json.put("as_of_ms", state.asOfMs(Glance.MIGRATION + id));
+        });
+    }
+
+    /** What is known so far: the whole migration, or that it is on the log. */
+    private ObjectNode pending(MigrateCall call) {
+        boolean known = view.read(state -> state.migration(call.id()) != null);
+        if (known) {
+            return migration(call.id());
+        }
+        return view.read(state -> {
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            return json.put("id", call.id()).put("state", "SUBMITTED").put("as_of_ms", state.asOfMs(Glance.MIGRATION + call.id()));
+        });
+    }
+
+    private Answer cancel(Ask ask) {
+        String id = ask.path("id");
+        Duration patience = patience(ask.body());
+        ask.body().done();
+        MigrationState state = desk.cancel(ask.caller(), id, patience);
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("id", id).put("state", state.name());
+        long asOfMs = view.read(glance -> glance.asOfMs(Glance.MIGRATION + id));
+        return Answer.of(202, json.put("as_of_ms", asOfMs));
+    }
+
+    private Answer clearMarks(Ask ask) {
+        Fields body = ask.body();
+        String node = body.required("node", body.name("node", MigrateCall.NODE, MigrateCall.NODE_IS));
+        String request = MigrateBody.id(body, ask.key(), "c-");
+        List<BlockName> blocks = MigrateBody.blocks(body, limits);
+        Duration patience = patience(body);
+        body.done();
+        Desk.Wish wish = new Desk.Wish(Objects.requireNonNull(node), request, patience);
+        Desk.Cleared cleared = desk.clearMarks(ask.caller(), wish, blocks);
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("node", node).put("id", request).put("cleared", cleared.blocks());
+        long asOfMs = view.read(state -> state.asOfMs(Glance.NODE + node));
+        return Answer.of(status(cleared.decided()), json.put("as_of_ms", asOfMs));
+    }
+
+    private Answer drain(Ask ask, boolean drain) {
+        String node = ask.path("id");
+        Fields body = ask.body();
+        Optional<String> instance = body.name("instance", MigrateCall.ID, "the name of an engine instance: " + MigrateCall.ID_IS);
+        String request = MigrateBody.id(body, ask.key(), "d-");
+        Duration patience = patience(body);
+        body.done();
+        Desk.Decided decided = desk.drain(ask.caller(), new Desk.Wish(node, request, patience), drain, instance.orElse(null));
+        return Answer.of(status(decided), view.read(state -> drained(state, node, request)));
+    }
+
+    private static ObjectNode drained(Glance state, String node, String request) {
+        NodeRow row = state.knownNode(node);
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("node", node).put("id", request);
+        json.put("draining", row.shares() != null && row.shares().draining());
+        json.put("drained", row.shares() != null && row.shares().drained());
+        ArrayNode instances = json.putArray("draining_instances");
+        if (row.shares() != null) {
+            row.shares().drainingInstances().forEach(instances::add);
+        }
+        return json.put("as_of_ms", state.asOfMs(Glance.NODE + node));
+    }
+
+    private Duration patience(Fields body) {
+        return desk.patience(body.integer("deadline_ms", 0, limits.longestDeadlineMs()));
+    }
+
+    private static int status(Desk.@Nullable Decided decided) {
+        return decided == Desk.Decided.YES ? 200 : 202;
+    }
+}

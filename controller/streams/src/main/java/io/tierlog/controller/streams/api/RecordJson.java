@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.events.Codec;
+import io.tierlog.schemas.WireRecord;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.Locale;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.io.DecoderFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A record of the log as JSON, field by field as its schema has them, with names in small letters and underscores. Static and without state.
+ *
+ * <p>For records whose every field is told, so that a new field is told as well. The price: it goes by way of the record's bytes.
+ */
+final class RecordJson {
+    private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+
+    private RecordJson() {}
+
+    static JsonNode of(WireRecord record) {
+        try {
+            GenericRecord generic = new GenericDatumReader<GenericRecord>(record.schema())
+                    .read(null, DecoderFactory.get().binaryDecoder(Codec.avro(record), null));
+            return value(generic);
+        } catch (IOException e) {
+            throw new IllegalStateException("bytes in memory cannot fail to be read", e);
+        }
+    }
+
+    private static JsonNode value(@Nullable Object value) {
+        return switch (value) {
+            case null -> JSON.nullNode();
+            case GenericRecord record -> record(record);
+            case Collection<?> list -> {
+                ArrayNode array = JSON.arrayNode();
+                list.forEach(element -> array.add(value(element)));
+                yield array;
+            }
+            case Long number -> JSON.numberNode(number);
+            case Integer number -> JSON.numberNode(number);
+            case Double number -> JSON.numberNode(number);
+            case Boolean flag -> JSON.booleanNode(flag);
+            // Texts and symbols.
+            default -> JSON.textNode(value.toString());
+        };
+    }
+
+    private static ObjectNode record(GenericRecord record) {
+        ObjectNode json = JSON.objectNode();
+        for (Schema.Field field : record.getSchema().getFields()) {
+            json.set(name(field.name()), value(record.get(field.pos())));
+        }
+        return json;
+    }
+
+    /** prefetchThresholdBlocks as prefetch_threshold_blocks. */
+    static String name(String camel) {
+        return camel.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.streams.TestLog;
+import io.tierlog.operator.v1.Block;
+import io.tierlog.operator.v1.Method;
+import io.tierlog.operator.v1.MigrateCacheRequest;
+import io.tierlog.operator.v1.MigrateCacheResponse;
+import io.tierlog.operator.v1.OperatorGrpc;
+import io.tierlog.operator.v1.Retention;
+import io.tierlog.operator.v1.Sample;
+import io.tierlog.operator.v1.Tier;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.MigrationRequested;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** MigrateCache over gRPC, beside a controller that a test plays. */
+class MigrateServiceTest {
+    private static final Metadata.Key<String> PROBLEM = GrpcDoor.entry("tierlog-problem");
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path directory;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private static EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init")
+    private static TestLog log;
+
+    @SuppressWarnings("NullAway.Init")
+    private static PlayedController controller;
+
+    @SuppressWarnings("NullAway.Init")
+    private static OperatorApi api;
+
+    @SuppressWarnings("NullAway.Init")
+    private static ManagedChannel channel;
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+        log = new TestLog(broker, 1);
+        controller = new PlayedController(log);
+        controller.commit(() -> World.begin(controller, 1));
+        Path tokens = Files.writeString(directory.resolve("tokens"), "operator bob sha256:" + digest("o-token") + "\nreader ann sha256:" + digest("r-token"));
+        ApiConfig config = ApiConfig.loopback(0).withGrpc(ApiConfig.Endpoint.parse("127.0.0.1:0")).withTokens(tokens);
+        api = OperatorApi.start(controller.access, config);
+        try (ApiClient client = new ApiClient(api.port())) {
+            client.token("o-token").awaitReady();
+        }
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", api.grpcPort()).usePlaintext().build();
+    }
+
+    @AfterAll
+    static void stop() {
+        channel.shutdownNow();
+        api.close();
+        controller.close();
+        log.close();
+        broker.close();
+    }
+
+    @Test
+    void aMigrationIsAnsweredBlockByBlock() {
+        CompletableFuture<MigrateCacheResponse> asked =
+                CompletableFuture.supplyAsync(() -> stub("o-token").withDeadlineAfter(30, TimeUnit.SECONDS).migrateCache(copy("g1").build()));
+        MigrationRequested event = controller.next(MigrationRequested.class).event();
+        assertEquals(World.order(1, 2, 3), event.order());
+        assertTrue(event.envelope().sender().startsWith("operator/bob/"), event.envelope().sender());
+        controller.commit(() -> controller.row(Rows.MIGRATIONS, World.migrationKey("g1"),
+                World.migration(MigrationState.RUNNING, event.order(), World.part("a", World.answer(event.order().blocks())))));
+        MigrateCacheResponse answer = asked.join();
+        assertEquals("RUNNING", answer.getState());
+        assertEquals(false, answer.getPending() || answer.getRepeated());
+        assertEquals(List.of(Method.METHOD_COPY, Method.METHOD_MARK),
+                answer.getNodes(0).getAcceptedList().stream().map(block -> block.getMethod()).toList());
+        assertEquals("NOT_FOUND", answer.getNodes(0).getRejected(0).getReason());
+        assertEquals(block(3), answer.getNodes(0).getRejected(0).getBlock());
+        assertTrue(answer.getAsOfMs() >= World.TIME_MS);
+
+        assertTrue(stub("o-token").migrateCache(copy("g1").build()).getRepeated());
+        assertRefused(Status.Code.ALREADY_EXISTS, "ID_TAKEN", "o-token", copy("g1").setMethod(Method.METHOD_BOTH));
+        assertEquals(0, controller.waiting(Event.class));
+    }
+
+    @Test
+    void shortlyBeforeTheDeadlineItIsPending() {
+        MigrateCacheRequest sample = copy("").clearBlocks().clearRetention().setMethod(Method.METHOD_MARK).setDryRun(true).setMarkTimeoutMs(9_000)
+                .setSample(Sample.newBuilder().setCount(5).setMinAgeMs(60_000).setGroup("chat")).build();
+        MigrateCacheResponse answer = stub("o-token").withDeadlineAfter(1_500, TimeUnit.MILLISECONDS).migrateCache(sample);
+        assertTrue(answer.getPending());
+        assertEquals("SUBMITTED", answer.getState());
+        assertEquals(World.sample(), controller.next(MigrationRequested.class).event().order());
+    }
+
+    @Test
+    void itRefusesWhatHttpRefuses() {
+        assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("a b"));
+        assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("x").clearMethod());
+        assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("x").setTarget(Tier.TIER_HOST));
+        assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("x").clearBlocks());
+        assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("x").setMarkTimeoutMs(-1));
+        assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("x").setMethodValue(77));
+        assertRefused(Status.Code.PERMISSION_DENIED, "FORBIDDEN", "r-token", copy("x"));
+        assertRefused(Status.Code.UNAUTHENTICATED, "UNAUTHENTICATED", "nobody's", copy("x"));
+        StatusRuntimeException noToken =
+                assertThrows(StatusRuntimeException.class, () -> OperatorGrpc.newBlockingStub(channel).migrateCache(copy("x").build()));
+        assertEquals(Status.Code.UNAUTHENTICATED, noToken.getStatus().getCode());
+        assertEquals(0, controller.waiting(Event.class));
+    }
+
+    @Test
+    void aMessageThatIsTooLongIsRefused() {
+        MigrateCacheRequest.Builder large = copy("x");
+        large.addBlocks(Block.newBuilder().setNamespace("n".repeat(2 << 20)).setKey(ByteString.copyFrom(new byte[8])));
+        StatusRuntimeException refused = assertThrows(StatusRuntimeException.class, () -> stub("o-token").migrateCache(large.build()));
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, refused.getStatus().getCode());
+    }
+
+    @Test
+    void aPortInUseIsSaid() throws Exception {
+        try (ServerSocket taken = new ServerSocket(0)) {
+            ApiConfig config = ApiConfig.loopback(0).withGrpc(new ApiConfig.Endpoint("127.0.0.1", taken.getLocalPort()));
+            ApiException refused = assertThrows(ApiException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
+            assertTrue(String.valueOf(refused.getMessage()).contains("--grpc-listen"), refused.getMessage());
+        }
+    }
+
+    private static void assertRefused(Status.Code code, String problem, String token, MigrateCacheRequest.Builder request) {
+        StatusRuntimeException refused = assertThrows(StatusRuntimeException.class, () -> stub(token).migrateCache(request.build()));
+        assertEquals(code, refused.getStatus().getCode(), refused.toString());
+        Metadata trailers = refused.getTrailers();
+        assertEquals(problem, trailers == null ? "" : trailers.get(PROBLEM));
+    }
+
+    private static OperatorGrpc.OperatorBlockingStub stub(String token) {
+        Metadata headers = new Metadata();
+        headers.put(GrpcDoor.entry("authorization"), "Bearer " + token);
+        return OperatorGrpc.newBlockingStub(channel).withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
+    }
+
+    private static MigrateCacheRequest.Builder copy(String id) {
+        return MigrateCacheRequest.newBuilder().setId(id).addNodes("a").setMethod(Method.METHOD_COPY).setSource(Tier.TIER_HOST)
+                .setTarget(Tier.TIER_DISK).setRetention(Retention.RETENTION_DELETE_SOURCE).addBlocks(block(1)).addBlocks(block(2)).addBlocks(block(3));
+    }
+
+    private static Block block(int number) {
+        return Block.newBuilder().setNamespace("chat/1").setKey(ByteString.copyFrom(World.key(number).toArray())).build();
+    }
+
+    private static String digest(String token) throws Exception {
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8)));
+    }
+}

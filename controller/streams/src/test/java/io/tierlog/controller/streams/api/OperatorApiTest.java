@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.streams.TestLog;
+import io.tierlog.controller.streams.api.ApiClient.Reply;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.MarkClearReason;
+import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.MarkCleared;
+import io.tierlog.schemas.decision.MigrationDeclined;
+import io.tierlog.schemas.event.MarksClearRequested;
+import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.state.MigrationRow;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The door over HTTP, moment by moment, beside a controller that a test plays. */
+class OperatorApiTest {
+    private static final String COPY_OF_THREE = """
+            {"id":"%s","method":"COPY","source":"HOST","target":"DISK","retention":"DELETE_SOURCE","nodes":["a"],
+             "blocks":[{"namespace":"chat/1","key":"0000000000000001"},{"namespace":"chat/1","key":"0000000000000002"},
+                       {"namespace":"chat/1","key":"0000000000000003"}]}""";
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path directory;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls startBroker() first.
+    private static EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
+    private TestLog log;
+
+    @SuppressWarnings("NullAway.Init")
+    private PlayedController controller;
+
+    @SuppressWarnings("NullAway.Init")
+    private OperatorApi api;
+
+    @SuppressWarnings("NullAway.Init")
+    private ApiClient client;
+
+    @BeforeAll
+    static void startBroker() {
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+    }
+
+    @AfterAll
+    static void stopBroker() {
+        broker.close();
+    }
+
+    @BeforeEach
+    void open() throws Exception {
+        log = new TestLog(broker, 2);
+        controller = new PlayedController(log);
+        controller.commit(() -> World.begin(controller, 2));
+        api = OperatorApi.start(controller.access, ApiConfig.loopback(0));
+        client = new ApiClient(api.port());
+        client.awaitReady();
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        api.close();
+        controller.close();
+        log.close();
+    }
+
+    @Test
+    void aMigrationIsAnsweredWhenEveryNodeHasAndNotBefore() {
+        CompletableFuture<Reply> asked = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
+        MigrationRequested event = controller.next(MigrationRequested.class).event();
+        assertEquals("migration/m1", event.envelope().aggregate());
+        assertTrue(event.envelope().sender().startsWith("operator/local/"), event.envelope().sender());
+        assertEquals(1, event.envelope().sequence());
+        assertEquals(List.of("a"), event.nodes());
+        assertEquals(World.order(1, 2, 3), event.order());
+
+        controller.commit(() -> open("m1", event.order()));
+        assertEquals("SUBMITTED", awaitState("m1", "SUBMITTED").path("state").asText());
+        assertFalse(asked.isDone());
+        controller.commit(() -> answered("m1", event.order()));
+        Reply reply = client.checked("POST", "/v1/migrations", asked.join());
+
+        assertEquals(201, reply.status());
+        assertEquals("/v1/migrations/m1", reply.headers().firstValue("Location").orElse(""));
+        assertEquals(2, reply.body().path("accepted").asInt());
+        assertEquals(1, reply.body().path("rejected").asInt());
+        JsonNode part = reply.body().path("nodes").get(0);
+        assertEquals("[{\"namespace\":\"chat/1\",\"key\":\"0000000000000001\",\"method\":\"COPY\"},"
+                + "{\"namespace\":\"chat/1\",\"key\":\"0000000000000002\",\"method\":\"MARK\"}]", part.path("accepted").toString());
+        assertEquals("[{\"namespace\":\"chat/1\",\"key\":\"0000000000000003\",\"reason\":\"NOT_FOUND\"}]", part.path("rejected").toString());
+        assertTrue(reply.body().path("as_of_ms").asLong() >= World.TIME_MS);
+    }
+
+    @Test
+    void whatIsNotCommittedIsNotTold() {
+        controller.begin(() -> answered("m1", World.order(1, 2, 3)));
+        // A row of another transaction cannot pass it in the same partition; what the door tells comes from below the open one.
+        assertEquals(404, client.get("/v1/migrations/m1").status());
+        controller.abort();
+        controller.commit(() -> answered("m2", World.order(1, 2, 3)));
+        awaitState("m2", "RUNNING");
+        assertEquals(404, client.get("/v1/migrations/m1").status());
+    }
+
+    @Test
+    void theSameIdIsTheSameTaskAndAnotherBodyIsAConflict() {
+        controller.commit(() -> answered("m1", World.order(1, 2, 3)));
+        awaitState("m1", "RUNNING");
+
+        assertEquals(200, client.ask("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1")).status());
+        Reply other = client.ask("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1").replace("DELETE_SOURCE", "KEEP_BOTH"));
+        assertEquals(409, other.status());
+        assertEquals("id-taken", other.problem());
+        Reply elsewhere = client.ask("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1").replace("[\"a\"]", "[\"b\"]"));
+        assertEquals("id-taken", elsewhere.problem());
+        assertEquals(0, controller.waiting(MigrationRequested.class));
+    }
+
+    @Test
+    void aRaceForAnIdIsSettledByTheLog() {
+        // Both are on the log before either is decided; the controller takes the first and calls the second a repeat.
+        CompletableFuture<Reply> first = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
+        PlayedController.Asked<MigrationRequested> one = controller.next(MigrationRequested.class);
+        CompletableFuture<Reply> same = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
+        PlayedController.Asked<MigrationRequested> two = controller.next(MigrationRequested.class);
+        CompletableFuture<Reply> other = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1").replace("03\"", "04\""));
+        PlayedController.Asked<MigrationRequested> three = controller.next(MigrationRequested.class);
+        controller.commit(() -> {
+            for (String cause : List.of(two.cause(), three.cause())) {
+                controller.fact(new InputRefused(controller.envelope("migration/m1", cause), "MigrationRequested", RefusalReason.REPEATED, "again"));
+            }
+            controller.tickAfter("migration/m1", three.offset());
+        });
+        controller.commit(() -> answered("m1", one.event().order()));
+
+        assertEquals(201, first.join().status());
+        assertEquals(200, same.join().status());
+        assertEquals("id-taken", other.join().problem());
+    }
+
+    @Test
+    void pastTheDeadlineTheIdIsAnswered() {
+        String impatient = COPY_OF_THREE.formatted("m1").replaceFirst("\\{", "{\"deadline_ms\":0,");
+        Reply unknown = client.ask("POST", "/v1/migrations", impatient);
+        assertEquals(202, unknown.status());
+        assertEquals("m1", unknown.body().path("id").asText());
+        controller.commit(() -> open("m1", World.order(1, 2, 3)));
+        awaitState("m1", "SUBMITTED");
+        Reply known = client.ask("POST", "/v1/migrations", impatient);
+        assertEquals(202, known.status());
+        assertEquals(1, known.body().path("nodes_asked").asInt());
+    }
+
+    @Test
+    void theIdCanBeAHeaderAndIsMadeUpOtherwise() {
+        String body = COPY_OF_THREE.replace("\"id\":\"%s\",", "\"deadline_ms\":0,");
+        Reply byHeader = client.later("POST", "/v1/migrations", body, "Idempotency-Key", "mine").join();
+        assertEquals("mine", byHeader.body().path("id").asText());
+        String madeUp = client.ask("POST", "/v1/migrations", body).body().path("id").asText();
+        assertTrue(madeUp.matches("m-[0-9a-f-]{36}"), madeUp);
+        Reply both = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"), "Idempotency-Key", "mine").join();
+        assertEquals(400, both.status());
+    }
+
+    @Test
+    void withoutNodesAllThatAreKnownAreAsked() {
+        CompletableFuture<Reply> asked =
+                client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1").replace("\"nodes\":[\"a\"],", "\"deadline_ms\":50,"));
+        assertEquals(List.of("a", "b"), controller.next(MigrationRequested.class).event().nodes());
+        assertEquals(202, asked.join().status());
+    }
+
+    @Test
+    void whatTheControllerDeclinesIsToldWithAllFindings() {
+        CompletableFuture<Reply> asked = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
+        PlayedController.Asked<MigrationRequested> event = controller.next(MigrationRequested.class);
+        controller.commit(() -> controller.fact(
+                new MigrationDeclined(controller.envelope("migration/m1", event.cause()), List.of("no route", "no group"))));
+        Reply reply = client.checked("POST", "/v1/migrations", asked.join());
+        assertEquals(422, reply.status());
+        assertEquals("no route; no group", reply.body().path("detail").asText());
+        assertEquals(2, reply.body().path("errors").size());
+    }
+
+    @Test
+    void aMigrationIsCancelledOrItIsTooLate() {
+        assertEquals("migration-unknown", client.ask("DELETE", "/v1/migrations/m1", "").problem());
+        controller.commit(() -> answered("m1", World.order(1, 2, 3)));
+        awaitState("m1", "RUNNING");
+
+        CompletableFuture<Reply> cancel = client.later("DELETE", "/v1/migrations/m1", "");
+        controller.next(MigrationCancelRequested.class);
+        controller.commit(() -> state("m1", MigrationState.CANCELLING));
+        Reply cancelled = client.checked("DELETE", "/v1/migrations/m1", cancel.join());
+        assertEquals(202, cancelled.status());
+        assertEquals("CANCELLING", cancelled.body().path("state").asText());
+        assertEquals(202, client.ask("DELETE", "/v1/migrations/m1", "").status());
+        assertEquals(0, controller.waiting(MigrationCancelRequested.class));
+
+        controller.commit(() -> state("m1", MigrationState.CANCELLED));
+        awaitState("m1", "CANCELLED");
+        Reply late = client.ask("DELETE", "/v1/migrations/m1", "");
+        assertEquals(409, late.status());
+        assertEquals("too-late", late.problem());
+    }
+
+    @Test
+    void aCancelThatLosesTheRaceIsTooLate() {
+        controller.commit(() -> answered("m1", World.order(1, 2, 3)));
+        awaitState("m1", "RUNNING");
+        CompletableFuture<Reply> cancel = client.later("DELETE", "/v1/migrations/m1", "");
+        PlayedController.Asked<MigrationCancelRequested> event = controller.next(MigrationCancelRequested.class);
+        controller.commit(() -> controller.fact(new InputRefused(
+                controller.envelope("migration/m1", event.cause()), "MigrationCancelRequested", RefusalReason.TOO_LATE, "it is DONE")));
+        assertEquals("too-late", cancel.join().problem());
+    }
+
+    @Test
+    void aNodeDrainsAndServesAgain() {
+        CompletableFuture<Reply> asked = client.later("POST", "/v1/nodes/b/drain", "{\"id\":\"d1\"}");
+        NodeDrainRequested event = controller.next(NodeDrainRequested.class).event();
+        assertTrue(event.drain());
+        assertEquals("d1", event.request());
+        controller.commit(() -> controller.row(Rows.NODES, World.nodeKey("b"), World.node(true, World.shares(true, "d1"))));
+        Reply drained = client.checked("POST", "/v1/nodes/b/drain", asked.join());
+        assertEquals(200, drained.status());
+        assertTrue(drained.body().path("draining").asBoolean());
+
+        // The same request again is not put on the log again.
+        assertEquals(200, client.ask("POST", "/v1/nodes/b/drain", "{\"id\":\"d1\"}").status());
+        assertEquals(0, controller.waiting(NodeDrainRequested.class));
+
+        CompletableFuture<Reply> back = client.later("DELETE", "/v1/nodes/b/drain", "{\"instance\":\"engine-0\",\"id\":\"d2\"}");
+        PlayedController.Asked<NodeDrainRequested> second = controller.next(NodeDrainRequested.class);
+        assertFalse(second.event().drain());
+        assertEquals("engine-0", second.event().instance());
+        controller.commit(() -> controller.fact(new InputRefused(
+                controller.envelope("node/b", second.cause()), "NodeDrainRequested", RefusalReason.MIGRATION_INVALID, "no instances")));
+        Reply refused = client.checked("DELETE", "/v1/nodes/b/drain", back.join());
+        assertEquals(422, refused.status());
+        assertEquals("MIGRATION_INVALID: no instances", refused.body().path("detail").asText());
+        assertEquals("node-unknown", client.ask("POST", "/v1/nodes/nobody/drain", "").problem());
+        assertEquals("node-unknown", client.ask("POST", "/v1/nodes/no%2Fbody/drain", "").problem());
+    }
+
+    @Test
+    void marksAreClearedAndHowManyIsTold() {
+        CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks",
+                "{\"node\":\"a\",\"id\":\"c1\",\"blocks\":[{\"namespace\":\"chat/1\",\"key\":\"0000000000000001\"}]}");
+        PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+        assertEquals(List.of(World.block(1)), event.event().blocks());
+        controller.commit(() -> {
+            controller.fact(cleared(event.cause(), 1, 2));
+            controller.fact(cleared("node/a@" + (event.offset() + 7), 3));
+        });
+        Reply reply = client.checked("DELETE", "/v1/marks", asked.join());
+        assertEquals(200, reply.status());
+        assertEquals(2, reply.body().path("cleared").asInt());
+
+        // Nothing was marked: no fact says so, but time goes on after the request.
+        CompletableFuture<Reply> nothing = client.later("DELETE", "/v1/marks", "{\"node\":\"a\"}");
+        PlayedController.Asked<MarksClearRequested> second = controller.next(MarksClearRequested.class);
+        assertEquals(List.of(), second.event().blocks());
+        controller.commit(() -> controller.tickAfter("node/a", second.offset()));
+        assertEquals(0, nothing.join().body().path("cleared").asInt(-1));
+        assertEquals(202, client.ask("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":0}").status());
+    }
+
+    @Test
+    void listsAreReadPageByPage() {
+        controller.commit(() -> {
+            for (int i = 0; i < 5; i++) {
+                MigrationRow row = World.migration(MigrationState.DONE, World.sample(), World.part("a", null));
+                controller.row(Rows.MIGRATIONS, World.migrationKey("m" + i),
+                        new MigrationRow(row.state(), row.order(), row.parts(), World.TIME_MS + i / 2, row.endedMs()));
+                controller.row(Rows.MARKS, World.markKey("a", i % 2 == 0 ? "chat/1" : "batch/1", i), World.mark(i % 2 == 0 ? "chat/1" : "batch/1"));
+                controller.row(Rows.MARKS, World.markKey("b", "chat/1", i), World.mark("chat/1"));
+            }
+        });
+        TestLog.await("all marks", () -> client.get("/v1/marks").body().path("marks").size() == 10);
+
+        assertEquals(List.of("m4", "m2", "m3", "m0", "m1"), pages("/v1/migrations?limit=2", "migrations", "id"));
+        assertEquals(10, pages("/v1/marks?limit=3", "marks", "key").size());
+        List<String> ofA = pages("/v1/marks?limit=2&node=a&group=chat", "marks", "key");
+        assertEquals(List.of(0, 2, 4).stream().map(i -> World.key(i).hex()).toList(), ofA);
+        assertEquals(List.of("a", "b"), pages("/v1/nodes?limit=1", "nodes", "node"));
+        assertEquals("node-unknown", client.get("/v1/marks?node=nobody").problem());
+        assertEquals("invalid-request", client.get("/v1/marks?after=bm90aGluZw").problem());
+    }
+
+    @Test
+    void groupsAreHeldAgainstTheirQuotas() {
+        JsonNode group = client.get("/v1/groups").body().path("groups").get(0);
+        assertEquals("chat", group.path("group").asText());
+        assertEquals("[\"chat/1\"]", group.path("namespaces").toString());
+        // Node a has 8 blocks of 100 bytes on the host, 2 of them leaving, of a quota of 1,000 bytes; node b has none of another 1,000.
+        JsonNode host = group.path("tiers").get(0);
+        assertEquals(800, host.path("used_bytes").asInt());
+        assertEquals(200, host.path("leaving_bytes").asInt());
+        assertEquals(2_000, host.path("quota_bytes").asInt());
+        assertEquals(0.3, host.path("share").asDouble(), 1e-9);
+        JsonNode onA = group.path("nodes").get(0).path("tiers").get(0);
+        assertEquals(1_000, onA.path("quota_bytes").asInt());
+        assertEquals(0.6, onA.path("share").asDouble(), 1e-9);
+        assertEquals(2_000, group.path("nodes").get(0).path("tiers").get(1).path("quota_bytes").asInt());
+
+        controller.commit(() -> controller.row(Rows.NODES, World.nodeKey("b"), World.node(false, null)));
+        TestLog.await("the end of b", () -> client.get("/v1/groups").body().path("groups").get(0).path("nodes").size() == 1);
+    }
+
+    @Test
+    void everyFieldThatIsServedIsDescribedAndTheOtherWayRound() {
+        Reply document = client.send("GET", "/v1/openapi.json", "");
+        assertEquals(OperatorRoutes.openApi(), document.body());
+        controller.commit(() -> {
+            answered("m1", World.order(1, 2, 3));
+            controller.row(Rows.MIGRATIONS, World.migrationKey("m2"),
+                    World.migration(MigrationState.DONE, World.sample(), World.part("a", World.answer(List.of(World.block(1), World.block(2), World.block(3))))));
+            controller.row(Rows.MARKS, World.markKey("a", "chat/1", 1), World.mark("chat/1"));
+            controller.row(Rows.MARKS, World.markKey("a", "chat/1", 2), World.mark("chat/1"));
+        });
+        awaitState("m2", "DONE");
+        client.get("/v1/migrations/m1");
+        client.get("/v1/migrations");
+        client.get("/v1/migrations?limit=1");
+        client.get("/v1/marks?limit=1");
+        client.get("/v1/nodes?limit=1");
+        client.get("/v1/nodes/a");
+        client.get("/v1/groups");
+        client.get("/v1/policy");
+        client.ask("POST", "/v1/migrations", COPY_OF_THREE.formatted("m3").replaceFirst("\\{", "{\"deadline_ms\":0,"));
+        client.ask("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":0}");
+        client.ask("DELETE", "/v1/migrations/m1", "{\"deadline_ms\":0}");
+        client.ask("POST", "/v1/nodes/a/drain", "{\"deadline_ms\":0}");
+        client.ask("POST", "/v1/migrations", "{}");
+
+        List<String> never = new ArrayList<>();
+        client.check.document().path("components").path("schemas").fieldNames().forEachRemaining(schema -> {
+            if (!schema.endsWith("Request")) {
+                never.addAll(client.check.neverSeen(schema));
+            }
+        });
+        assertEquals(List.of(), never);
+    }
+
+    private void open(String id, MigrationOrder order) {
+        controller.row(Rows.MIGRATIONS, World.migrationKey(id), World.migration(MigrationState.SUBMITTED, order, World.part("a", null)));
+    }
+
+    private void answered(String id, MigrationOrder order) {
+        controller.row(Rows.MIGRATIONS, World.migrationKey(id),
+                World.migration(MigrationState.RUNNING, order, World.part("a", World.answer(order.blocks()))));
+    }
+
+    private void state(String id, MigrationState state) {
+        controller.row(Rows.MIGRATIONS, World.migrationKey(id),
+                World.migration(state, World.order(1, 2, 3), World.part("a", World.answer(World.order(1, 2, 3).blocks()))));
+    }
+
+    private MarkCleared cleared(String cause, int... numbers) {
+        return new MarkCleared(controller.envelope("node/a", cause), Tier.DISK, "chat/1",
+                Arrays.stream(numbers).mapToObj(World::key).toList(), MarkClearReason.OPERATOR);
+    }
+
+    private JsonNode awaitState(String id, String state) {
+        String path = "/v1/migrations/" + id;
+        TestLog.await(id + " to be " + state, () -> client.get(path).body().path("state").asText().equals(state));
+        return client.get(path).body();
+    }
+
+    /** One field of all rows of a list, page after page. */
+    private List<String> pages(String first, String list, String field) {
+        List<String> found = new ArrayList<>();
+        String path = first;
+        for (int page = 0; page < 20; page++) {
+            JsonNode body = client.get(path).body();
+            body.path(list).forEach(row -> found.add(row.path(field).asText()));
+            if (body.path("next").isNull()) {
+                return found;
+            }
+            path = first + "&after=" + body.path("next").asText();
+        }
+        throw new AssertionError("the pages of " + first + " have no end");
+    }
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.operate;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog groups}: what groups have, against their quotas. */
+@Command(name = "groups", description = "Show what each group has of its quotas, over all nodes.")
+public final class GroupsCommand implements Callable<Integer> {
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    ApiOptions api;
+
+    @Option(names = "--by-node", description = "Each node for itself.")
+    boolean byNode;
+
+    /** Made by picocli. */
+    public GroupsCommand() {}
+
+    @Override
+    public Integer call() throws InterruptedException {
+        JsonNode answer = api.ask("GET", "/v1/groups", null);
+        api.print(spec.commandLine().getOut(), answer, out -> {
+            Columns table = columns(byNode ? "GROUP ON NODE" : "GROUP");
+            for (JsonNode group : answer.path("groups")) {
+                String name = group.path("group").asText();
+                if (byNode) {
+                    group.path("nodes").forEach(node -> rows(table, name + " on " + node.path("node").asText(), node.path("tiers")));
+                } else {
+                    rows(table, name, group.path("tiers"));
+                }
+            }
+            table.print(out, "no group has a quota or anything else");
+        });
+        return 0;
+    }
+
+    static Columns columns(String first) {
+        return new Columns(first, "TIER", "USED", "LEAVING", "QUOTA", "SHARE", "RELIEF");
+    }
+
+    static void rows(Columns table, String name, JsonNode tiers) {
+        for (JsonNode tier : tiers) {
+            boolean quota = !tier.path("quota_bytes").isNull();
+            table.row(name, tier.path("tier").asText(), Columns.bytes(tier.path("used_bytes").asLong()),
+                    Columns.bytes(tier.path("leaving_bytes").asLong()), quota ? Columns.bytes(tier.path("quota_bytes").asLong()) : "-",
+                    quota ? Columns.percent(tier.path("share").asDouble()) : "-", tier.path("in_relief").asBoolean() ? "yes" : "no");
+        }
+    }
+}

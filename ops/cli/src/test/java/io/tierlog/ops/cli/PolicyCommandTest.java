@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.cli.PolicyClient.Answer;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.WritePolicy;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** The commands as an operator gives them, against a broker and a controller. */
+class PolicyCommandTest {
+    private static final Duration START = Duration.ofSeconds(60);
+    private static final String UNWISE = """
+            groups:
+              - {name: gold, namespaces: [a], routes: [{source: host, target: disk, threshold: 0.5, methods: [copy], retention: keep_both}]}
+            reclaim: {host: {high: 0}}
+            """;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path data;
+
+    @SuppressWarnings("NullAway.Init") // start() sets them.
+    private static EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init")
+    private static ControllerApp controller;
+
+    /** What a command said. */
+    private record Said(int exitCode, String out, String err) {
+        JsonNode json() {
+            assertEquals(1, out.lines().count(), toString());
+            try {
+                return new ObjectMapper().readTree(out);
+            } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
+                throw new AssertionError(toString(), e);
+            }
+        }
+    }
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker")).withPort(0));
+        KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(Topics.DEFAULT, 3, 1);
+            admin.create(new Topics("silent"), 1, 1);
+        }
+        controller = ControllerApp.start(ControllerConfig.of(access, data.resolve("controller")).with()
+                .http("127.0.0.1", 0)
+                .build());
+        assertTrue(controller.awaitRunning(START), controller.state());
+    }
+
+    @AfterAll
+    static void stop() {
+        controller.close();
+        broker.close();
+    }
+
+    private static Said run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = new CommandLine(new Main()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        return new Said(Main.run(line, List.of(arguments), Map.of(), data), out.toString(), err.toString());
+    }
+
+    private static Said onCluster(String command, String... more) {
+        List<String> all = new ArrayList<>(List.of("policy", command, "--bootstrap-servers", broker.bootstrapServers()));
+        all.addAll(List.of(more));
+        return run(all.toArray(String[]::new));
+    }
+
+    private static String file(String name, String text) throws Exception {
+        return Files.writeString(data.resolve(name), text).toString();
+    }
+
+    private static String example() {
+        return Path.of(System.getProperty("tierlog.root"), "ops/examples/policy-tiered.yaml").toString();
+    }
+
+    private static long version() {
+        return onCluster("show", "--format", "json").json().get("version").asLong();
+    }
+
+    @Test
+    void checkNeedsNoCluster() throws Exception {
+        Said good = run("policy", "check", example());
+        assertEquals(List.of(0, "valid: 2 groups, 0 warnings\n", ""), List.of(good.exitCode, good.out, good.err));
+        assertEquals("{\"valid\":true,\"warnings\":[]}\n", run("policy", "check", "--format", "json", example()).out);
+
+        Said unwise = run("policy", "check", file("unwise.yaml", UNWISE));
+        assertEquals(0, unwise.exitCode, unwise.toString());
+        assertEquals(List.of("warning KEEP_BOTH_WITHOUT_RECLAIM: Group gold", "warning MIGRATION_NEVER_TRIGGERS: Group gold", "valid: 1 groups"),
+                unwise.out.lines().map(line -> line.replaceAll(",.*", "")).toList());
+
+        String bad = file("bad.yaml", "lease: 30\nwrite_policy: never\n");
+        Said text = run("policy", "check", bad);
+        assertEquals(1, text.exitCode);
+        assertEquals(bad + ": line 1: lease: must be a time such as 30s, with ms, s, m or h, not 30\n" + bad
+                + ": line 2: write_policy: must be write_back or"
+                + " write_through or write_through_selective, not the text 'never'\ninvalid: 2 findings\n", text.out);
+        JsonNode json = run("policy", "check", bad, "--format", "json").json();
+        assertFalse(json.get("valid").asBoolean());
+        assertEquals("{\"line\":1,\"path\":\"lease\",\"reason\":\"must be a time such as 30s, with ms, s, m or h, not 30\"}",
+                json.get("findings").get(0).toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"check", "apply", "diff"})
+    void aFileThatIsNoDocumentIsSaidInOneLine(String command) throws Exception {
+        String none = data.resolve("none.yaml").toString();
+        String broken = file("broken.yaml", "lease: [1\n");
+        assertBadInput("cannot read the policy " + none, run("policy", command, none));
+        assertBadInput(broken + ": line 2: the document: is no YAML: ", run("policy", command, broken));
+        assertBadInput("cannot read the policy " + data, run("policy", command, data.toString()));
+        assertBadInput("Missing required parameter: 'FILE'", run("policy", command));
+        assertBadInput("Unknown option: '--fast'", run("policy", command, "--fast", example()));
+    }
+
+    @Test
+    void wrongFlagsAndAnAbsentClusterAreSaid() {
+        assertEquals(2, run("policy").exitCode);
+        assertBadInput("--timeout must be 1 to 3600 seconds, not 0", onCluster("show", "--timeout", "0"));
+        assertBadInput("127.0.0.1:1", run("policy", "show", "--bootstrap-servers", "127.0.0.1:1", "--connect-timeout", "1"));
+        assertBadInput("nobody.", onCluster("apply", "--topic-prefix", "nobody", example()));
+        assertBadInput("--format", onCluster("show", "--format", "xml"));
+    }
+
+    private static void assertBadInput(String what, Said said) {
+        assertEquals(2, said.exitCode, said.toString());
+        assertEquals("", said.out);
+        List<String> lines = said.err.lines().toList();
+        assertTrue(lines.getFirst().startsWith("error: ") && lines.getFirst().contains(what), said.err);
+        assertTrue(lines.size() == 2 && lines.get(1).startsWith("hint: "), said.err);
+    }
+
+    @Test
+    void whatIsAppliedIsShownAndNoDifference() throws Exception {
+        long before = version();
+        Said applied = onCluster("apply", example());
+        assertEquals(List.of(0, "version " + (before + 1) + " is in force in 3 of 3 partitions\n", ""),
+                List.of(applied.exitCode, applied.out, applied.err));
+        assertEquals("0 changes to version " + (before + 1) + "\n", onCluster("diff", example()).out);
+
+        Said shown = onCluster("show");
+        assertEquals(0, shown.exitCode, shown.toString());
+        assertEquals("# version " + (before + 1), shown.out.lines().findFirst().orElse(""));
+        String edited = file("edited.yaml", shown.out.replace("8GiB", "9GiB"));
+        assertEquals("~ groups[0].quota: 8GiB -> 9GiB\n1 change to version " + (before + 1) + "\n", onCluster("diff", edited).out);
+        assertEquals("{\"path\":\"groups[0].quota\",\"before\":\"8GiB\",\"after\":\"9GiB\"}",
+                onCluster("diff", edited, "--format", "json").json().get("changes").get(0).toString());
+        assertEquals(before + 2, onCluster("apply", edited, "--format", "json").json().get("version").asLong());
+        JsonNode json = onCluster("show", "--format", "json").json();
+        assertEquals("9GiB", json.get("policy").get("groups").get(0).get("quota").asText());
+        assertEquals(0, run("policy", "check", file("shown.json", json.get("policy").toString())).exitCode);
+    }
+
+    @Test
+    void aSecondApplyMeanwhileIsStale() throws Exception {
+        long before = version();
+        assertEquals(0, onCluster("apply", "--based-on", "" + before, example()).exitCode);
+        Said stale = onCluster("apply", "--based-on", "" + before, example());
+        assertEquals(1, stale.exitCode, stale.toString());
+        assertTrue(stale.out.endsWith("refused: STALE_POLICY\n"), stale.out);
+        assertTrue(stale.err.startsWith("hint: another policy came first; look at it with policy diff "), stale.err);
+        assertEquals("STALE_POLICY", onCluster("apply", "--based-on", "" + before, "--format", "json", example()).json().get("refused").asText());
+        assertEquals(before + 1, version());
+    }
+
+    /** Two that begin with the same version: each hears its own answer, whatever else the log says. */
+    @Test
+    void ofTwoAtOnceOneIsStale() throws Exception {
+        long before = version();
+        try (ExecutorService both = Executors.newFixedThreadPool(2)) {
+            List<Future<Answer>> answers = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                PolicyClient client = new PolicyClient(KafkaAccess.of(broker.bootstrapServers()), new Codec(Schemas.bundled()), Topics.DEFAULT);
+                answers.add(both.submit(() -> client.change(Policies.INITIAL, before, START)));
+            }
+            List<Answer> got = List.of(answers.getFirst().get(), answers.getLast().get());
+            Answer.Refused refused = (Answer.Refused) got.stream().filter(Answer.Refused.class::isInstance).findFirst().orElseThrow();
+            assertEquals(RefusalReason.STALE_POLICY, refused.reason());
+            assertTrue(got.contains(new Answer.Versioned(before + 1, List.of(), 3, 3)), got.toString());
+        }
+    }
+
+    @Test
+    void whatTheControllerWarnsOfIsPrintedAndCounted() throws Exception {
+        double counted = warnings();
+        JsonNode json = onCluster("apply", "--format", "json", file("unwise.yaml", UNWISE)).json();
+        assertEquals(List.of("KEEP_BOTH_WITHOUT_RECLAIM", "MIGRATION_NEVER_TRIGGERS"), json.get("warnings").findValuesAsText("kind"));
+        assertEquals(json.get("partitions"), json.get("adoptedBy"));
+        assertEquals(counted + 1, warnings());
+        assertTrue(onCluster("apply", file("unwise.yaml", UNWISE)).out
+                .startsWith("warning KEEP_BOTH_WITHOUT_RECLAIM: Group gold, route host to disk: "));
+    }
+
+    private static double warnings() throws Exception {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            URI uri = URI.create("http://127.0.0.1:" + controller.httpPort() + "/metrics");
+            String metrics = client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString()).body();
+            String line = "tierlog_config_warnings_total{kind=\"KEEP_BOTH_WITHOUT_RECLAIM\"} ";
+            return Double.parseDouble(metrics.lines().filter(one -> one.startsWith(line)).findFirst().orElseThrow().substring(line.length()));
+        }
+    }
+
+    @Test
+    void whatIsInvalidIsNotSentAndTheControllerWouldRefuseIt() throws Exception {
+        long before = version();
+        Said bad = onCluster("apply", file("invalid.yaml", "reclaim: {batch: 0}"));
+        assertEquals(1, bad.exitCode);
+        assertTrue(bad.out.contains("line 1: reclaim.batch: must be from 1 to 1000, not 0") && bad.out.endsWith("invalid: 1 finding\n"), bad.out);
+        assertEquals(1, onCluster("diff", file("invalid.yaml", "reclaim: {batch: 0}")).exitCode);
+
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 0, 1, 0, 0, true, null);
+        PolicyClient client = new PolicyClient(KafkaAccess.of(broker.bootstrapServers()), new Codec(Schemas.bundled()), Topics.DEFAULT);
+        Answer.Refused refused = assertInstanceOf(Answer.Refused.class, client.change(policy, before, START));
+        assertEquals(RefusalReason.POLICY_INVALID, refused.reason());
+        assertEquals(List.of("reclaim.batch: must be from 1 to 1000, not 0", "lease: must be from 1 to 86400000, not 0"), refused.findings());
+        assertEquals(before, version());
+    }
+
+    /** The last version is found however much follows it: the windows grow, backwards, until it is in one. */
+    @Test
+    void theLogIsReadBackwards() {
+        assertEquals(0, onCluster("apply", example()).exitCode);
+        for (long window : new long[] {1, 2, 7}) {
+            PolicyClient client =
+                    new PolicyClient(KafkaAccess.of(broker.bootstrapServers()), new Codec(Schemas.bundled()), Topics.DEFAULT, window);
+            assertEquals(version(), client.inForce(START).version());
+        }
+    }
+
+    @Test
+    void aControllerThatIsSilentIsWaitedForSoLong() {
+        Said show = onCluster("show", "--topic-prefix", "silent");
+        assertEquals("# version 0: nobody has set a policy yet", show.out.lines().findFirst().orElse(""));
+        assertTrue(show.out.contains("prefetch_threshold: 2\n"), show.out);
+        Said apply = onCluster("apply", "--topic-prefix", "silent", "--timeout", "1", example());
+        assertEquals(1, apply.exitCode, apply.toString());
+        assertTrue(apply.err.startsWith("error: the controller has not answered within 1 s"), apply.err);
+    }
+}

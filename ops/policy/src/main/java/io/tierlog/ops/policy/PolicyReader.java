@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.policy;
+
+import io.tierlog.controller.core.Policies;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.GroupTier;
+import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.MigrationRoute;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WritePolicy;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Nodes to a policy: which field is which, and what one has that is not said. For one document and one thread. */
+final class PolicyReader {
+    private static final List<WritePolicy> WRITE_POLICIES =
+            List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH, WritePolicy.WRITE_THROUGH_SELECTIVE);
+    private static final List<MarkClearing> CLEARINGS = List.of(MarkClearing.ON_WRITE, MarkClearing.ON_EXPIRY);
+    private static final List<Retention> RETENTIONS = List.of(Retention.DELETE_SOURCE, Retention.KEEP_BOTH);
+    private static final List<MigrationMethod> METHODS = List.of(MigrationMethod.COPY, MigrationMethod.MARK);
+    private static final List<Tier> SOURCES = List.of(Tier.HOST, Tier.DISK);
+
+    /** All that have a name: which of them a route may lead to is a rule of the core's. */
+    private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK, Tier.STORE);
+
+    private final Findings findings;
+    private final Policy base;
+
+    PolicyReader(Findings findings, Policy base) {
+        this.findings = findings;
+        this.base = base;
+    }
+
+    /** The policy as far as it could be read; what could not is a finding, and is as it was. */
+    Policy read(Node document) {
+        findings.at("", document.line());
+        Section root = new Section(findings, "", document);
+        Section reclaim = root.section("reclaim");
+        Marks host = marks(reclaim.section("host"), base.hostHighMark(), base.hostLowMark());
+        Marks disk = marks(reclaim.section("disk"), base.diskHighMark(), base.diskLowMark());
+        Policy policy = new Policy(
+                root.count("prefetch_threshold", base.prefetchThresholdBlocks()),
+                root.oneOf("write_policy", root.get("write_policy"), WRITE_POLICIES, base.writePolicy()),
+                host.high, host.low, disk.high, disk.low,
+                root.flag("copy_to_disk", base.copyToDisk()),
+                reclaim.count("batch", base.reliefBatchBlocks()),
+                root.timeMs("operation_timeout", base.operationTimeoutMs()),
+                root.timeMs("lease", base.leaseMs()),
+                root.count("node_silent_ticks", base.nodeSilentTicks()),
+                root.flag("back_up", base.backUp()),
+                migration(root));
+        reclaim.end();
+        root.end();
+        return policy;
+    }
+
+    private record Marks(double high, double low) {}
+
+    /** Where only the high mark is said and there is no low one yet, relief ends as soon as the high one is not reached any more. */
+    private Marks marks(Section section, double baseHigh, double baseLow) {
+        boolean sayHigh = section.has("high");
+        Node highNode = section.get("high");
+        double high = section.share("high", highNode, baseHigh);
+        boolean highRead = highNode instanceof Node.Decimal || highNode instanceof Node.NotFinite;
+        double otherwise = sayHigh && highRead && (high == 0 || baseLow == 0) ? high : baseLow;
+        Node lowNode = section.get("low");
+        double low = section.share("low", lowNode, otherwise);
+        section.end();
+        boolean lowUnread = lowNode != null && !(lowNode instanceof Node.Decimal || lowNode instanceof Node.NotFinite);
+        // What could not be read shall not be held against the other mark.
+        return sayHigh && !highRead ? new Marks(1, low) : new Marks(high, lowUnread ? high : low);
+    }
+
+    private @Nullable MigrationPolicy migration(Section root) {
+        boolean said = root.has("marks") || root.has("throttle") || root.has("groups");
+        MigrationPolicy before = Policies.migration(base);
+        Section marks = root.section("marks");
+        Section throttle = root.section("throttle");
+        MigrationPolicy frame = new MigrationPolicy(
+                marks.timeMs("timeout", before.markTimeoutMs()),
+                marks.oneOf("clear", marks.get("clear"), CLEARINGS, before.markClearing()),
+                throttle.count("migrations", before.migrationsInFlight()),
+                throttle.bytes("bytes", before.migrationBytesInFlight()),
+                before.groups());
+        marks.end();
+        throttle.end();
+        List<GroupPolicy> groups = new ArrayList<>();
+        root.sections("groups").forEach(section -> groups.add(group(section, frame)));
+        return said || base.migration() != null
+                ? new MigrationPolicy(frame.markTimeoutMs(), frame.markClearing(), frame.migrationsInFlight(), frame.migrationBytesInFlight(),
+                        root.has("groups") ? List.copyOf(groups) : before.groups())
+                : null;
+    }
+
+    private GroupPolicy group(Section section, MigrationPolicy frame) {
+        List<GroupTier> tiers = new ArrayList<>();
+        Section said = section.section("tiers");
+        for (Tier tier : SOURCES) {
+            if (said.has(Section.name(tier))) {
+                Section one = said.section(Section.name(tier));
+                Long quota = quota(one);
+                Marks marks = marks(one, 0, 0);
+                tiers.add(new GroupTier(tier, quota, marks.high, marks.low));
+            } else {
+                said.get(Section.name(tier));
+            }
+        }
+        said.end();
+        List<MigrationRoute> routes = new ArrayList<>();
+        section.sections("routes").forEach(one -> routes.add(route(one, frame)));
+        GroupPolicy group = new GroupPolicy(
+                section.text("name", section.required("name"), ""),
+                List.copyOf(section.texts("namespaces", section.required("namespaces"))),
+                quota(section), List.copyOf(tiers), List.copyOf(routes));
+        section.end();
+        return group;
+    }
+
+    private static @Nullable Long quota(Section section) {
+        boolean said = section.has("quota");
+        long quota = section.bytes("quota", 0);
+        return said ? quota : null;
+    }
+
+    private MigrationRoute route(Section section, MigrationPolicy frame) {
+        Set<MigrationMethod> methods = methods(section);
+        MigrationRoute route = new MigrationRoute(
+                section.oneOf("source", section.required("source"), TIERS, Tier.UNKNOWN),
+                section.oneOf("target", section.required("target"), TIERS, Tier.UNKNOWN),
+                section.share("threshold", section.required("threshold"), 0),
+                methods.contains(MigrationMethod.COPY),
+                methods.contains(MigrationMethod.MARK),
+                section.oneOf("retention", section.get("retention"), RETENTIONS, Retention.UNKNOWN),
+                section.count("concurrency", frame.migrationsInFlight()),
+                section.bytes("bytes_in_flight", frame.migrationBytesInFlight()));
+        section.end();
+        return route;
+    }
+
+    private Set<MigrationMethod> methods(Section section) {
+        Set<MigrationMethod> methods = EnumSet.noneOf(MigrationMethod.class);
+        List<Node> items = section.items("methods", section.required("methods"));
+        for (int i = 0; i < items.size(); i++) {
+            String one = "methods[" + i + "]";
+            MigrationMethod method = section.oneOf(one, items.get(i), METHODS, MigrationMethod.UNKNOWN);
+            if (method == MigrationMethod.UNKNOWN) {
+                findings.broken(section.path("methods"));
+            } else if (!methods.add(method)) {
+                findings.add(section.path(one), "is said twice", items.get(i).line());
+            }
+        }
+        return methods;
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.hardware;
+
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which operation has which host pages in its hands, by what one life of an agent says at the moment it says it: from an operation's start to its
+ * terminal event a destination is nobody else's (I2), and no unit writes to a page that no operation has taken. For one thread.
+ */
+final class PageBook {
+    private final String node;
+    private final @Nullable String[] holders;
+    private final Map<String, List<PagedBlock>> taken = new LinkedHashMap<>();
+
+    PageBook(String node, int pages) {
+        this.node = node;
+        this.holders = new @Nullable String[pages];
+    }
+
+    /** The agent says something. */
+    void said(Event event) {
+        switch (event) {
+            case OperationStarted e when e.kind() == OperationKind.PREFETCH || e.kind() == OperationKind.WRITE_BACK -> take(e);
+            case PrefetchDone e -> giveBack(e.operation());
+            case PrefetchFailed e -> giveBack(e.operation());
+            case WriteBackDone e -> giveBack(e.operation());
+            case WriteBackFailed e -> giveBack(e.operation());
+            case OperationCancelled e -> giveBack(e.operation());
+            default -> {}
+        }
+    }
+
+    private void take(OperationStarted e) {
+        for (PagedBlock block : e.pages()) {
+            String holder = holders[block.page()];
+            if (holder != null) {
+                throw new IllegalStateException("I2: host page " + block.page() + " of " + node + " is given to " + e.operation() + " before " + holder
+                        + " has had its end");
+            }
+            holders[block.page()] = e.operation();
+        }
+        taken.put(e.operation(), e.pages());
+    }
+
+    private void giveBack(String operation) {
+        List<PagedBlock> pages = taken.remove(operation);
+        if (pages != null) {
+            pages.forEach(block -> holders[block.page()] = null);
+        }
+    }
+
+    /** A unit is about to write to a page. */
+    void written(int page) {
+        if (holders[page] == null) {
+            throw new IllegalStateException("I2: host page " + page + " of " + node + " is written to, and no operation has taken it");
+        }
+    }
+}

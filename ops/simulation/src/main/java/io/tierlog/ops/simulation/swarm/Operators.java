@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.swarm;
+
+import io.tierlog.controller.core.Rows;
+import io.tierlog.ops.simulation.engine.Prompt;
+import io.tierlog.ops.simulation.world.SimNode;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.SampleRule;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.PartRow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** What operators want: migrations of named and of sampled blocks, some of which cannot be, cancels, cleared marks, drains. For one thread. */
+final class Operators {
+    private static final int RECENT = 6;
+    private static final int MOST_BLOCKS = 6;
+
+    private static final List<List<Tier>> WAYS = List.of(
+            List.of(Tier.HOST, Tier.DISK), List.of(Tier.HOST, Tier.STORE), List.of(Tier.DISK, Tier.STORE), List.of(Tier.HOST, Tier.DISK),
+            List.of(Tier.DISK, Tier.HOST), List.of(Tier.DISK, Tier.DISK), List.of(Tier.STORE, Tier.UNKNOWN));
+
+    /** The ways of those above that lead to a colder tier. */
+    private static final int GOOD_WAYS = 4;
+
+    private final Stage stage;
+    private final World world;
+    private final Choices choices;
+    private final Supplier<Prompt> prompts;
+    private final List<String> recent = new ArrayList<>();
+    private final Map<SimNode, Integer> drains = new LinkedHashMap<>();
+    private int asked;
+    private int wishes;
+
+    /** Of blocks of such prompts. */
+    Operators(Stage stage, Supplier<Prompt> prompts) {
+        this.stage = stage;
+        this.world = stage.world;
+        this.choices = stage.choices;
+        this.prompts = prompts;
+    }
+
+    /** Something is wanted; true when it was asked for. */
+    boolean act() {
+        int what = choices.next(100);
+        if (what < 70) {
+            return migrate();
+        }
+        if (what < 86) {
+            return cancel();
+        }
+        if (what < 95) {
+            return clear();
+        }
+        return drain(choices.pick(world.nodes()));
+    }
+
+    private boolean migrate() {
+        boolean again = choices.next(10) == 9 && !recent.isEmpty();
+        String id = again ? choices.pick(recent) : "m" + asked++;
+        boolean wrong = choices.next(12) == 11;
+        List<Tier> way = WAYS.get(choices.next(wrong ? WAYS.size() : GOOD_WAYS));
+        MigrationMethod method = choices.pick(List.of(MigrationMethod.COPY, MigrationMethod.COPY, MigrationMethod.MARK, MigrationMethod.BOTH));
+        Retention retention = wrong ? choices.pick(List.of(Retention.values()))
+                : choices.pick(List.of(Retention.DELETE_SOURCE, Retention.DELETE_SOURCE, Retention.KEEP_BOTH));
+        boolean samples = choices.next(4) == 3;
+        SampleRule rule = !samples ? null
+                : new SampleRule(choices.next(10) + (wrong ? 0 : 1), 500L * choices.next(6), choices.next(3) == 2 ? choices.pick(DrawnMigration.GROUPS) : "");
+        Long timeout = choices.next(2) == 0 ? null : Long.valueOf(choices.pick(List.of(1_000, 5_000, 1, wrong ? -1 : 2)));
+        boolean dry = choices.next(8) == 7;
+        List<BlockName> blocks = samples ? List.of() : blocks();
+        MigrationOrder order = new MigrationOrder(method, way.getFirst(), way.getLast(), retention, blocks, rule, timeout, dry);
+        world.operator().migrate(id, nodes(), order);
+        count(order, wrong, again);
+        recent.add(id);
+        if (recent.size() > RECENT) {
+            recent.removeFirst();
+        }
+        return true;
+    }
+
+    private void count(MigrationOrder order, boolean wrong, boolean again) {
+        if (wrong || again) {
+            stage.count(again ? MigrationCount.ASKED_AGAIN : MigrationCount.ASKED_WRONGLY);
+            return;
+        }
+        stage.count(switch (order.method()) {
+            case COPY, UNKNOWN -> MigrationCount.ASKED_COPY;
+            case MARK -> MigrationCount.ASKED_MARK;
+            case BOTH -> MigrationCount.ASKED_BOTH;
+        });
+        if (order.sample() != null) {
+            stage.count(MigrationCount.ASKED_SAMPLED);
+        }
+        if (order.dryRun()) {
+            stage.count(MigrationCount.ASKED_DRY);
+        }
+    }
+
+    /** Mostly all nodes; sometimes one of them, and sometimes one that nobody knows. */
+    private List<String> nodes() {
+        List<String> all = new ArrayList<>(world.nodes().stream().map(SimNode::name).toList());
+        int which = choices.next(6);
+        if (which >= 4) {
+            all = new ArrayList<>(List.of(choices.pick(all)));
+        }
+        if (which == 5) {
+            all.add("nobody");
+        }
+        return all;
+    }
+
+    /** Blocks of some prompts, from both ends of them, some twice. */
+    private List<BlockName> blocks() {
+        List<BlockName> blocks = new ArrayList<>();
+        int prompt = 1 + choices.next(2);
+        for (int i = 0; i < prompt; i++) {
+            Prompt of = prompts.get();
+            int many = Math.min(of.keys().size(), 1 + choices.next(MOST_BLOCKS));
+            int first = choices.next(of.keys().size() - many + 1);
+            of.keys().subList(first, first + many).forEach(key -> blocks.add(new BlockName(of.namespace(), key)));
+        }
+        if (!blocks.isEmpty() && choices.next(6) == 5) {
+            blocks.add(blocks.getFirst());
+        }
+        return blocks;
+    }
+
+    private boolean cancel() {
+        if (recent.isEmpty()) {
+            return false;
+        }
+        world.operator().cancel(choices.next(12) == 11 ? "unheard-of" : choices.pick(recent));
+        stage.count(MigrationCount.CANCEL);
+        return true;
+    }
+
+    /** A migration of which something is being copied is taken back; false when there is none. */
+    boolean cancelInMidCopy() {
+        List<String> copying = new ArrayList<>();
+        world.state().rows(Rows.MIGRATIONS).forEach((key, row) -> {
+            if (isCopying(row)) {
+                copying.add(key.aggregate().substring(key.aggregate().indexOf('/') + 1));
+            }
+        });
+        if (copying.isEmpty()) {
+            return false;
+        }
+        world.operator().cancel(choices.pick(copying));
+        return true;
+    }
+
+    private static boolean isCopying(MigrationRow row) {
+        boolean runs = row.state() == MigrationState.SUBMITTED || row.state() == MigrationState.RUNNING;
+        return runs && row.parts().stream().map(PartRow::progress).anyMatch(progress -> progress.running() > 0);
+    }
+
+    private boolean clear() {
+        String request = wish();
+        world.operator().clearMarks(choices.pick(world.nodes()), request, choices.next(2) == 0 ? List.of() : blocks());
+        stage.count(MigrationCount.CLEAR);
+        return true;
+    }
+
+    /** A name of its own, or now and then one that was taken. */
+    private String wish() {
+        return "w" + (choices.next(8) == 7 ? Math.max(0, wishes - 1) : wishes++);
+    }
+
+    private boolean drain(SimNode node) {
+        boolean drains = this.drains.merge(node, 1, Integer::sum) % 2 == 1;
+        world.operator().drain(node, wish(), drains);
+        stage.count(drains ? MigrationCount.DRAIN : MigrationCount.UNDRAIN);
+        if (drains) {
+            stage.lasting(20 + choices.next(600), () -> undrain(node));
+        }
+        return true;
+    }
+
+    private void undrain(SimNode node) {
+        this.drains.put(node, 0);
+        world.operator().drain(node, "w" + wishes++, false);
+        stage.count(MigrationCount.UNDRAIN);
+    }
+
+    /** Every node serves again. */
+    void undrainAll() {
+        world.nodes().forEach(this::undrain);
+    }
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.schemas.decision.Decision;
+import java.util.List;
+
+/**
+ * What restoring comes to: all committed decisions, folded once each, in the order in which they came onto the log. An instance that starts begins
+ * from a copy of it, and the state of the one that runs is held against it at each commit (I13). For one thread.
+ */
+final class CommittedState {
+    private final SimLog log;
+    private final UndoTables tables = new UndoTables();
+    private final int[] folded;
+
+    CommittedState(SimLog log) {
+        this.log = log;
+        this.folded = new int[log.partitions()];
+    }
+
+    /** The rows as of the last commit; not to be written to. */
+    HeapTables rows() {
+        return tables.heap();
+    }
+
+    /** Rows of one's own, as of the last commit. */
+    HeapTables copy() {
+        return new HeapTables(tables.heap());
+    }
+
+    /**
+     * Folds what has been committed since the last time, and compares what it touched.
+     *
+     * @param state of the instance that has committed
+     * @param touched rows that it has touched since the commit before
+     * @throws IllegalStateException when the state is not the fold of the decisions
+     */
+    void follow(HeapTables state, List<UndoTables.Touched<?, ?>> touched) {
+        for (int p = 0; p < folded.length; p++) {
+            List<Decision> decisions = log.decisions(p);
+            while (folded[p] < decisions.size()) {
+                Core.evolve(tables, decisions.get(folded[p]++));
+            }
+        }
+        requireSame(touched, state);
+        requireSame(tables.touched(), state);
+        tables.commit();
+    }
+
+    private void requireSame(List<UndoTables.Touched<?, ?>> touched, HeapTables state) {
+        for (UndoTables.Touched<?, ?> one : touched) {
+            require(one.difference(state, tables.heap()));
+        }
+    }
+
+    /**
+     * Compares all rows, touched or not.
+     *
+     * @throws IllegalStateException when the state is not the fold of the decisions
+     */
+    void requireEqual(HeapTables state) {
+        require(UndoTables.difference(state, tables.heap()));
+    }
+
+    private static void require(String difference) {
+        if (!difference.isEmpty()) {
+            throw new IllegalStateException("I13: the state is not the fold of the decisions: " + difference);
+        }
+    }
+}
