@@ -165,8 +165,8 @@ class MigrationDoorTest {
         MigrationRoute route = new MigrationRoute(Tier.HOST, Tier.DISK, 0.9, true, true, Retention.KEEP_BOTH, 8, 1L << 30);
         MigrationPolicy migration = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30,
                 List.of(new GroupPolicy("all", List.of("*"), 1L << 30, List.of(), List.of(route))));
-        Policy grouped = new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(),
-                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), migration);
+        Policy grouped = new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(),
+                p.diskLowMark(), p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), migration);
         log.append(new PolicyChangeRequested(new Envelope("policy", "operator/me", 0, 1, 0, 1, null, null, null), 0, grouped));
     }
 
@@ -174,7 +174,8 @@ class MigrationDoorTest {
         FakeAgent.Prompt prompt = new FakeAgent.Prompt(1, 3);
         return """
                 {"id":"%s","method":"COPY","source":"HOST","target":"DISK","retention":"KEEP_BOTH","blocks":[
-                 {"namespace":"model/a rev/1","key":"%s"},{"namespace":"model/a rev/1","key":"%s"},{"namespace":"model/a rev/1","key":"00000000000000ff"}]}"""
+                 {"namespace":"model/a rev/1","key":"%s"},{"namespace":"model/a rev/1","key":"%s"},
+                 {"namespace":"model/a rev/1","key":"00000000000000ff"}]}"""
                 .formatted(id, prompt.key(1).hex(), prompt.key(2).hex());
     }
 

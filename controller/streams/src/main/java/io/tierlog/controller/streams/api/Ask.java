@@ -59,7 +59,8 @@ final class Ask {
         try {
             return URLDecoder.decode(text, StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the query has a broken escape: " + e.getMessage(), "encode it as a percent sign and two hexadecimal digits");
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "the query has a broken escape: " + e.getMessage(),
+                    "encode it as a percent sign and two hexadecimal digits");
         }
     }
 

@@ -154,7 +154,8 @@ final class HttpDoor implements AutoCloseable {
         try {
             return route.match(rawPath);
         } catch (IllegalArgumentException e) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the path has a broken escape: " + e.getMessage(), "encode it as a percent sign and two hexadecimal digits");
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "the path has a broken escape: " + e.getMessage(),
+                    "encode it as a percent sign and two hexadecimal digits");
         }
     }
 

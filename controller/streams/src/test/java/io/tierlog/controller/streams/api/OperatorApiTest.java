@@ -341,7 +341,7 @@ class OperatorApiTest {
         controller.commit(() -> {
             answered("m1", World.order(1, 2, 3));
             controller.row(Rows.MIGRATIONS, World.migrationKey("m2"),
-                    World.migration(MigrationState.DONE, World.sample(), World.part("a", World.answer(List.of(World.block(1), World.block(2), World.block(3))))));
+                    World.migration(MigrationState.DONE, World.sample(), World.part("a", World.answer(World.order(1, 2, 3).blocks()))));
             controller.row(Rows.MARKS, World.markKey("a", "chat/1", 1), World.mark("chat/1"));
             controller.row(Rows.MARKS, World.markKey("a", "chat/1", 2), World.mark("chat/1"));
         });

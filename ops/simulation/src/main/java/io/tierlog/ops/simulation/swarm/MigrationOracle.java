@@ -146,7 +146,7 @@ final class MigrationOracle implements World.Watcher {
     public void stepped(Life life) {
         DropBlocks told = drop;
         for (BlockName block : told == null ? List.<BlockName>of() : leaving) {
-            if (!life.serves(block.namespace(), List.of(block.key()))) {
+            if (told != null && !life.serves(block.namespace(), List.of(block.key()))) {
                 stage.count(MigrationCount.CHECKED_ELSEWHERE);
                 require(isOn(told.reliesOn(), told.envelope().aggregate(), block.namespace(), block.key()),
                         "the last copy: block " + block + " left the host because " + told.reliesOn() + " has it, and it has not: " + told);
@@ -184,7 +184,7 @@ final class MigrationOracle implements World.Watcher {
         MigrationPolicy policy = clock == null ? null : clock.policy().migration();
         GroupPolicy group = policy == null ? null : group(policy, issued.namespace());
         SharesRow shares = node == null ? null : node.shares();
-        if (group == null || node == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
+        if (group == null || node == null || clock == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
             return; // while blocks are being put into other groups, counts are of neither
         }
         Long bytes = quota(group, issued.to());
