@@ -111,8 +111,8 @@ class MigrationDoorTest {
     @Test
     void whatRunsIsCancelledAndANodeThatIsNotKnownSaysSo() throws Exception {
         try (TestLog log = new TestLog(broker, 1);
-                ControllerApp app = ControllerApp.start(config(log))) {
-            // It does nothing that it is told, so the copies stay in flight.
+                ControllerApp app = ControllerApp.start(log.controller(state).tickMs(60_000).api(ApiConfig.loopback(0)).build())) {
+            // It does nothing that it is told, so the copies stay in flight; no tick comes, so it is not given up for its silence.
             OperatorDoorTest.withBlocks(log, "a", 3);
             awaitBlocks(app, 3);
             Reply asked = send(app, "POST", "/v1/migrations", copy("m1").replaceFirst("\\{", "{\"nodes\":[\"a\",\"nobody\"],"));
@@ -166,8 +166,8 @@ class MigrationDoorTest {
         MigrationPolicy migration = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30,
                 List.of(new GroupPolicy("all", List.of("*"), 1L << 30, List.of(), List.of(route))));
         Policy grouped = new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(),
-                p.diskLowMark(),
-                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), migration);
+                p.diskLowMark(), p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(),
+                migration);
         log.append(new PolicyChangeRequested(new Envelope("policy", "operator/me", 0, 1, 0, 1, null, null, null), 0, grouped));
     }
 
@@ -175,7 +175,8 @@ class MigrationDoorTest {
         FakeAgent.Prompt prompt = new FakeAgent.Prompt(1, 3);
         return """
                 {"id":"%s","method":"COPY","source":"HOST","target":"DISK","retention":"KEEP_BOTH","blocks":[
-                 {"namespace":"model/a rev/1","key":"%s"},{"namespace":"model/a rev/1","key":"%s"},{"namespace":"model/a rev/1","key":"00000000000000ff"}]}"""
+                 {"namespace":"model/a rev/1","key":"%s"},{"namespace":"model/a rev/1","key":"%s"},
+                 {"namespace":"model/a rev/1","key":"00000000000000ff"}]}"""
                 .formatted(id, prompt.key(1).hex(), prompt.key(2).hex());
     }
 

@@ -118,8 +118,8 @@ class OperateCommandsTest {
         assertRefused(2, "--from is missing", "tierlog migrate --help", "migrate", "--sample", "1");
         assertRefused(2, "which blocks?", "--sample N", "migrate", "--from", "host", "--to", "disk");
         assertRefused(2, "retention is missing", "mend what errors names", "migrate", "--sample", "1", "--from", "host", "--to", "disk");
-        assertRefused(2, "target must be colder than DISK; retention is missing", "mend", "migrate", "--sample", "1", "--from", "disk", "--to",
-                "disk");
+        assertRefused(2, "target must be colder than DISK; retention is missing", "mend",
+                "migrate", "--sample", "1", "--from", "disk", "--to", "disk");
         assertRefused(2, "--keys need the --namespace", "--namespace NAME", "migrate", "--keys", "00", "--from", "host", "--to", "disk");
         assertRefused(2, "--min-age soon is no time", "60s", "migrate", "--sample", "1", "--min-age", "soon", "--from", "host", "--to", "disk");
         assertRefused(2, "which marks?", "--all", "marks", "clear", "--node", "a");
@@ -154,8 +154,8 @@ class OperateCommandsTest {
         JsonNode shown = JSON.readTree(out.toString());
         assertEquals("m1", shown.path("id").asText());
         assertEquals(1, shown.path("rejected").asInt());
-        assertEquals(0, run("migrate", "--sample", "3", "--min-age", "1m", "--from", "host", "--to", "disk", "--method", "mark", "--dry-run",
-                "--id", "m2"));
+        assertEquals(0, run("migrate", "--sample", "3", "--min-age", "1m", "--from", "host", "--to", "disk", "--method", "mark",
+                "--dry-run", "--id", "m2"));
         assertEquals(0, run("migrate", "list", "--limit", "1", "--format", "json"));
         assertEquals(1, JSON.readTree(out.toString()).path("migrations").size());
         assertEquals(0, run("migrate", "list"));

@@ -70,8 +70,8 @@ class MigrateServiceTest {
         log = new TestLog(broker, 1);
         controller = new PlayedController(log);
         controller.commit(() -> World.begin(controller, 1));
-        Path tokens = Files.writeString(directory.resolve("tokens"), "operator bob sha256:" + digest("o-token") + "\nreader ann sha256:"
-                + digest("r-token"));
+        Path tokens = Files.writeString(directory.resolve("tokens"),
+                "operator bob sha256:" + digest("o-token") + "\nreader ann sha256:" + digest("r-token"));
         ApiConfig config = ApiConfig.loopback(0).withGrpc(ApiConfig.Endpoint.parse("127.0.0.1:0")).withTokens(tokens);
         api = OperatorApi.start(controller.access, config);
         try (ApiClient client = new ApiClient(api.port())) {
@@ -170,8 +170,8 @@ class MigrateServiceTest {
 
     private static MigrateCacheRequest.Builder copy(String id) {
         return MigrateCacheRequest.newBuilder().setId(id).addNodes("a").setMethod(Method.METHOD_COPY).setSource(Tier.TIER_HOST)
-                .setTarget(Tier.TIER_DISK).setRetention(Retention.RETENTION_DELETE_SOURCE).addBlocks(block(1)).addBlocks(block(2))
-                        .addBlocks(block(3));
+                .setTarget(Tier.TIER_DISK).setRetention(Retention.RETENTION_DELETE_SOURCE)
+                .addBlocks(block(1)).addBlocks(block(2)).addBlocks(block(3));
     }
 
     private static Block block(int number) {

@@ -275,6 +275,13 @@ class OperatorApiTest {
                 "{\"node\":\"a\",\"id\":\"c1\",\"blocks\":[{\"namespace\":\"chat/1\",\"key\":\"0000000000000001\"}]}");
         PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
         assertEquals(List.of(World.block(1)), event.event().blocks());
+        // What an input before it has led to says nothing about it.
+        controller.commit(() -> {
+            controller.tickAfter("node/a", event.offset() - 1);
+            answered("m9", World.order(1, 2, 3));
+        });
+        awaitState("m9", "RUNNING");
+        assertFalse(asked.isDone());
         controller.commit(() -> {
             controller.fact(cleared(event.cause(), 1, 2));
             controller.fact(cleared("node/a@" + (event.offset() + 7), 3));
@@ -341,8 +348,7 @@ class OperatorApiTest {
         controller.commit(() -> {
             answered("m1", World.order(1, 2, 3));
             controller.row(Rows.MIGRATIONS, World.migrationKey("m2"),
-                    World.migration(MigrationState.DONE, World.sample(), World.part("a", World.answer(List.of(World.block(1), World.block(2),
-                            World.block(3))))));
+                    World.migration(MigrationState.DONE, World.sample(), World.part("a", World.answer(World.order(1, 2, 3).blocks()))));
             controller.row(Rows.MARKS, World.markKey("a", "chat/1", 1), World.mark("chat/1"));
             controller.row(Rows.MARKS, World.markKey("a", "chat/1", 2), World.mark("chat/1"));
         });

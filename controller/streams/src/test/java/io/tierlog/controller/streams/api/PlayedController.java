@@ -28,9 +28,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a controller writes, line by line as a test wants it: rows to the changelog and facts to the decisions topic, in transactions, by the
- * core's own
- * encoding. So the door can be asked at every moment of a decision, and about rows that would take long to come about. One thread.
+ * What a controller writes, line by line as a test wants it: rows to the changelog and facts to the decisions topic, in transactions, by the core's
+ * own encoding. So the door can be asked at every moment of a decision, and about rows that would take long to come about. One thread.
  */
 final class PlayedController implements AutoCloseable {
     final LogAccess access;

@@ -71,8 +71,8 @@ public final class MarksCommand implements Callable<Integer> {
             }
             JsonNode answer = api.ask("DELETE", "/v1/marks", body);
             api.print(spec.commandLine().getOut(), answer,
-                    out -> out.println("cleared " + answer.path("cleared") + " marks of " + node + (all
-                            ? "; where there are many, the rest follows" : "")));
+                    out -> out.println("cleared " + answer.path("cleared") + " marks of " + node
+                            + (all ? "; where there are many, the rest follows" : "")));
             return 0;
         }
     }

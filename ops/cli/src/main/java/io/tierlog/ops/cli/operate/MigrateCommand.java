@@ -143,8 +143,8 @@ public final class MigrateCommand implements Callable<Integer> {
         }
         JsonNode progress = migration.path("progress");
         out.println(id + "  " + migration.path("state").asText() + "  " + migration.path("method").asText() + " "
-                + migration.path("source").asText() + " -> " + migration.path("target").asText() + (migration.path("dry_run").asBoolean()
-                        ? "  dry run" : ""));
+                + migration.path("source").asText() + " -> " + migration.path("target").asText()
+                + (migration.path("dry_run").asBoolean() ? "  dry run" : ""));
         out.println("accepted " + migration.path("accepted") + ", rejected " + migration.path("rejected") + "; running " + progress.path("running")
                 + ", done " + progress.path("done_blocks") + ", failed " + progress.path("failed_blocks") + ", moved "
                 + Columns.bytes(progress.path("moved_bytes").asLong()));
