@@ -145,14 +145,17 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void stepped(Life life) {
         DropBlocks told = drop;
-        for (BlockName block : told == null ? List.<BlockName>of() : leaving) {
+        drop = null;
+        if (told == null) {
+            return;
+        }
+        for (BlockName block : leaving) {
             if (!life.serves(block.namespace(), List.of(block.key()))) {
                 stage.count(MigrationCount.CHECKED_ELSEWHERE);
                 require(isOn(told.reliesOn(), told.envelope().aggregate(), block.namespace(), block.key()),
                         "the last copy: block " + block + " left the host because " + told.reliesOn() + " has it, and it has not: " + told);
             }
         }
-        drop = null;
     }
 
     private boolean isOn(Tier tier, String aggregate, String namespace, Bytes key) {
@@ -181,10 +184,13 @@ final class MigrationOracle implements World.Watcher {
                 .map(one -> one.getValue()).findFirst().orElse(null);
         NodeRow node = state.rows(Rows.NODES).entrySet().stream().filter(one -> one.getKey().aggregate().equals(issued.envelope().aggregate()))
                 .map(one -> one.getValue()).findFirst().orElse(null);
-        MigrationPolicy policy = clock == null ? null : clock.policy().migration();
+        if (clock == null || node == null) {
+            return;
+        }
+        MigrationPolicy policy = clock.policy().migration();
         GroupPolicy group = policy == null ? null : group(policy, issued.namespace());
-        SharesRow shares = node == null ? null : node.shares();
-        if (group == null || node == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
+        SharesRow shares = node.shares();
+        if (group == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
             return; // while blocks are being put into other groups, counts are of neither
         }
         Long bytes = quota(group, issued.to());
