@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * to say what the mark was for. Without state.
  */
 final class EvolveMarks {
+    /** End of a mark that has expired while an operation wrote by it. */
+    static final long OVER = 0;
+
     private static final HexFormat HEX = HexFormat.of();
 
     private EvolveMarks() {}
@@ -74,6 +77,7 @@ final class EvolveMarks {
             remove(t, fact, key, row);
         } else {
             Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), row.endMs());
+            t.put(Rows.MARKS, key, by(row, row.operation(), OVER));
         }
     }
 
@@ -90,7 +94,7 @@ final class EvolveMarks {
             RowKey.Mark key = key(fact, fact.namespace(), block.key());
             MarkRow row = t.get(Rows.MARKS, key);
             if (row != null && row.target() == fact.to()) {
-                t.put(Rows.MARKS, key, by(row, fact.operation()));
+                t.put(Rows.MARKS, key, by(row, fact.operation(), row.endMs()));
             }
         }
     }
@@ -103,16 +107,16 @@ final class EvolveMarks {
             if (row == null || row.operation() == null) {
                 continue;
             }
-            if (row.endMs() <= fact.envelope().timeMs()) {
-                remove(t, fact, key, row);
+            if (row.endMs() == OVER) {
+                t.delete(Rows.MARKS, key);
             } else {
-                t.put(Rows.MARKS, key, by(row, null));
+                t.put(Rows.MARKS, key, by(row, null, row.endMs()));
             }
         }
     }
 
-    private static MarkRow by(MarkRow row, @Nullable String operation) {
-        return new MarkRow(row.target(), row.namespace(), row.fallbackFrom(), row.endMs(), row.clearing(), operation, row.move());
+    private static MarkRow by(MarkRow row, @Nullable String operation, long endMs) {
+        return new MarkRow(row.target(), row.namespace(), row.fallbackFrom(), endMs, row.clearing(), operation, row.move());
     }
 
     private static MarkRow need(Tables t, RowKey.Mark key) {

@@ -244,7 +244,7 @@ final class EvolveOperations {
         LeaseRow row = lease(t, key);
         t.delete(Rows.LEASES, key);
         Forgetting.forget(t, fact, RowKey.Timer.LEASE, fact.lease(), row.endMs());
-        EvolveRequests.leased(t, fact, row.request(), row.attempt(), null);
+        EvolveRequests.unleased(t, fact, row.request(), fact.lease());
         if (row.state() == LeaseState.HELD && isOfThisLife(Evolve.node(t, fact), row.incarnation())) {
             hold(t, fact, row.namespace(), row.deepest(), -1);
         }

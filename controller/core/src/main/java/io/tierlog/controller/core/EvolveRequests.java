@@ -104,15 +104,28 @@ final class EvolveRequests {
         t.put(Rows.REQUESTS, key, request.toRow());
     }
 
-    /** Gives a request its lease, or takes it away. */
-    static void leased(Tables t, Decision fact, String request, int attempt, @Nullable String lease) {
+    /** Gives a request its lease. */
+    static void leased(Tables t, Decision fact, String request, int attempt, String lease) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
         RequestRow row = t.get(Rows.REQUESTS, key);
         if (row != null && row.attempt() == attempt) {
-            RequestEdit owner = new RequestEdit(row);
-            owner.lease = lease;
-            t.put(Rows.REQUESTS, key, owner.toRow());
+            setLease(t, key, row, lease);
         }
+    }
+
+    /** Takes a request's lease away; the same attempt may have another one by now, in a later life of its node. */
+    static void unleased(Tables t, Decision fact, String request, String lease) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
+        RequestRow row = t.get(Rows.REQUESTS, key);
+        if (row != null && lease.equals(row.lease())) {
+            setLease(t, key, row, null);
+        }
+    }
+
+    private static void setLease(Tables t, RowKey.Text key, RequestRow row, @Nullable String lease) {
+        RequestEdit owner = new RequestEdit(row);
+        owner.lease = lease;
+        t.put(Rows.REQUESTS, key, owner.toRow());
     }
 
     /** A report of sealed blocks. */

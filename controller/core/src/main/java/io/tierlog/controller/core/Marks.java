@@ -100,7 +100,7 @@ final class Marks {
         List<Bytes> consumed = new ArrayList<>();
         for (Bytes key : keys) {
             MarkRow mark = row(n, digest, key);
-            if (mark != null && operation.equals(mark.operation()) && mark.target() == row.to()) {
+            if (mark != null && operation.equals(mark.operation()) && mark.target() == row.to() && mark.endMs() != EvolveMarks.OVER) {
                 consumed.add(key);
             }
         }
@@ -154,7 +154,7 @@ final class Marks {
         Map<Kind, List<Bytes>> found = new LinkedHashMap<>();
         for (BlockName block : blocks) {
             MarkRow row = row(n, Namespaces.digest(block.namespace()), block.key());
-            List<Bytes> keys = row == null ? null : found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>());
+            List<Bytes> keys = row == null || row.endMs() == EvolveMarks.OVER ? null : found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>());
             if (keys != null && !keys.contains(block.key())) {
                 keys.add(block.key());
             }
@@ -169,6 +169,9 @@ final class Marks {
             while (seen < most && scan.next()) {
                 seen++;
                 MarkRow row = scan.value();
+                if (row.endMs() == EvolveMarks.OVER) {
+                    continue;
+                }
                 found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>()).add(scan.key().block());
             }
         }

@@ -100,6 +100,19 @@ abstract class MigrationScene {
         return request;
     }
 
+    /** On the device, computed by nobody who is known, so that nothing is written yet. */
+    void onDevice(int... names) {
+        for (int name : names) {
+            w.input(a.sealed("nobody", 1, Agent.paged(List.of(key(name)), 0, 1, 900 + name)));
+        }
+    }
+
+    /** Has node a mark blocks. */
+    void mark(Tier target, @Nullable Long timeoutMs, int... names) {
+        MigrationOrder o = order(MigrationMethod.MARK, target, names);
+        ask("k" + w.offset(), new MigrationOrder(o.method(), o.source(), o.target(), o.retention(), o.blocks(), null, timeoutMs, false));
+    }
+
     static Bytes key(int name) {
         return Agent.key("" + name);
     }

@@ -49,7 +49,7 @@ class ModelTest {
     @MethodSource("seeds")
     void theCoreDoesWhatTheModelSays(long seed) {
         // Every other history has its drops and copies answered at once, so that the order of leaving can be told to the block.
-        RandomHistory h = new RandomHistory(seed, this::before, this::after);
+        RandomHistory h = new RandomHistory(seed, this::before, this::after).plain();
         if (seed % 2 == 0) {
             h.answeringReliefAtOnce();
             recency = new RecencyModel(true);

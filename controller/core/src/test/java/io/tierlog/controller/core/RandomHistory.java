@@ -2,14 +2,24 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.BackUpBlocks;
@@ -32,6 +42,11 @@ import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.MarksClearRequested;
+import io.tierlog.schemas.event.Message;
+import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
@@ -70,6 +85,9 @@ final class RandomHistory {
     private int page;
     private final Map<String, ArrayDeque<List<PagedBlock>>> recovering = new TreeMap<>();
     private boolean dropsAtOnce;
+    private boolean plain;
+    private int migrations;
+    private final ArrayDeque<Message> underWay = new ArrayDeque<>();
 
     /** A command that its agent has not answered, or that it will answer once more with the same. */
     private record Open(Agent agent, Command command, @Nullable Event answered) {
@@ -88,6 +106,12 @@ final class RandomHistory {
     /** From here on agents answer a drop or a copy before anything else happens on their node. */
     void answeringReliefAtOnce() {
         dropsAtOnce = true;
+    }
+
+    /** No groups, and no operator: all that leaves a tier leaves for its water level. */
+    RandomHistory plain() {
+        plain = true;
+        return this;
     }
 
     World world() {
@@ -117,7 +141,20 @@ final class RandomHistory {
         double high = (6 + random.nextInt(5)) / 10.0;
         double diskHigh = (6 + random.nextInt(5)) / 10.0;
         return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, diskHigh, diskHigh - random.nextInt(4) / 10.0,
-                random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0, null);
+                random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0,
+                plain || random.nextInt(3) == 0 ? null : groups());
+    }
+
+    /** One group that has everything, with routes that copy and mark, more or less of a quota, and few places for copies. */
+    private MigrationPolicy groups() {
+        Retention kept = random.nextBoolean() ? Retention.DELETE_SOURCE : Retention.KEEP_BOTH;
+        List<MigrationRoute> routes = new ArrayList<>();
+        routes.add(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, random.nextBoolean(), true, kept, 1 + random.nextInt(3), 4_096L * 4));
+        routes.add(new MigrationRoute(Tier.DISK, Tier.STORE, 0.6, true, random.nextInt(3) > 0, Retention.DELETE_SOURCE, 1, 4_096L * 3));
+        Long quota = random.nextInt(3) == 0 ? null : 4_096L * (4 + random.nextInt(8));
+        GroupPolicy group = new GroupPolicy("g", List.of(random.nextInt(5) == 0 ? "none" : "model/*"), quota, List.of(), routes);
+        return new MigrationPolicy(1_000 + random.nextInt(20_000), random.nextInt(4) == 0 ? MarkClearing.ON_EXPIRY : MarkClearing.ON_WRITE,
+                1 + random.nextInt(5), 4_096L * 6, List.of(group));
     }
 
     private void send(Event event) {
@@ -130,8 +167,48 @@ final class RandomHistory {
                 }
             }
         }
+        decided.messages().forEach(out -> underWay.add(out.message()));
         after.run();
         answerDrops();
+    }
+
+    /** What an operator may want: some blocks moved or marked, or the coldest; a migration cancelled; marks cleared; a drain begun or ended. */
+    private void operate(Agent agent) {
+        switch (random.nextInt(9)) {
+            case 0 -> send(new MigrationCancelRequested(operator("migration/m" + random.nextInt(migrations + 1))));
+            case 1 -> send(new MarksClearRequested(operator(agent.aggregate()), "c" + page, random.nextBoolean() ? List.of() : named()));
+            case 2 -> send(new NodeDrainRequested(operator(agent.aggregate()), "d" + ++page, random.nextInt(3) == 0, null));
+            default -> {
+                MigrationMethod method = List.of(MigrationMethod.COPY, MigrationMethod.MARK, MigrationMethod.BOTH).get(random.nextInt(3));
+                Tier source = random.nextInt(3) == 0 ? Tier.DISK : Tier.HOST;
+                Tier target = source == Tier.DISK || random.nextInt(3) == 0 ? Tier.STORE : Tier.DISK;
+                SampleRule sample = random.nextBoolean() ? new SampleRule(1 + random.nextInt(5), random.nextInt(2_000), "") : null;
+                Retention kept = random.nextInt(3) == 0 ? Retention.KEEP_BOTH : Retention.DELETE_SOURCE;
+                MigrationOrder order = new MigrationOrder(method, source, random.nextInt(20) == 0 ? Tier.HOST : target, kept,
+                        sample == null ? named() : List.of(), sample, random.nextBoolean() ? null : 1L + random.nextInt(5_000), random.nextInt(8) == 0);
+                List<String> nodes = random.nextInt(3) == 0 ? List.of("a", "b", "c") : List.of(agent.node);
+                send(new MigrationRequested(operator("migration/m" + migrations++), nodes, order));
+            }
+        }
+    }
+
+    private List<BlockName> named() {
+        return path().stream().map(key -> new BlockName(Agent.NAMESPACE, key)).toList();
+    }
+
+    private static Envelope operator(String aggregate) {
+        return new Envelope(aggregate, "operator/o", 0, 0, 0, 0, null, null, null);
+    }
+
+    /** The relay delivers the next message; now and then it does so twice. */
+    private void relay() {
+        Message message = underWay.poll();
+        if (message != null) {
+            send(message);
+            if (random.nextInt(6) == 0) {
+                send(message);
+            }
+        }
     }
 
     private void answerDrops() {
@@ -158,7 +235,10 @@ final class RandomHistory {
         if (random.nextInt(3) == 0 && recover(agent)) {
             return;
         }
-        switch (random.nextInt(24)) {
+        if (!plain && random.nextInt(3) == 0) {
+            relay();
+        }
+        switch (random.nextInt(plain ? 24 : 27)) {
             case 0, 1, 2, 3 -> submit(agent);
             case 4, 5, 15 -> send(agent.sealed(request(agent), 1, paged(path())));
             case 6 -> send(agent.prefilled(request(agent), 1 + random.nextInt(2)));
@@ -170,6 +250,7 @@ final class RandomHistory {
             case 13 -> tick();
             case 14 -> send(agent.heartbeat());
             case 16 -> rare(agent);
+            case 24, 25, 26 -> operate(agent);
             default -> answer();
         }
     }
@@ -201,6 +282,7 @@ final class RandomHistory {
         for (Command command : decided.commands()) {
             agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command)));
         }
+        decided.messages().forEach(out -> underWay.add(out.message()));
         after.run();
         answerDrops();
     }
@@ -420,7 +502,7 @@ final class RandomHistory {
         List<Block> blocks = Operations.blocks(c.blocks());
         OperationReason why = List.of(OperationReason.IO, OperationReason.NO_ROOM, OperationReason.NOT_SERVING).get(random.nextInt(3));
         return switch (mood) {
-            case 0 -> new CopyFailed(agent.envelope(), c.operation(), Tier.HOST, Tier.DISK, why, Agent.NAMESPACE, Agent.failed(blocks, why));
+            case 0 -> new CopyFailed(agent.envelope(), c.operation(), c.source(), c.target(), why, Agent.NAMESPACE, Agent.failed(blocks, why));
             case 1 -> refused(agent, c.header(), c.operation(), OperationReason.QUEUE_FULL);
             case 2 -> dropsAtOnce ? refused(agent, c.header(), c.operation(), OperationReason.UNSUPPORTED) : null;
             default -> {
@@ -429,7 +511,10 @@ final class RandomHistory {
                     BlockResult result = onDisk(Agent.arrived(List.of(block), 0).getFirst());
                     results.add(random.nextInt(6) > 0 ? result : Agent.failed(List.of(block), why).getFirst());
                 }
-                yield new CopyDone(agent.envelope(), c.operation(), Tier.HOST, Tier.DISK, Agent.NAMESPACE, results, 0, 0);
+                if (!plain && mood == 3 && random.nextInt(4) == 0) {
+                    results.removeLast();
+                }
+                yield new CopyDone(agent.envelope(), c.operation(), c.source(), c.target(), Agent.NAMESPACE, results, 0, 0);
             }
         };
     }

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MoveTrigger;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CopyBlocks;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.decision.MigrationSubmitted;
+import io.tierlog.schemas.decision.NodeDrained;
+import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.state.CopyState;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A node that drains: nothing new comes, and what only it has is saved. At most 2 blocks may be in flight to the store. */
+class DrainTest extends MigrationScene {
+    private void drain(String request, boolean drain) {
+        w.input(new NodeDrainRequested(operator("node/a"), request, drain, null));
+    }
+
+    private List<CopyBlocks> tick() {
+        w.tick();
+        return w.commands(CopyBlocks.class);
+    }
+
+    @Test
+    void whatOnlyTheNodeHasIsSavedWithinTheBudget() {
+        onHost(1, 2, 3);
+        onDisk(4, 1);
+        drain("d", true);
+
+        List<CopyBlocks> first = tick();
+        assertEquals(2, first.stream().mapToInt(c -> c.blocks().size()).sum());
+        assertEquals(List.of(Tier.HOST, Tier.STORE), List.of(first.getFirst().source(), first.getFirst().target()));
+        MigrationSubmitted submitted = w.facts(MigrationSubmitted.class).getFirst();
+        assertEquals(List.of(MoveTrigger.DRAIN, Retention.KEEP_BOTH), List.of(submitted.move().trigger(), submitted.move().retention()));
+        assertEquals(List.of(), tick(), "the budget is used up");
+        List<CopyBlocks> open = new ArrayList<>(first);
+        int saved = 0;
+        for (int i = 0; i < 20 && w.facts(NodeDrained.class).isEmpty(); i++) {
+            for (CopyBlocks copy : open) {
+                saved += copy.blocks().size();
+                w.input(done(copy));
+            }
+            open = new ArrayList<>(tick());
+        }
+        assertEquals(4, saved, "1 is saved from the host, and not from the disk again");
+        assertEquals(0, w.fact(NodeDrained.class).leftBlocks());
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)), "it stays and serves");
+        w.tick();
+        assertEquals(List.of(), w.facts(NodeDrained.class), "said once");
+    }
+
+    @Test
+    void whatCannotBeSavedIsCounted() {
+        onHost(1, 2);
+        drain("d", true);
+        for (int i = 0; i < 20 && w.facts(NodeDrained.class).isEmpty(); i++) {
+            for (CopyBlocks copy : tick()) {
+                w.input(failed(copy, OperationReason.STORE_UNAVAILABLE));
+            }
+        }
+        assertEquals(2, w.fact(NodeDrained.class).leftBlocks());
+    }
+
+    @Test
+    void nothingIsFetchedOnANodeThatDrains() {
+        List<Bytes> path = Agent.path("p", 5);
+        drain("d", true);
+        w.input(a.submit("r", path).store(0, 5).event());
+        assertEquals(List.of(), w.commands(PrefetchBlocks.class));
+        assertEquals(RequestReason.DRAINING, w.command(ResumeRequest.class).reason());
+
+        drain("u", false);
+        w.input(a.submit("s", path).store(0, 5).event());
+        assertEquals(1, w.commands(PrefetchBlocks.class).size());
+    }
+
+    @Test
+    void aRequestIsDoneOnce() {
+        drain("d", true);
+        assertTrue(Shares.orNothing(w.node(a).shares()).draining());
+        drain("d", true);
+        assertRefused(RefusalReason.REPEATED, w.last);
+        drain("e", false);
+        assertFalse(Shares.orNothing(w.node(a).shares()).draining());
+        w.input(new NodeDrainRequested(operator("node/a"), "f", true, "engine-1"));
+        assertRefused(RefusalReason.MIGRATION_INVALID, w.last);
+        w.input(new NodeDrainRequested(operator("node/x"), "f", true, null));
+        assertRefused(RefusalReason.NODE_UNKNOWN, w.last);
+    }
+
+    /** Its agent starts anew: it still drains, and is looked through again. */
+    @Test
+    void aDrainOutlivesTheAgent() {
+        drain("d", true);
+        w.tick();
+        assertEquals(1, w.facts(NodeDrained.class).size());
+        w.input(a.stopping());
+        Agent next = w.register(new Agent("a", "a-2", 100, 100));
+        w.warm(next, "r", List.of(key(1)), 0);
+        assertEquals(1, tick().size());
+    }
+}
