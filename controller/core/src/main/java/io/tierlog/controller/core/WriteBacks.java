@@ -71,6 +71,7 @@ final class WriteBacks {
         if (n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0) {
             return;
         }
+        n.d.evolve(); // what the same request fetches takes of the quota, too
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> found = new ArrayList<>();
         for (int i = 0; i < e.deviceBlocks(); i++) {

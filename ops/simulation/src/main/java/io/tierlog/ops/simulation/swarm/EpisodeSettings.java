@@ -86,12 +86,14 @@ final class EpisodeSettings {
     }
 
     private static AgentLimits agent(Choices choices) {
-        return AgentLimits.defaults()
+        AgentLimits drawn = AgentLimits.defaults()
                 .with(new AgentLimits.Times(50 + 50 * choices.next(6), 500, 2_000, 1_000))
                 .with(new AgentLimits.Units(1 + choices.next(4), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3)))
                 .with(new AgentLimits.Disk(1 + choices.next(3), 1 + choices.next(2), 1 + choices.next(6)))
                 .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 16 + choices.next(500)))
                 .with(new AgentLimits.Door(8, 50, 1_000, 5_000, 8, 200, 2_000));
+        int bounceBlocks = choices.pick(List.of(2, 1, 1, 4, 0));
+        return new AgentLimits(drawn.times(), drawn.units(), drawn.bounds(), drawn.disk(), drawn.door(), drawn.storeShards(), bounceBlocks);
     }
 
     /** Bounds of the controller; {@code partitions} never change. */

@@ -32,6 +32,7 @@ public enum FaultKind {
     CALLER_GONE(12, "the caller of a load does not wait for the answer"),
     COPY_FAILED(5, "blocks of a copy from or to the device fail"),
     OUTCOME_UNKNOWN(3, "nobody knows what became of blocks of a copy from or to the device, until much later"),
+    BOUNCE_OUTCOME_UNKNOWN(3, "the same of a copy that goes past the host, through a page of the agent's own"),
     RANK_FAILED(4, "one rank fails its part of a copy"),
     DEVICE_GATED(3, "copies of the device stand still for long"),
     COMPLETION_REPEATED(5, "a completion of a transfer is heard again"),
@@ -96,6 +97,6 @@ public enum FaultKind {
 
     /** True for what happens to a unit of work at its end, and not by itself. */
     boolean ofUnits() {
-        return List.of(COPY_FAILED, OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED).contains(this);
+        return List.of(COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED).contains(this);
     }
 }

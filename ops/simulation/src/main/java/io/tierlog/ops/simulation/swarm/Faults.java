@@ -11,6 +11,7 @@ import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.event.Event;
@@ -58,7 +59,7 @@ final class Faults {
             case COMMAND_LOST, COMMAND_LATE, COMMAND_DUPLICATED -> disturbCommand(kind);
             case RELAY_REPEATED -> relayAgain();
             case MESSAGE_REPEATED, MESSAGE_LATE -> disturbMessages(kind);
-            case MIGRATION_RECALLED -> operators.cancelInMidCopy();
+            case MIGRATION_RECALLED -> recallInMidCopy();
             case TRANSACTION_ABORTED, DECIDED_OTHERWISE, CONTROLLER_CRASH, ZOMBIE_CONTROLLER -> disturbController(kind);
             case AGENT_CRASH, AGENT_ZOMBIE -> crash(node(), kind);
             case AGENT_CRASH_TORN -> onDisk(Faults::isWriting, node -> crash(node, kind));
@@ -82,7 +83,7 @@ final class Faults {
             case STORE_UNREACHABLE -> unreachable();
             case TICKS_AHEAD, TICKS_STAND, TICKS_BACK, AGENT_CLOCK_AHEAD, MONOTONIC_JUMP -> disturbClocks(kind);
             case POLICY_CHANGED, POLICY_INVALID, POLICY_STALE -> disturbPolicy(kind);
-            case COPY_FAILED, OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED -> false; // with the end of a unit
+            case COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED -> false; // with the end of a unit
         };
     }
 
@@ -118,6 +119,18 @@ final class Faults {
             return false;
         }
         world.appendOnce(events.get(events.size() - 1 - choices.next(Math.min(RECENT, events.size()))));
+        return true;
+    }
+
+    /** A migration is taken back, and what copies does not get on until the agents have heard of it, or a while is over. */
+    private boolean recallInMidCopy() {
+        if (!operators.cancelInMidCopy()) {
+            return false;
+        }
+        for (SimNode node : world.nodes()) {
+            gate(node, Unit.Kind.DISK_WRITE);
+            gate(node, Unit.Kind.STORE_WRITE);
+        }
         return true;
     }
 
@@ -294,13 +307,14 @@ final class Faults {
         if (unit.kind() == Unit.Kind.PROBE || choices.next(1_000) < 1_000 - stage.plan.unitsPerMille()) {
             return Machine.WELL;
         }
-        FaultKind kind = own == FaultKind.COPY_FAILED && choices.next(3) == 2 ? FaultKind.OUTCOME_UNKNOWN : own;
+        FaultKind unknown = unit.operation() == OperationKind.COPY ? FaultKind.BOUNCE_OUTCOME_UNKNOWN : FaultKind.OUTCOME_UNKNOWN;
+        FaultKind kind = own == FaultKind.COPY_FAILED && choices.next(3) == 2 ? unknown : own;
         if (!stage.plan.has(kind)) {
             return Machine.WELL;
         }
         stage.count(kind);
         // Nobody knows anything of a unit whose stream did not answer.
-        int well = kind == FaultKind.OUTCOME_UNKNOWN ? 0 : choices.next(unit.size());
+        int well = kind == unknown ? 0 : choices.next(unit.size());
         OperationReason io = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
         OperationReason why = kind == own ? io : OperationReason.UNKNOWN;
         return position -> position < well ? null : why;

@@ -145,6 +145,7 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void stepped(Life life) {
         DropBlocks told = drop;
+        drop = null;
         if (told == null) {
             return;
         }
@@ -155,7 +156,6 @@ final class MigrationOracle implements World.Watcher {
                         "the last copy: block " + block + " left the host because " + told.reliesOn() + " has it, and it has not: " + told);
             }
         }
-        drop = null;
     }
 
     private boolean isOn(Tier tier, String aggregate, String namespace, Bytes key) {
@@ -173,8 +173,7 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {
         for (Decision fact : facts) {
-            if (fact instanceof OperationIssued issued && issued.kind() != OperationKind.DROP && (issued.to() == Tier.HOST
-                    || issued.to() == Tier.DISK)) {
+            if (fact instanceof OperationIssued issued && issued.kind() != OperationKind.DROP && (issued.to() == Tier.HOST || issued.to() == Tier.DISK)) {
                 withinQuota(partition, state, issued);
             }
         }
@@ -185,10 +184,13 @@ final class MigrationOracle implements World.Watcher {
                 .map(one -> one.getValue()).findFirst().orElse(null);
         NodeRow node = state.rows(Rows.NODES).entrySet().stream().filter(one -> one.getKey().aggregate().equals(issued.envelope().aggregate()))
                 .map(one -> one.getValue()).findFirst().orElse(null);
-        MigrationPolicy policy = clock == null ? null : clock.policy().migration();
+        if (clock == null || node == null) {
+            return;
+        }
+        MigrationPolicy policy = clock.policy().migration();
         GroupPolicy group = policy == null ? null : group(policy, issued.namespace());
-        SharesRow shares = node == null ? null : node.shares();
-        if (group == null || clock == null || node == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
+        SharesRow shares = node.shares();
+        if (group == null || shares == null || shares.groupsVersion() != clock.policyVersion()) {
             return; // while blocks are being put into other groups, counts are of neither
         }
         Long bytes = quota(group, issued.to());
@@ -204,8 +206,7 @@ final class MigrationOracle implements World.Watcher {
                 .findFirst()
                 .orElse(0);
         stage.count(MigrationCount.CHECKED_AGAINST_QUOTA);
-        require(used <= bytes / blockBytes, "quota: group " + group.name() + " has " + used + " blocks of " + bytes / blockBytes + " on "
-                + issued.to()
+        require(used <= bytes / blockBytes, "quota: group " + group.name() + " has " + used + " blocks of " + bytes / blockBytes + " on " + issued.to()
                 + " after " + issued);
     }
 
