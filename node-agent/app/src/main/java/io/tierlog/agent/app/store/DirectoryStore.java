@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * <p>A write fills a temporary file and links it to its name, which fails when the name is taken: of several writers one arrives, and
  * readers see whole objects only. On a file system without hard links it is renamed instead; then two writers at the same moment may both
  * arrive, with the same content by the meaning of a key. Deletes are of one generation only ({@link ObjectRemoval}), and raise the generation of what
- * is put next ({@link GenerationFloors}).
+ * is put next ({@link GenerationFloors}): a generation of one key is given once. Deletes need file locks ({@link FanLocks}), puts and reads do not.
  *
  * <p>Safe for use by several threads and processes. The price of the default, no fsync: after a loss of power objects may be short or
  * empty, which reads find out. With fsync a write waits for the disk twice, for the file and for its name: measured on one local disk with
@@ -41,10 +41,16 @@ public final class DirectoryStore implements SharedStore {
      *
      * @param fsync whether a write returns only when it would survive a loss of power
      * @param leftoverAge temporary files of crashed writers older than this are removed at start; longer than any write takes
+     * @param longestLockWait how long a delete waits for others that delete near by, for those of this process and then for those of others
      */
-    public record Options(boolean fsync, Duration leftoverAge) {
-        /** No fsync, one hour. */
-        public static final Options DEFAULTS = new Options(false, Duration.ofHours(1));
+    public record Options(boolean fsync, Duration leftoverAge, Duration longestLockWait) {
+        /** No fsync, one hour, five seconds. */
+        public static final Options DEFAULTS = new Options(false, Duration.ofHours(1), Duration.ofSeconds(5));
+
+        /** With the default wait. */
+        public Options(boolean fsync, Duration leftoverAge) {
+            this(fsync, leftoverAge, Duration.ofSeconds(5));
+        }
     }
 
     /** How often one write may find that what lay in its way was deleted meanwhile. */
@@ -64,7 +70,7 @@ public final class DirectoryStore implements SharedStore {
 
     /** Opens the store, made new if need be. A directory that cannot be used now may come back: until then every call says so. */
     public static DirectoryStore open(Path root, Options options) {
-        StoreDirectory directory = new StoreDirectory(root, options.fsync());
+        StoreDirectory directory = new StoreDirectory(root, options);
         try {
             directory.prepare(options.leftoverAge());
         } catch (IOException | ReadOnlyFileSystemException e) {
@@ -97,14 +103,8 @@ public final class DirectoryStore implements SharedStore {
         try {
             ByteBuffer page = into.slice(0, into.limit());
             Result result = readFresh(name, page);
-            if (result.reason() == OperationReason.CHECKSUM) {
-                // Looked at twice: meanwhile another reader may have moved it aside and a writer may have put a right one.
-                result = readOnce(name, page);
-            }
-            if (result.reason() == OperationReason.CHECKSUM) {
-                condemn(name, result.detail());
-            }
-            return result;
+            // Looked at twice: meanwhile another reader may have moved it aside and a writer may have put a right one.
+            return result.reason() == OperationReason.CHECKSUM ? condemn(name, result, () -> readOnce(name, page)) : result;
         } catch (NoSuchFileException e) {
             return directory.present() ? Result.failed(OperationReason.NOT_FOUND, "no object " + name.key()) : gone();
         } catch (IOException | ReadOnlyFileSystemException e) {
@@ -130,17 +130,19 @@ public final class DirectoryStore implements SharedStore {
     private Optional<Result> writeOnce(ObjectName name, ByteBuffer bytes, int crc32c) throws IOException {
         if (Files.exists(directory.object(name))) {
             Result there = inspect(name, bytes.limit());
+            if (there.reason() == OperationReason.CHECKSUM) {
+                there = condemn(name, there, () -> inspect(name, bytes.limit()));
+            }
             if (there.reason() != OperationReason.CHECKSUM) {
                 return unlessGone(there);
             }
-            condemn(name, there.detail());
         }
-        ObjectHeader header = new ObjectHeader(name, bytes.limit(), crc32c, directory.floors().of(directory.fan(name)) + 1);
+        ObjectHeader header = new ObjectHeader(name, bytes.limit(), crc32c, directory.floor(name) + 1);
         Result result = put(header, bytes);
-        boolean late = result.status() == BlockStatus.ARRIVED && directory.floors().of(directory.fan(name)) >= header.generation();
+        boolean late = result.status() == BlockStatus.ARRIVED && directory.floor(name) >= header.generation();
         if (late) {
             // A delete has come between: this generation has been deleted once, and must not be seen again.
-            removal.remove(name, header.generation());
+            remove(name, header.generation());
         }
         return late ? Optional.empty() : unlessGone(result);
     }
@@ -152,26 +154,21 @@ public final class DirectoryStore implements SharedStore {
 
     @Override
     public Result delete(ObjectName name, long generation) {
-        Path fan = directory.fan(name);
         try {
+            // A look before the lock: most deletes that have nothing to do need not wait, and a store that is gone gets no lock file.
             Result there = inspect(name, -1);
             if (there.status() == BlockStatus.FAILED) {
                 return there;
             }
-            if (there.generation() != generation) {
-                return staleGeneration(name, there.generation(), generation);
-            }
-            directory.floors().raise(fan, generation);
-            if (!removal.remove(name, generation)) {
-                return Result.failed(OperationReason.NOT_FOUND, "object " + name.key() + " was deleted by another one");
-            }
-            if (fsync) {
-                GenerationFloors.force(directory.fanDirectory(name));
-            }
-            return Result.gone(generation);
+            return there.generation() == generation ? remove(name, generation) : staleGeneration(name, there.generation(), generation);
         } catch (IOException | ReadOnlyFileSystemException e) {
             return failed(e);
         }
+    }
+
+    /** Removes an object if it has this generation: GONE, or what else was found. */
+    Result remove(ObjectName name, long generation) throws IOException {
+        return removal.remove(name, generation, () -> inspect(name, -1));
     }
 
     static Result staleGeneration(ObjectName name, long there, long asked) {
@@ -312,16 +309,24 @@ public final class DirectoryStore implements SharedStore {
                 return false;
             }
         }
-        if (fsync) {
-            GenerationFloors.force(directory.fanDirectory(name));
-        }
+        directory.forceFan(name);
         return true;
     }
 
-    private void condemn(ObjectName name, String why) throws IOException {
-        wrongObjects.increment();
-        LOG.warn("object {} of the store {} is wrong and moved aside: {}", name.key(), directory.root(), why);
-        directory.moveAside(name);
+    /** Moves aside what was found wrong and is so when looked at again; without a lock (a store that is read only) it stays. What was found. */
+    private Result condemn(ObjectName name, Result first, ObjectRemoval.Look look) throws IOException {
+        Result found = first;
+        String fate = "moved aside";
+        try {
+            found = removal.moveAside(name, look);
+        } catch (FanLocks.NoLockException e) {
+            fate = "stays there, because " + e.getMessage();
+        }
+        if (found.reason() == OperationReason.CHECKSUM) {
+            wrongObjects.increment();
+            LOG.warn("object {} of the store {} is wrong ({}) and {}", name.key(), directory.root(), found.detail(), fate);
+        }
+        return found;
     }
 
     private Result failed(Exception e) {

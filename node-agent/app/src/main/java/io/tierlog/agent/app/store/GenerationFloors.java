@@ -2,35 +2,27 @@
 package io.tierlog.agent.app.store;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.DirectoryIteratorException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * What the generations of deleted objects leave behind: for each fan directory the highest of them, its floor. The next object there gets the floor
  * and one, so a generation rises when a deleted key is put again, and nothing is kept per deleted key.
  *
  * <pre>
- *   generations/NAMESPACE/FAN/NUMBER      empty; the highest number counts, lower ones are removed by whoever makes a higher one
+ *   floors/NAMESPACE/FAN      its size in bytes is the floor; its bytes mean nothing
  * </pre>
  *
- * <p>Safe for use by several threads and processes: a floor never falls. The price: a directory is listed twice for every object
- * written, and more often only while it changes. On NFS a client may see a floor made elsewhere as late as it caches directories (acdirmax, 60 s by
- * default); within that time a generation may be given again.
+ * <p>A size is read in one step, so no reader sees half a change. It never shrinks: who raises it is alone ({@link FanLocks}), and a file is made
+ * before the first object of its fan directory and never removed. It is opened for every look, because an NFS client asks its server when a file
+ * is opened, and not when it is only looked at. The price: a file is opened twice for every object written, and grows by a byte for each delete.
+ * Without fsync a loss of power may take back floors that were raised just before it. Safe for use by several threads and processes.
  */
 final class GenerationFloors {
-    private static final String NUMBER = "\\d{1,18}";
-
-    /** Listings of a directory that changes all the time, or in which the first number is not made yet. */
-    private static final int MOST_LISTINGS = 16;
-
     private final Path root;
     private final boolean fsync;
 
@@ -39,63 +31,51 @@ final class GenerationFloors {
         this.fsync = fsync;
     }
 
-    /**
-     * The floor of a fan directory: no object there has a generation above it and one.
-     *
-     * <p>A listing is no moment: it may miss the number that was made after it began, and the one that was removed before it came there. A floor
-     * never falls, so it is listed until twice the same is seen, and never believed to be gone where one was made.
-     */
+    /** The floor of a fan directory: no object there has a generation above it and one. {@link NoSuchFileException} when it was never made. */
     long of(Path fan) throws IOException {
-        Path directory = root.resolve(fan);
-        long floor = highest(directory);
-        for (int again = 0; again < MOST_LISTINGS; again++) {
-            long now = highest(directory);
-            if (now == floor && (now > 0 || !Files.isDirectory(directory))) {
-                return floor;
-            }
-            floor = Math.max(floor, now);
+        try (FileChannel floor = FileChannel.open(root.resolve(fan), StandardOpenOption.READ)) {
+            return floor.size();
         }
-        return floor;
     }
 
-    private static long highest(Path directory) throws IOException {
-        return numbers(directory).stream().mapToLong(Long::longValue).max().orElse(0);
+    /**
+     * The floor of a fan directory, made with 0 if need be. It is made on the way of a put, so that nobody finds a floor by a name that was not
+     * there a moment ago: NFS clients remember for a while that a name was not there.
+     */
+    long made(Path fan) throws IOException {
+        try (FileChannel floor = openToRaise(fan)) {
+            return floor.size();
+        }
     }
 
-    /** Raises a floor to a generation, if it is lower; by policy durable when this returns. */
+    /** Raises a floor to a generation, if it is lower; by policy durable when this returns. The caller is alone ({@link FanLocks}). */
     void raise(Path fan, long to) throws IOException {
-        Path directory = root.resolve(fan);
-        createDirectories(directory, fsync);
-        try {
-            Files.createFile(directory.resolve(Long.toString(to)));
-        } catch (FileAlreadyExistsException e) {
-            // Another one has raised it as far.
+        try (FileChannel floor = openToRaise(fan)) {
+            if (floor.size() < to) {
+                floor.write(ByteBuffer.allocate(1), to - 1);
+            }
+            if (fsync) {
+                floor.force(true);
+            }
         }
         if (fsync) {
-            force(directory);
+            force(namespace(fan));
         }
-        for (long number : numbers(directory)) {
-            if (number < to) {
-                Files.deleteIfExists(directory.resolve(Long.toString(number)));
-            }
+        // What is deleted next relies on it, and a server may have its own idea of a full disk.
+        long now = of(fan);
+        if (now < to) {
+            throw new IOException("the floor " + root.resolve(fan) + " was raised to " + to + " and is " + now);
         }
     }
 
-    private static List<Long> numbers(Path directory) throws IOException {
-        List<Long> numbers = new ArrayList<>();
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
-            for (Path file : files) {
-                String name = file.getFileName().toString();
-                if (name.matches(NUMBER)) {
-                    numbers.add(Long.parseLong(name));
-                }
-            }
-        } catch (NoSuchFileException e) {
-            // Nothing has ever been deleted there.
-        } catch (DirectoryIteratorException e) {
-            throw e.getCause();
-        }
-        return numbers;
+    private FileChannel openToRaise(Path fan) throws IOException {
+        Path path = root.resolve(fan);
+        createDirectories(namespace(fan), fsync);
+        return FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    }
+
+    private Path namespace(Path fan) {
+        return root.resolve(fan.getName(0));
     }
 
     /** Makes a directory and what is missing above it; by policy each is durable in its parent. */

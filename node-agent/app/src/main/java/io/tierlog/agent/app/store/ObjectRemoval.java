@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.store;
 
+import io.tierlog.agent.app.store.SharedStore.Result;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationReason;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Takes objects out of a store, each only if it is the one that was meant. A file system removes by name and not by content, so an object is first
- * renamed to a name that nobody else has, looked at there, and put back when it is another one: then it was out of sight for a moment.
+ * Takes objects out of a store, each only if it is the one that was meant. A file system removes by name and not by content, so who removes looks
+ * first and is alone from the look to the end ({@link FanLocks}): others that remove must wait, and a put never takes the place of what is there.
+ * Nothing else is ever out of sight.
  *
- * <pre>
- *   objects/.../KEY --rename--> leaving/PROCESS-NUMBER.GENERATION --that generation--> removed
- *                                          \--another----------> linked back, unless KEY has been put again meanwhile
- * </pre>
+ * <p>The floor is raised before a name goes. Hence <b>a generation of one key is given once</b>. Of two puts that link the same key with generation
+ * G, the second finds the name free only after a removal of the first, and that raised the floor to G before; the second looks at the floor again
+ * after its link, and a floor never falls: it sees that it is late, takes away what it linked, and gives nothing. What a late put takes away is never
+ * what another one gave, because after the floor has reached G nobody gives G any more, and what was given before still has its name or is gone.
+ * A wrong object, whose generation nobody can read, counts as floor and one: no object has more, since each was put with a floor that was
+ * seen before.
  *
- * <p>Who dies in between leaves the file in {@code leaving}; its name says what was meant, and {@link #settle} does it later. Safe for use by several
- * threads and processes.
+ * <p>Who dies holding the lock leaves a floor raised and the object there, or both done; both are right. Who dies between link and second look
+ * leaves an object that was given to nobody and may have a generation that was given and deleted before. A late delete of that one
+ * then takes it: a right object is put again, nothing wrong is read.
+ *
+ * <p>Safe for use by several threads and processes.
  */
 final class ObjectRemoval {
-    private static final Logger LOG = LoggerFactory.getLogger(ObjectRemoval.class);
+    /** A look at an object by its name. */
+    interface Look {
+        Result now() throws IOException;
+    }
 
     private final StoreDirectory directory;
 
@@ -35,49 +37,37 @@ final class ObjectRemoval {
         this.directory = directory;
     }
 
-    /** Removes the object of this name if it has this generation; false when it has another, or is not there. */
-    boolean remove(ObjectName name, long generation) throws IOException {
-        Path taken = directory.newLeaving(generation);
-        return take(directory.object(name), taken) && settle(taken, generation);
-    }
-
-    /** Renames; false when there is nothing. A server may answer "not there" to the repetition of a call whose first answer was lost. */
-    private static boolean take(Path object, Path taken) throws IOException {
-        try {
-            Files.move(object, taken, StandardCopyOption.ATOMIC_MOVE);
-            return true;
-        } catch (NoSuchFileException e) {
-            return Files.exists(taken);
-        }
-    }
-
-    /** Removes a file that was taken if it has this generation, else puts it back; true when it was removed. */
-    boolean settle(Path taken, long generation) throws IOException {
-        Optional<ObjectHeader> another = header(taken).filter(header -> header.generation() != generation);
-        if (another.isPresent()) {
-            putBack(taken, directory.object(another.get().name()));
-        }
-        Files.deleteIfExists(taken);
-        return another.isEmpty();
-    }
-
-    private static void putBack(Path taken, Path object) throws IOException {
-        try {
-            StoreDirectory.link(taken, object);
-            LOG.info("{} is another generation than the one to be deleted, and stays", object.getFileName());
-        } catch (FileAlreadyExistsException e) {
-            LOG.info("{} was put again while it was looked at", object.getFileName());
-        }
-    }
-
-    private static Optional<ObjectHeader> header(Path file) throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(ObjectHeader.BYTES);
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            int read = 0;
-            while (read >= 0 && header.hasRemaining()) {
-                read = channel.read(header);
+    /**
+     * Removes the object of this name if it has this generation: GONE, or what else the look has found.
+     *
+     * @param header looks at its header: ALREADY_THERE with its generation, or why it cannot be read
+     */
+    Result remove(ObjectName name, long generation, Look header) throws IOException {
+        return directory.locks().alone(directory.fan(name), () -> {
+            Result there = header.now();
+            if (there.status() == BlockStatus.FAILED) {
+                return there;
             }
-        }
-        return ObjectHeader.parse(header.flip());
+            if (there.generation() != generation) {
+                return DirectoryStore.staleGeneration(name, there.generation(), generation);
+            }
+            directory.floors().raise(directory.fan(name), generation);
+            // "Not there" is the answer to the repetition of a call whose first answer was lost: nobody else removes now.
+            Files.deleteIfExists(directory.object(name));
+            directory.forceFan(name);
+            return Result.gone(generation);
+        });
+    }
+
+    /** Moves an object aside if a look finds it wrong now too; returns what was found, CHECKSUM when it was moved. */
+    Result moveAside(ObjectName name, Look look) throws IOException {
+        return directory.locks().alone(directory.fan(name), () -> {
+            Result there = look.now();
+            if (there.reason() == OperationReason.CHECKSUM) {
+                directory.floors().raise(directory.fan(name), directory.floors().made(directory.fan(name)) + 1);
+                directory.moveAside(name);
+            }
+            return there;
+        });
     }
 }

@@ -76,9 +76,8 @@ public interface SharedStore extends AutoCloseable {
 
     /**
      * Deletes an object of exactly this generation: GONE, or FAILED with NOT_FOUND, STALE_GENERATION, or what the store suffers. The next object of
-     * that name has a higher generation, so a delete that comes late, or twice, removes nothing that was put after it was decided. One agent at a
-     * time deletes in a shard; should two, an object of another generation may be out of sight for a moment. A read under way ends well or with
-     * NOT_FOUND.
+     * that name has a higher generation, so a delete that comes late, or twice, removes nothing that was put after it was decided, and
+     * another generation is never out of sight. A read under way ends well or with NOT_FOUND.
      *
      * @param generation 1 or more
      */

@@ -11,7 +11,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -26,19 +25,19 @@ import java.util.concurrent.atomic.AtomicLong;
  *   tierlog-store                                 marker: without it this is an empty mount point or something else
  *   objects/NAMESPACE/FAN/KEY                     the objects; 4,096 FAN directories per namespace, by CRC32C of the key
  *   incoming/PROCESS-NUMBER                       being written; on the same file system, so that a link makes it an object
- *   leaving/PROCESS-NUMBER.GENERATION             being deleted, when it has that generation
- *   generations/NAMESPACE/FAN/NUMBER              the highest generation deleted there
+ *   floors/NAMESPACE/FAN                          its size is the highest generation deleted there
+ *   locks/NN                                      locked by whoever deletes
  *   aside/NAMESPACE-KEY.COPY                      wrong objects, kept for people, at most 1,000 of them
  * </pre>
  *
  * <p>Temporary files have one directory of their own instead of lying beside their objects: what a crashed writer left is found without
- * looking through the whole store. At start those that nobody has touched for some time are settled, a bounded number of them; their age is counted
+ * looking through the whole store. At start those that nobody has touched for some time are removed, a bounded number of them; their age is counted
  * by the clock of the file system, which on a network is another one than ours.
  */
 final class StoreDirectory {
     private static final int FAN_BITS = 12;
     private static final int MOST_ASIDE = 1_000;
-    private static final int MOST_SETTLED = 10_000;
+    private static final int MOST_LEFTOVERS = 10_000;
     private static final int SHORT_NAMESPACE_BYTES = 16;
     private static final HexFormat HEX = HexFormat.of();
 
@@ -46,32 +45,32 @@ final class StoreDirectory {
     private final Path marker;
     private final Path objects;
     private final Path incoming;
-    private final Path leaving;
     private final Path aside;
     private final GenerationFloors floors;
+    private final FanLocks locks;
     private final boolean fsync;
     private final String process = HEX.toHexDigits(ThreadLocalRandom.current().nextLong());
     private final AtomicLong number = new AtomicLong();
     private final AtomicInteger setAside = new AtomicInteger();
 
-    StoreDirectory(Path root, boolean fsync) {
+    StoreDirectory(Path root, DirectoryStore.Options options) {
         this.root = root;
-        this.fsync = fsync;
+        this.fsync = options.fsync();
         this.marker = root.resolve("tierlog-store");
         this.objects = root.resolve("objects");
         this.incoming = root.resolve("incoming");
-        this.leaving = root.resolve("leaving");
         this.aside = root.resolve("aside");
-        this.floors = new GenerationFloors(root.resolve("generations"), fsync);
+        this.floors = new GenerationFloors(root.resolve("floors"), fsync);
+        this.locks = new FanLocks(root.resolve("locks"), options.longestLockWait());
     }
 
     Path root() {
         return root;
     }
 
-    /** Makes what is missing, and settles what was last touched longer ago than {@code leftoverAge}. */
+    /** Makes what is missing, and removes leftovers last touched longer ago than {@code leftoverAge}. */
     void prepare(Duration leftoverAge) throws IOException {
-        for (Path directory : new Path[] {objects, incoming, leaving, aside}) {
+        for (Path directory : new Path[] {objects, incoming, locks.directory(), aside}) {
             GenerationFloors.createDirectories(directory, fsync);
         }
         try {
@@ -79,12 +78,7 @@ final class StoreDirectory {
         } catch (FileAlreadyExistsException e) {
             // It is a store already.
         }
-        Instant oldest = now().minus(leftoverAge);
-        forEachOlder(incoming, "lastModifiedTime", oldest, Files::deleteIfExists);
-        ObjectRemoval removal = new ObjectRemoval(this);
-        // A rename does not write to a file, but it changes it.
-        String renamed = leaving.getFileSystem().supportedFileAttributeViews().contains("unix") ? "unix:ctime" : "lastModifiedTime";
-        forEachOlder(leaving, renamed, oldest, left -> removal.settle(left, generationMeant(left)));
+        removeOlder(now().minus(leftoverAge));
         try (DirectoryStream<Path> wrong = Files.newDirectoryStream(aside)) {
             wrong.forEach(file -> setAside.incrementAndGet());
         }
@@ -101,20 +95,14 @@ final class StoreDirectory {
         }
     }
 
-    /** What is done with a leftover. */
-    private interface Settling {
-        boolean settle(Path leftover) throws IOException;
-    }
-
-    private static void forEachOlder(Path directory, String time, Instant oldest, Settling settling) throws IOException {
-        int settled = 0;
-        try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(directory)) {
+    private void removeOlder(Instant oldest) throws IOException {
+        int removed = 0;
+        try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(incoming)) {
             for (Path leftover : leftovers) {
                 try {
-                    FileTime touched = (FileTime) Files.getAttribute(leftover, time);
-                    if (settled < MOST_SETTLED && touched.toInstant().compareTo(oldest) < 0) {
-                        settling.settle(leftover);
-                        settled++;
+                    if (removed < MOST_LEFTOVERS && Files.getLastModifiedTime(leftover).toInstant().compareTo(oldest) < 0) {
+                        Files.deleteIfExists(leftover);
+                        removed++;
                     }
                 } catch (NoSuchFileException e) {
                     // Whose it is lives, and has just finished.
@@ -123,13 +111,6 @@ final class StoreDirectory {
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
-    }
-
-    /** 0, which no object has, when the name is not of our making. */
-    private static long generationMeant(Path left) {
-        String name = left.getFileName().toString();
-        String number = name.substring(name.lastIndexOf('.') + 1);
-        return number.matches("\\d{1,18}") ? Long.parseLong(number) : 0;
     }
 
     /** True while the store is there: an unmounted file system leaves an empty directory behind. */
@@ -156,14 +137,33 @@ final class StoreDirectory {
         return incoming.resolve(process + "-" + number.incrementAndGet());
     }
 
-    /** A name for an object that is to be deleted if it has this generation. */
-    Path newLeaving(long generation) {
-        return leaving.resolve(process + "-" + number.incrementAndGet() + "." + generation);
-    }
-
     /** Generations of what was deleted. */
     GenerationFloors floors() {
         return floors;
+    }
+
+    /** Of those that remove. */
+    FanLocks locks() {
+        return locks;
+    }
+
+    /** The floor under an object, made if need be. {@link NoSuchFileException} when the store is gone: nothing shall grow in its mount point. */
+    long floor(ObjectName name) throws IOException {
+        try {
+            return floors.of(fan(name));
+        } catch (NoSuchFileException e) {
+            if (!present()) {
+                throw e;
+            }
+            return floors.made(fan(name));
+        }
+    }
+
+    /** Makes the names beside an object durable, if that is the policy. */
+    void forceFan(ObjectName name) throws IOException {
+        if (fsync) {
+            GenerationFloors.force(fanDirectory(name));
+        }
     }
 
     /** Gives a file another name if nobody has that one. */
@@ -183,9 +183,8 @@ final class StoreDirectory {
         }
     }
 
-    /** Moves a wrong object out of the way; when too many are kept already it is deleted. Its generation is taken to be the highest possible. */
+    /** Moves a wrong object out of the way; when too many are kept already it is deleted. The caller is alone ({@link FanLocks}). */
     void moveAside(ObjectName name) throws IOException {
-        floors.raise(fan(name), floors.of(fan(name)) + 1);
         try {
             if (setAside.incrementAndGet() > MOST_ASIDE) {
                 setAside.decrementAndGet();
@@ -194,7 +193,7 @@ final class StoreDirectory {
                 Files.move(object(name), freeAside(name));
             }
         } catch (NoSuchFileException e) {
-            // Another reader was faster.
+            // Somebody has taken it away by hand.
         }
     }
 

@@ -29,6 +29,9 @@ final class StoreErrors {
 
     /** STORE_UNAVAILABLE when nothing of the store can be had, IO when it may be this object alone (EIO, ENOSPC and all others). */
     static OperationReason reason(Exception failure) {
+        if (failure instanceof FanLocks.NoLockException && failure.getCause() instanceof Exception cause) {
+            return reason(cause);
+        }
         boolean unavailable = failure instanceof AccessDeniedException
                 || failure instanceof ReadOnlyFileSystemException
                 || isStale(failure)

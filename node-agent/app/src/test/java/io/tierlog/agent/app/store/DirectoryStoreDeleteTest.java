@@ -6,7 +6,6 @@ import static io.tierlog.agent.app.store.StoreContractTest.buffer;
 import static io.tierlog.agent.app.store.StoreContractTest.crc;
 import static io.tierlog.agent.app.store.StoreContractTest.name;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -27,26 +26,28 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Deletes in a directory: what they leave behind, what a death in their midst does, and what servers answer. */
 class DirectoryStoreDeleteTest {
-    /** Whatever is there is a leftover. */
-    private static final Duration AT_ONCE = Duration.ofSeconds(-10);
-
     @TempDir
     Path root;
 
-    private StoreDirectory directory = new StoreDirectory(Path.of(""), false);
+    private StoreDirectory directory = new StoreDirectory(Path.of(""), DirectoryStore.Options.DEFAULTS);
 
     @BeforeEach
     void open() {
-        directory = new StoreDirectory(root, false);
+        directory = new StoreDirectory(root, DirectoryStore.Options.DEFAULTS);
     }
 
     private DirectoryStore store() {
@@ -62,65 +63,116 @@ class DirectoryStoreDeleteTest {
     }
 
     @Test
-    void aDeletedKeyLeavesOneNumberForItsFanAndNothingElse() throws IOException {
+    void aDeletedKeyLeavesTheFloorOfItsFanAndNothingElse() throws IOException {
         DirectoryStore store = store();
         for (int generation = 1; generation <= 3; generation++) {
             assertEquals(generation, write(store, 1).generation());
             assertEquals(BlockStatus.GONE, store.delete(name(1), generation).status());
         }
-        assertEquals(List.of("3"), names(root.resolve("generations").resolve(directory.fan(name(1)))));
-        assertEquals(List.of(), names(root.resolve("leaving")));
+        assertEquals(3, Files.size(root.resolve("floors").resolve(directory.fan(name(1)))));
+        assertEquals(List.of(), names(directory.fanDirectory(name(1))));
         assertEquals(List.of(), names(root.resolve("incoming")));
+        assertEquals(1, names(root.resolve("locks")).size());
         assertEquals(4, write(store(), 1).generation(), "another process goes on from there");
     }
 
+    /** A rename would change the time at which the file was last changed, and a reader would miss it. */
     @Test
-    void whoDiesBeforeItLookedAtAnotherGenerationLeavesItToBePutBack() throws IOException {
-        write(store(), 1);
-        // A late delete of generation 7 has renamed the object, which has 1, and died.
-        Path taken = directory.newLeaving(7);
-        Files.move(directory.object(name(1)), taken);
-        assertEquals(Presence.ABSENT, store().probe(name(1)));
-        assertTrue(Files.exists(taken), "a start within the age leaves it alone");
-
-        DirectoryStore next = DirectoryStore.open(root, new DirectoryStore.Options(false, AT_ONCE));
-        assertEquals(Result.arrived(crc(1), 1), read(next, 1));
-        assertFalse(Files.exists(taken));
-    }
-
-    @Test
-    void whoDiesBeforeItRemovedTheGenerationMeantLeavesItToBeRemoved() throws IOException {
-        write(store(), 1);
-        Path taken = directory.newLeaving(1);
-        Files.move(directory.object(name(1)), taken);
-        DirectoryStore next = DirectoryStore.open(root, new DirectoryStore.Options(false, AT_ONCE));
-        assertEquals(Presence.ABSENT, next.probe(name(1)));
-        assertEquals(List.of(), names(root.resolve("leaving")));
-    }
-
-    @Test
-    void whatWasPutMeanwhileIsNotReplacedByWhatIsPutBack() throws IOException {
+    @Timeout(60)
+    void aLateRemovalLeavesANewerGenerationInSight() throws Exception {
         DirectoryStore store = store();
         write(store, 1);
-        Path taken = directory.newLeaving(7);
-        Files.move(directory.object(name(1)), taken);
-        directory.floors().raise(directory.fan(name(1)), 4);
-        assertEquals(5, write(store, 1).generation());
-        assertFalse(new ObjectRemoval(directory).settle(taken, 7));
-        assertEquals(5, read(store, 1).generation());
-        assertEquals(List.of(), names(root.resolve("leaving")));
-    }
-
-    @Test
-    void aRemovalThatMeantAnotherGenerationPutsBack() throws IOException {
-        DirectoryStore store = store();
-        write(store, 1);
-        directory.floors().raise(directory.fan(name(1)), 1);
-        assertTrue(new ObjectRemoval(directory).remove(name(1), 1));
-        assertFalse(new ObjectRemoval(directory).remove(name(1), 1), "once");
+        store.delete(name(1), 1);
         assertEquals(2, write(store, 1).generation());
-        assertFalse(new ObjectRemoval(directory).remove(name(1), 1));
-        assertEquals(2, read(store, 1).generation(), "it was put back");
+        Object changed = Files.getAttribute(directory.object(name(1)), "unix:ctime");
+        AtomicInteger removals = new AtomicInteger();
+        try (ExecutorService remover = Executors.newSingleThreadExecutor()) {
+            Future<?> late = remover.submit(() -> {
+                while (removals.get() < 2_000) {
+                    assertEquals(OperationReason.STALE_GENERATION, store.remove(name(1), 1).reason());
+                    removals.incrementAndGet();
+                }
+                return null;
+            });
+            while (removals.get() < 2_000 && !late.isDone()) {
+                assertEquals(Result.arrived(crc(1), 2), read(store, 1));
+            }
+            late.get();
+        }
+        assertEquals(changed, Files.getAttribute(directory.object(name(1)), "unix:ctime"), "never renamed");
+    }
+
+    /** Four paths to one directory, one of them through a symbolic link: four stores in one process. */
+    @Test
+    @Timeout(60)
+    void severalStoresOnOneDirectoryGiveEachGenerationOnce(@TempDir Path elsewhere) throws Exception {
+        Path link = Files.createSymbolicLink(elsewhere.resolve("link"), root);
+        DirectoryStore linked = DirectoryStore.open(link, DirectoryStore.Options.DEFAULTS);
+        Churn churn = new Churn(List.of(store(), linked, store())).until(500);
+        assertEquals(List.of(), churn.failures());
+        assertEquals(List.of(), Churn.twice(churn.given()));
+    }
+
+    @Test
+    void aFloorNeverFalls() throws IOException {
+        Path fan = directory.fan(name(1));
+        store();
+        assertEquals(0, directory.floor(name(1)));
+        directory.floors().raise(fan, 7);
+        directory.floors().raise(fan, 3);
+        assertEquals(7, directory.floors().of(fan));
+        assertEquals(7, directory.floors().made(fan), "made once");
+        assertEquals(8, write(store(), 1).generation());
+    }
+
+    /** A deleter that was killed after it raised the floor has deleted nothing, and the delete can be repeated. */
+    @Test
+    void whoDiesBetweenTheFloorAndTheNameLeavesTheObject() throws IOException {
+        write(store(), 1);
+        directory.floors().raise(directory.fan(name(1)), 1);
+        assertEquals(Result.arrived(crc(1), 1), read(store(), 1));
+        assertEquals(Result.gone(1), store().delete(name(1), 1));
+        assertEquals(2, write(store(), 1).generation());
+    }
+
+    @Test
+    void aFileSystemWithoutLocksSaysThatDeletesNeedThem() throws IOException {
+        DirectoryStore store = store();
+        write(store, 1);
+        // What cannot be opened to write cannot be locked.
+        Files.createDirectory(root.resolve("locks").resolve(directory.fan(name(1)).getFileName().toString().substring(0, 2)));
+        Result result = store.delete(name(1), 1);
+        assertEquals(OperationReason.IO, result.reason());
+        assertTrue(result.detail().contains("deletes need file locks"), result.detail());
+        assertEquals(Result.arrived(crc(1), 1), read(store, 1));
+        assertEquals(BlockStatus.ARRIVED, write(store, 2).status());
+        Files.write(directory.object(name(1)), new byte[60]);
+        assertEquals(OperationReason.CHECKSUM, read(store, 1).reason());
+        assertEquals(OperationReason.CHECKSUM, read(store, 1).reason(), "what is wrong stays and is found every time");
+        assertEquals(OperationReason.CHECKSUM, write(store, 1).reason());
+    }
+
+    /** The second reader of a wrong object comes when a right one lies there. */
+    @Test
+    void whatIsRightWhenLookedAtAgainIsNotMovedAside() throws IOException {
+        DirectoryStore store = store();
+        write(store, 1);
+        Result found = new ObjectRemoval(directory).moveAside(name(1), () -> read(store, 1));
+        assertEquals(Result.arrived(crc(1), 1), found);
+        assertEquals(Presence.PRESENT, store.probe(name(1)));
+        assertEquals(0, directory.floor(name(1)));
+    }
+
+    /** A put whose floor was raised between its link and its second look. */
+    @Test
+    void aLatePutTakesAwayWhatItPut() throws IOException {
+        DirectoryStore store = store();
+        write(store, 1);
+        Path fan = directory.fan(name(1));
+        directory.floors().raise(fan, 1);
+        assertEquals(Result.gone(1), store.remove(name(1), 1));
+        assertEquals(OperationReason.NOT_FOUND, store.remove(name(1), 1).reason(), "once");
+        assertEquals(2, write(store, 1).generation());
     }
 
     /** The first answer of a server was lost, and the repetition finds what the first did. */

@@ -15,13 +15,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -119,46 +116,15 @@ abstract class StoreContractTest {
         }
     }
 
-    /** Four writers put one key until it has been deleted 50 times by two deleters: no generation is given twice. */
-    @Test
+    /** Four writers put one key until it has been deleted 100 times by two deleters: no generation is given twice. */
+    @RepeatedTest(5)
     @Timeout(60)
     void generationsAreGivenOnceUnderPutsAndDeletesAtTheSameTime() throws Exception {
-        ConcurrentMap<Long, Integer> given = new ConcurrentHashMap<>();
-        AtomicBoolean over = new AtomicBoolean();
-        AtomicInteger deleted = new AtomicInteger();
-        try (ExecutorService all = Executors.newFixedThreadPool(6)) {
-            List<Future<?>> running = new ArrayList<>();
-            for (int writer = 0; writer < 4; writer++) {
-                running.add(all.submit(() -> {
-                    while (deleted.get() < 50) {
-                        Result result = write(1);
-                        assertTrue(result.status() != BlockStatus.FAILED, result.detail());
-                        if (result.status() == BlockStatus.ARRIVED) {
-                            given.merge(result.generation(), 1, Integer::sum);
-                        }
-                    }
-                }));
-            }
-            for (int deleter = 0; deleter < 2; deleter++) {
-                all.execute(() -> {
-                    while (!over.get()) {
-                        Result seen = read(1);
-                        Result result = store().delete(name(1), Math.max(1, seen.generation()));
-                        deleted.addAndGet(result.status() == BlockStatus.GONE ? 1 : 0);
-                    }
-                });
-            }
-            try {
-                for (Future<?> writes : running) {
-                    writes.get();
-                }
-            } finally {
-                over.set(true);
-            }
-        }
-        assertEquals(List.of(), given.entrySet().stream().filter(entry -> entry.getValue() > 1).toList());
+        Churn churn = new Churn(List.of(store())).until(100);
+        assertEquals(List.of(), churn.failures());
+        assertEquals(List.of(), Churn.twice(churn.given()));
         Result last = write(1);
-        for (long generation : given.keySet()) {
+        for (long generation : churn.given()) {
             if (generation != last.generation()) {
                 assertEquals(OperationReason.STALE_GENERATION, store().delete(name(1), generation).reason());
             }
@@ -171,7 +137,11 @@ abstract class StoreContractTest {
     }
 
     Result write(int seed) {
-        return store().write(name(seed), buffer(seed), crc(seed));
+        return write(store(), seed);
+    }
+
+    static Result write(SharedStore store, int seed) {
+        return store.write(name(seed), buffer(seed), crc(seed));
     }
 
     static ObjectName name(int seed) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.agent.app.store.SharedStore.Presence;
 import io.tierlog.agent.app.store.SharedStore.Result;
 import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationReason;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -83,6 +84,43 @@ class StoreProcessesTest {
             assertServed(store, seed);
         }
         assertEquals(0, incoming());
+    }
+
+    @Test
+    @Timeout(120)
+    void twoProcessesThatPutAndDeleteOneKeyAreGivenEachGenerationOnce() throws Exception {
+        List<Process> children = List.of(StoreRemoverChild.start(root, "400"), StoreRemoverChild.start(root, "400"));
+        for (Process child : children) {
+            child.outputWriter().append('\n').close();
+        }
+        List<Long> given = new ArrayList<>();
+        for (Process child : children) {
+            for (String line : child.inputReader().lines().toList()) {
+                assertTrue(line.matches("given \\d+"), line);
+                given.add(Long.parseLong(line.substring("given ".length())));
+            }
+            assertEquals(0, child.waitFor());
+        }
+        // Fewer than deletes: what a late put has not taken away yet can be deleted too, and was given to nobody.
+        assertTrue(given.size() >= 400, given.size() + " given for 800 deletes");
+        assertEquals(List.of(), Churn.twice(given));
+    }
+
+    @Test
+    @Timeout(60)
+    void whoIsKilledWithTheLockGivesItBack() throws Exception {
+        DirectoryStore.Options hasty = new DirectoryStore.Options(false, Duration.ofHours(1), Duration.ofMillis(50));
+        DirectoryStore store = DirectoryStore.open(root, hasty);
+        StoreContractTest.write(store, 1);
+        Process child = StoreRemoverChild.start(root, "hold");
+        Result held = store.delete(StoreContractTest.name(1), 1);
+        assertEquals(OperationReason.IO, held.reason(), held.detail());
+        assertTrue(held.detail().contains("held by another process"), held.detail());
+        assertEquals(BlockStatus.ALREADY_THERE, StoreContractTest.write(store, 1).status(), "puts and reads need no lock");
+        child.destroyForcibly();
+        assertEquals(128 + 9, child.waitFor());
+        assertEquals(Result.gone(1), store.delete(StoreContractTest.name(1), 1));
+        assertEquals(2, StoreContractTest.write(store, 1).generation());
     }
 
     private static void assertServed(DirectoryStore store, int seed) {
