@@ -26,20 +26,6 @@ final class Quotas {
         return quota == null ? Long.MAX_VALUE : Math.max(0, quota - Shares.use(n.row().shares(), group, tier).usedBlocks());
     }
 
-    /**
-     * Whether so many blocks of the namespace may come to the tier at once; puts on record when they may not.
-     *
-     * @param kind what would bring them
-     */
-    static boolean admits(NodeDraft n, OperationKind kind, Tier tier, String namespace, int blocks) {
-        String group = Groups.of(n.d.policy(), namespace);
-        if (blocks <= room(n, group, tier)) {
-            return true;
-        }
-        exceeded(n, kind, tier, group, namespace, blocks);
-        return false;
-    }
-
     /** Puts on record that so many blocks were to come to the tier and do not. */
     static void exceeded(NodeDraft n, OperationKind kind, Tier tier, String group, String namespace, int blocks) {
         Long quota = blocks(n, group, tier);

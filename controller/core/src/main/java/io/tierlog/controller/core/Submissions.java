@@ -82,7 +82,7 @@ final class Submissions {
             Quotas.exceeded(n, OperationKind.PREFETCH, Tier.HOST, Groups.of(n.d.policy(), e.namespace()), e.namespace(),
                     found.fetch().size());
         }
-        WriteBacks.used(n, e);
+        WriteBacks.used(n, e, fetching ? match.fetch().size() : 0);
     }
 
     private static void touch(NodeDraft n, RequestSubmitted e, Tier tier, List<Block> deepest) {

@@ -66,12 +66,11 @@ final class WriteBacks {
         return known;
     }
 
-    /** A second use on the device counts as much as a second seal. */
-    static void used(NodeDraft n, RequestSubmitted e) {
+    /** A second use on the device counts as much as a second seal; {@code fetched} blocks of the prompt are fetched by the same decision. */
+    static void used(NodeDraft n, RequestSubmitted e, int fetched) {
         if (n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0) {
             return;
         }
-        n.d.evolve(); // what the same request fetches takes of the quota, too
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> found = new ArrayList<>();
         for (int i = 0; i < e.deviceBlocks(); i++) {
@@ -83,7 +82,7 @@ final class WriteBacks {
             }
         }
         Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst());
-        new Writes(n, e.namespace()).add(found).issue(purpose);
+        new Writes(n, e.namespace()).beside(fetched).add(found).issue(purpose);
     }
 
     /** A request has ended in good order: under WRITE_BACK its blocks are due now. */

@@ -50,6 +50,8 @@ final class Writes {
     private final Map<Tier, List<Bytes>> there = new EnumMap<>(Tier.class);
     private final List<PagedBlock> late = new ArrayList<>();
     private int size;
+    /** Blocks that the same decision brings to the host otherwise. */
+    private int fetched;
 
     /** What blocks have in common that one operation writes by their marks. */
     private record Led(Tier target, MigrationMethod fallbackFrom, MoveCause move) {}
@@ -173,7 +175,17 @@ final class Writes {
             Quotas.exceeded(n, OperationKind.WRITE_BACK, Tier.HOST, group, namespace, host.size());
             return false;
         }
-        return Quotas.admits(n, OperationKind.WRITE_BACK, Tier.HOST, namespace, host.size());
+        if (host.size() + fetched <= Quotas.room(n, group, Tier.HOST)) {
+            return true;
+        }
+        Quotas.exceeded(n, OperationKind.WRITE_BACK, Tier.HOST, group, namespace, host.size());
+        return false;
+    }
+
+    /** The same decision fetches so many blocks of the namespace to the host: they take of the quota, too. */
+    Writes beside(int blocks) {
+        fetched = blocks;
+        return this;
     }
 
     private void writeBack(Operations.Purpose purpose, String request) {
