@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   copies   NODE_UNKNOWN DRAINING TARGET_UNAVAILABLE
- *            not on the source:  TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS SOURCE_NOT_SERVING (on another tier) NOT_FOUND
+ *            not on the source:  TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS SOURCE_NOT_SERVING
  *            on the source:      SOURCE_NOT_SERVING ALREADY_MIGRATING SOURCE_LEASED
  *            TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS TARGET_UNAVAILABLE (the copy there is leaving)
  *            TOO_YOUNG OUT_OF_BUDGET, which the callers find
- *   marks    NODE_UNKNOWN DRAINING TARGET_UNKNOWN TARGET_UNAVAILABLE NOT_FOUND
+ *   marks    NODE_UNKNOWN DRAINING TARGET_UNKNOWN TARGET_UNAVAILABLE SOURCE_NOT_SERVING (on no tier of the node)
  * </pre>
  *
  * Without state.
@@ -45,7 +45,7 @@ final class Admission {
         PlacementRow row = n.copy(digest, source, key);
         MigrationRefusal there = there(n, digest, key, row, target);
         if (row == null) {
-            return there != null ? there : isAnywhere(n, digest, key) ? MigrationRefusal.SOURCE_NOT_SERVING : MigrationRefusal.NOT_FOUND;
+            return there != null ? there : MigrationRefusal.SOURCE_NOT_SERVING;
         }
         MigrationRefusal here = here(row);
         return here != null ? here : there;
@@ -89,7 +89,7 @@ final class Admission {
         if (!isAvailable(n, target)) {
             return MigrationRefusal.TARGET_UNAVAILABLE;
         }
-        return isAnywhere(n, Namespaces.digest(namespace), key) ? null : MigrationRefusal.NOT_FOUND;
+        return isAnywhere(n, Namespaces.digest(namespace), key) ? null : MigrationRefusal.SOURCE_NOT_SERVING;
     }
 
     /** Whether blocks can be brought to the tier at all. */

@@ -154,7 +154,8 @@ final class Marks {
         Map<Kind, List<Bytes>> found = new LinkedHashMap<>();
         for (BlockName block : blocks) {
             MarkRow row = row(n, Namespaces.digest(block.namespace()), block.key());
-            List<Bytes> keys = row == null || row.endMs() == EvolveMarks.OVER ? null : found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>());
+            List<Bytes> keys = row == null || row.endMs() == EvolveMarks.OVER ? null : found.computeIfAbsent(new Kind(row.namespace(),
+                    row.target()), k -> new ArrayList<>());
             if (keys != null && !keys.contains(block.key())) {
                 keys.add(block.key());
             }

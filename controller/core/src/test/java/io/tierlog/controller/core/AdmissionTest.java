@@ -45,7 +45,7 @@ class AdmissionTest extends MigrationScene {
 
         MigrationAnswer answer = ask("m", order(MigrationMethod.COPY, DISK, 101, 102, 103));
 
-        assertAnswer(List.of(101, 102), List.of(), List.of(103), List.of(MigrationRefusal.NOT_FOUND), answer);
+        assertAnswer(List.of(101, 102), List.of(), List.of(103), List.of(MigrationRefusal.SOURCE_NOT_SERVING), answer);
         assertEquals(2, copies().size(), "one operation for each block");
         assertEquals(CopyState.COPYING, w.state(a, Tier.HOST, key(101)));
         assertEquals(CopyState.WRITING, w.state(a, DISK, key(101)));
@@ -194,7 +194,7 @@ class AdmissionTest extends MigrationScene {
     void onlyWhatIsThereIsMarked() {
         onHost(211, 212);
 
-        assertAnswer(List.of(), List.of(211, 212), List.of(213), List.of(MigrationRefusal.NOT_FOUND),
+        assertAnswer(List.of(), List.of(211, 212), List.of(213), List.of(MigrationRefusal.SOURCE_NOT_SERVING),
                 ask("m", order(MigrationMethod.MARK, DISK, 211, 212, 211, 213, 212)));
     }
 
@@ -218,7 +218,8 @@ class AdmissionTest extends MigrationScene {
         assertEquals(List.of(MigrationTaken.class, MigrationRejected.class), decided.facts().stream().limit(2).map(Object::getClass).toList());
         MigrationOrder dry = sample(2, 20);
         MigrationOrder asked = new MigrationOrder(dry.method(), dry.source(), dry.target(), dry.retention(), List.of(), dry.sample(), null, true);
-        List<PlacementRow> before = List.of(Objects.requireNonNull(w.copy(a, Tier.HOST, key(1))), Objects.requireNonNull(w.copy(a, Tier.HOST, key(2))));
+        List<PlacementRow> before = List.of(Objects.requireNonNull(w.copy(a, Tier.HOST, key(1))), Objects.requireNonNull(w.copy(a, Tier.HOST,
+                key(2))));
         for (int i = 0; i < 100; i++) {
             assertAnswer(List.of(1, 2), List.of(), List.of(), List.of(), ask("again" + i, asked));
             assertEquals(List.of(), decided.commands());

@@ -185,7 +185,8 @@ final class RandomHistory {
                 SampleRule sample = random.nextBoolean() ? new SampleRule(1 + random.nextInt(5), random.nextInt(2_000), "") : null;
                 Retention kept = random.nextInt(3) == 0 ? Retention.KEEP_BOTH : Retention.DELETE_SOURCE;
                 MigrationOrder order = new MigrationOrder(method, source, random.nextInt(20) == 0 ? Tier.HOST : target, kept,
-                        sample == null ? named() : List.of(), sample, random.nextBoolean() ? null : 1L + random.nextInt(5_000), random.nextInt(8) == 0);
+                        sample == null ? named() : List.of(), sample, random.nextBoolean() ? null : 1L + random.nextInt(5_000),
+                                random.nextInt(8) == 0);
                 List<String> nodes = random.nextInt(3) == 0 ? List.of("a", "b", "c") : List.of(agent.node);
                 send(new MigrationRequested(operator("migration/m" + migrations++), nodes, order));
             }

@@ -71,7 +71,7 @@ class MigrationDoorTest {
                 assertEquals(List.of(201, 2, 1), counts(looked));
                 asked = send(app, "POST", "/v1/migrations", copy("m1"));
                 assertEquals(List.of(201, 2, 1), counts(asked));
-                assertEquals("NOT_FOUND", asked.body().path("nodes").get(0).path("rejected").get(0).path("reason").asText());
+                assertEquals("SOURCE_NOT_SERVING", asked.body().path("nodes").get(0).path("rejected").get(0).path("reason").asText());
                 TestLog.await("the copies", () -> migration(app, "m1").path("state").asText().equals("DONE"));
                 assertEquals(2, migration(app, "m1").path("progress").path("done_blocks").asInt());
                 // The node that is played reports a byte for each block.

@@ -42,8 +42,8 @@ public final class ScenarioCommand implements Callable<Integer> {
             description = {
                 "Runs scenario files one after the other and prints a JSON line for each \"show\", for each expectation that did not hold,"
                         + " and at the end of each file.",
-                "Shown and expected: requests, free, placements, operations, leases, pins, store, outcomes, counters; of migration: marks, migrations,"
-                        + " moves, and log, the types of decisions in order.",
+                "Shown and expected: requests, free, placements, operations, leases, pins, store, outcomes, counters; of migration: marks,"
+                        + " migrations, moves, and log, the types of decisions in order.",
                 "Exit code 0: every expectation and every invariant held. 1: one did not. 2: a file is wrong or cannot be read."
             })
     static final class RunFiles implements Callable<Integer> {

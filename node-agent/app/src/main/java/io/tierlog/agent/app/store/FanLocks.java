@@ -100,7 +100,8 @@ final class FanLocks {
             Thread.currentThread().interrupt();
         }
         if (!locked) {
-            throw new NoLockException("the lock " + path + " was not to be had from this process within " + longestWait.toMillis() + " ms; try again");
+            throw new NoLockException("the lock " + path + " was not to be had from this process within " + longestWait.toMillis()
+                    + " ms; try again");
         }
     }
 

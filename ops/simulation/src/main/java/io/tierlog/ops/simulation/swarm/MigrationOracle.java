@@ -173,7 +173,8 @@ final class MigrationOracle implements World.Watcher {
     @Override
     public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {
         for (Decision fact : facts) {
-            if (fact instanceof OperationIssued issued && issued.kind() != OperationKind.DROP && (issued.to() == Tier.HOST || issued.to() == Tier.DISK)) {
+            if (fact instanceof OperationIssued issued && issued.kind() != OperationKind.DROP && (issued.to() == Tier.HOST
+                    || issued.to() == Tier.DISK)) {
                 withinQuota(partition, state, issued);
             }
         }
@@ -206,7 +207,8 @@ final class MigrationOracle implements World.Watcher {
                 .findFirst()
                 .orElse(0);
         stage.count(MigrationCount.CHECKED_AGAINST_QUOTA);
-        require(used <= bytes / blockBytes, "quota: group " + group.name() + " has " + used + " blocks of " + bytes / blockBytes + " on " + issued.to()
+        require(used <= bytes / blockBytes, "quota: group " + group.name() + " has " + used + " blocks of " + bytes / blockBytes + " on "
+                + issued.to()
                 + " after " + issued);
     }
 
