@@ -99,6 +99,23 @@ class DemoCommandTest {
         assertTrue(report.get("hits").get("disk").asLong() > 0, report.toString());
     }
 
+    /** The flood's quota is 6 MiB, which is 384 blocks: it never has more, though it asks for two thirds of everything. */
+    @Test
+    void aTenantThatFloodsHasNoMoreThanItsQuota() throws Exception {
+        JsonNode report = demo(
+                "--requests", "400", "--flood", "2", "--nodes", "1", "--host", "1500blocks",
+                "--policy", Path.of(System.getProperty("tierlog.root"), "ops/examples/policy-tenants.yaml").toString());
+
+        assertSound(report, 400);
+        long most = 0;
+        for (JsonNode place : report.get("resident_blocks")) {
+            most = place.get("namespace").asText().endsWith("/flood") ? place.get("most").asLong() : most;
+        }
+        assertTrue(most > 200 && most <= 384, report.toString());
+        assertTrue(report.get("tenants").get("tenant-0").get("hits").get("host").asLong() > 0, report.toString());
+        assertTrue(report.get("water_levels").size() > 0, report.toString());
+    }
+
     @Test
     void badInputIsAnsweredBeforeAnythingStarts() throws Exception {
         Path trace = Files.write(dir.resolve("bad.jsonl"), List.of(
