@@ -158,10 +158,11 @@ final class Writes {
             return false;
         }
         there.forEach((target, keys) -> n.fact(new MarkConsumed(n.envelope(), target, namespace, keys, "")));
+        // Copies first: at the end of a request a write-back lets go of every page that it does not name.
+        led.forEach((by, blocks) -> Migrations.issue(n, new Move(OperationKind.COPY, Tier.DEVICE, by.target()), by.move(), purpose, blocks));
         if (!host.isEmpty()) {
             writeBack(purpose, request);
         }
-        led.forEach((by, blocks) -> Migrations.issue(n, new Move(OperationKind.COPY, Tier.DEVICE, by.target()), by.move(), purpose, blocks));
         return !isEmpty();
     }
 
