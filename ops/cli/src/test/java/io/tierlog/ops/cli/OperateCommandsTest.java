@@ -148,7 +148,7 @@ class OperateCommandsTest {
         assertEquals(0, run(ask), () -> out + "\n" + err);
         assertTrue(out.toString().contains("COPY HOST -> DISK"), out.toString());
         assertTrue(out.toString().contains("accepted 0, rejected 1"), out.toString());
-        assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +chat +00112233445566ff +NOT_FOUND")), out.toString());
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +chat +00112233445566ff +SOURCE_NOT_SERVING")), out.toString());
         assertEquals(0, run(ask));
         assertEquals(0, run("migrate", "show", "m1", "--format", "json"));
         JsonNode shown = JSON.readTree(out.toString());
@@ -163,7 +163,7 @@ class OperateCommandsTest {
         assertRefused(2, "migration m1 is ", "nothing left to cancel", "migrate", "cancel", "m1");
         Path keys = Files.writeString(directory.resolve("keys"), "a tenant 0011223344556677\n\nchat 00112233445566ff\n");
         assertEquals(0, run("migrate", "--keys-file", keys.toString(), "--from", "host", "--to", "disk", "--retention", "keep-both", "--dry-run"));
-        assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +a tenant +0011223344556677 +NOT_FOUND")), out.toString());
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +a tenant +0011223344556677 +SOURCE_NOT_SERVING")), out.toString());
     }
 
     @Test

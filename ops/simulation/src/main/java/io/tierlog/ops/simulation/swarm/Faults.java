@@ -304,10 +304,14 @@ final class Faults {
             case DISK_READ, DISK_WRITE, DISK_DROP -> FaultKind.DISK_FAILED;
             case STORE_READ, STORE_WRITE, PROBE -> FaultKind.STORE_FAILED;
         };
+        if (isPastTheHost(unit) && choices.next(4) == 3) {
+            stage.count(FaultKind.BOUNCE_OUTCOME_UNKNOWN);
+            return position -> OperationReason.UNKNOWN;
+        }
         if (unit.kind() == Unit.Kind.PROBE || choices.next(1_000) < 1_000 - stage.plan.unitsPerMille()) {
             return Machine.WELL;
         }
-        FaultKind unknown = unit.operation() == OperationKind.COPY ? FaultKind.BOUNCE_OUTCOME_UNKNOWN : FaultKind.OUTCOME_UNKNOWN;
+        FaultKind unknown = FaultKind.OUTCOME_UNKNOWN;
         FaultKind kind = own == FaultKind.COPY_FAILED && choices.next(3) == 2 ? unknown : own;
         if (!stage.plan.has(kind)) {
             return Machine.WELL;
@@ -318,6 +322,12 @@ final class Faults {
         OperationReason io = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
         OperationReason why = kind == own ? io : OperationReason.UNKNOWN;
         return position -> position < well ? null : why;
+    }
+
+    /** Whether it is the way from the device to a page of the agent's own: there are few of them, so they meet their fault more often. */
+    private boolean isPastTheHost(Unit unit) {
+        boolean carried = unit.kind() == Unit.Kind.SAVE && unit.operation() == OperationKind.COPY;
+        return carried && stage.plan.has(FaultKind.BOUNCE_OUTCOME_UNKNOWN);
     }
 
     // --- clocks and operators
