@@ -290,6 +290,11 @@ public final class World {
         return true;
     }
 
+    /** Messages to a partition that were carried to it, count. */
+    public int relayed(int partition) {
+        return relayed[partition];
+    }
+
     /** Nothing is carried to a partition, while others hear of everything; or it is again. */
     public void unheard(int partition, boolean now) {
         if (now) {
