@@ -115,14 +115,14 @@ final class Completions {
         switch (row.kind()) {
             case WRITE_BACK -> {
                 BackUps.afterWriteBack(n, c.operation(), row, s.arrived());
-                WriteBacks.batchEnded(n, row);
+                WriteBacks.batchEnded(n, row, s.arrived());
             }
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
             // What was copied for a water level of the tier is dropped by relief, which goes on after this.
             case COPY -> {
                 Migrations.ended(n, row, c, failed);
-                WriteBacks.batchEnded(n, row);
+                WriteBacks.batchEnded(n, row, s.arrived());
             }
             case BACK_UP, LOAD_BACK, PROMOTE, UNKNOWN -> {}
         }

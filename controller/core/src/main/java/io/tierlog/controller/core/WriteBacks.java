@@ -88,30 +88,41 @@ final class WriteBacks {
     /** A request has ended in good order: under WRITE_BACK its blocks are due now. */
     static void finished(NodeDraft n, String request, RequestRow row) {
         boolean due = n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE;
-        if (!due || !row.tail() || !next(n, request, row.attempt())) {
+        if (!due || !row.tail() || !next(n, request, row.attempt(), 0)) {
             n.d.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
 
     /** A batch has ended: the next one of the same attempt follows, if there is one. */
-    static void batchEnded(NodeDraft n, OperationRow operation) {
+    static void batchEnded(NodeDraft n, OperationRow operation, List<PagedBlock> arrived) {
         String request = operation.request();
         RequestRow row = request == null ? null : n.request(request);
         boolean due = n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE;
         if (request != null && row != null && due && row.tail() && row.attempt() == operation.attempt()
-                && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state()) && !next(n, request, row.attempt())) {
+                && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state())
+                && !next(n, request, row.attempt(), unforeseen(n, operation, arrived))) {
             n.d.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
 
-    /** Issues the next batch of an attempt; false when nothing is left to write. */
-    private static boolean next(NodeDraft n, String request, int attempt) {
+    /** Blocks that came to the host though their room was given up meanwhile: this decision puts them on record, and they count from then on. */
+    private static int unforeseen(NodeDraft n, OperationRow operation, List<PagedBlock> arrived) {
+        Bytes namespace = Namespaces.digest(operation.namespace());
+        int count = 0;
+        for (PagedBlock block : operation.to() == Tier.HOST ? arrived : List.<PagedBlock>of()) {
+            count += n.copy(namespace, Tier.HOST, block.block().key()) == null ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Issues the next batch of an attempt beside blocks that come otherwise; false when nothing is left to write. */
+    private static boolean next(NodeDraft n, String request, int attempt, int beside) {
         Writes writes = null;
         Operations.Purpose purpose = null;
         for (EvolveRequests.Sealed sealed : EvolveRequests.sealed(n.d.tables, n.aggregate, request, attempt)) {
             String namespace = sealed.row().namespace();
             if (writes == null || purpose == null || (writes.isEmpty() && !purpose.namespace().equals(namespace))) {
-                writes = issueNothing(writes, purpose, new Writes(n, namespace));
+                writes = issueNothing(writes, purpose, new Writes(n, namespace).beside(beside));
                 purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
             } else if (!purpose.namespace().equals(namespace)) {
                 break;
