@@ -7,7 +7,7 @@ import io.tierlog.schemas.WireRecord;
 /** What an agent shall do: an intent, in tierlog.commands. It may be lost, repeated or late. */
 public sealed interface Command extends WireRecord
         permits PrefetchBlocks, WriteBackBlocks, BackUpBlocks, CopyBlocks, DropBlocks, ResumeRequest, ReleaseRequest, RefuseSave, ReleasePins,
-                CancelOperation, FenceAgent {
+                CancelOperation, FenceAgent, PromoteBlocks, GrantPeerRead, RefusePeerRead {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

@@ -12,8 +12,8 @@ public sealed interface Decision extends WireRecord
                 BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted,
                 ConfigWarning, GroupsAdvanced, QuotaExceeded, MigrationSubmitted, MigrationRejected, MigrationCompleted, MarkAdded, MarkConsumed,
                 MarkExpired, MarkCleared, DrainChanged, DrainAdvanced, NodeDrained, MigrationOpened, MigrationDeclined, MigrationTaken,
-                        MigrationStopping,
-                MigrationNoted, MigrationChanged {
+                MigrationStopping, MigrationNoted, MigrationChanged, PromotionAnswered, PromotionsPaused, PromotionSettled, PeerReadGranted,
+                PeerReadRefused, PeerReadClosed {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

@@ -19,6 +19,8 @@ import io.tierlog.schemas.event.LoadBackFailed;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
@@ -61,6 +63,14 @@ record Completion(
 
     static Completion of(PrefetchFailed e) {
         return failed(Move.of(OperationKind.PREFETCH, Tier.UNKNOWN), e.operation(), e.reason(), e.namespace(), e.blocks());
+    }
+
+    static Completion of(PromoteDone e) {
+        return done(Move.of(OperationKind.PROMOTE, Tier.DISK), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+    }
+
+    static Completion of(PromoteFailed e) {
+        return failed(Move.of(OperationKind.PROMOTE, Tier.DISK), e.operation(), e.reason(), e.namespace(), e.blocks());
     }
 
     static Completion of(BackUpDone e) {

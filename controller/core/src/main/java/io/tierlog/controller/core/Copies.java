@@ -93,6 +93,7 @@ final class Copies {
         String group = "";
         long usedMs;
         @Nullable String operation;
+        boolean promoted;
 
         /** Nothing is there. */
         void clear() {
@@ -110,6 +111,7 @@ final class Copies {
             group = "";
             usedMs = 0;
             operation = null;
+            promoted = false;
         }
 
         void read(PlacementRow row) {
@@ -127,6 +129,7 @@ final class Copies {
             group = row.group();
             usedMs = row.usedMs();
             operation = row.operation();
+            promoted = row.promoted();
         }
 
         /** Whether it counts as the child of its parent. */
@@ -484,7 +487,8 @@ final class Copies {
             slot.before = null;
         } else {
             PlacementRow after = new PlacementRow(slot.state, incarnation, epoch, slot.page, slot.generation, slot.crc32c, slot.index,
-                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused, slot.group, slot.usedMs, slot.operation);
+                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused, slot.group, slot.usedMs, slot.operation,
+                    slot.promoted);
             tables.put(Rows.PLACEMENTS, key, after);
             reorder(key, before, after);
             slot.before = after;

@@ -44,9 +44,15 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.schemas.decision.PeerReadClosed;
+import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.PromotionAnswered;
+import io.tierlog.schemas.decision.PromotionSettled;
+import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
@@ -118,9 +124,14 @@ final class Evolve {
             case MigrationNoted f -> EvolveMigrations.noted(t, f);
             case MigrationChanged f -> EvolveMigrations.changed(t, f);
             case MigrationCompleted f -> EvolveMigrations.completed(t, f);
+            case PromotionAnswered f -> EvolvePromotions.answered(t, f);
+            case PromotionsPaused f -> EvolvePromotions.paused(t, f);
+            case PromotionSettled f -> EvolvePromotions.settled(t, f);
+            case PeerReadGranted f -> EvolvePeerReads.granted(t, f);
+            case PeerReadClosed f -> EvolvePeerReads.closed(t, f);
             // These are on record for readers of the log; no decision goes by them.
             case InputSkipped _, InputRefused _, InputTaken _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,
-                    QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _ -> {}
+                    QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _, PeerReadRefused _ -> {}
         }
     }
 

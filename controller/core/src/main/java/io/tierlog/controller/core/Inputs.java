@@ -36,10 +36,16 @@ import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadHeld;
+import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.RequestCancelled;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestPrefilled;
@@ -83,13 +89,16 @@ final class Inputs {
             case MigrationRecalled e -> NodeMigrations.recalled(d, e);
             case MarksClearRequested e -> ofOperator(d, e, n -> Marks.clear(n, e));
             case NodeDrainRequested e -> ofOperator(d, e, n -> Drains.requested(n, e));
+            case PromotionRequested e -> ofOperator(d, e, n -> Promotions.requested(n, e));
+            case PeerReadRequested e -> ofOperator(d, e, n -> PeerReads.requested(n, e));
             case BlocksStored e -> StoreInputs.stored(d, e);
             case AgentRegistering e -> Registration.decide(d, e);
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
                     RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _, BlocksEvicted _,
                     OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
                     LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, BlocksSeenStored _, DropDone _,
-                    DropFailed _, OperationCancelled _, CommandRefused _ -> ofNode(d, event);
+                    DropFailed _, PromoteDone _, PromoteFailed _, PeerReadHeld _, PeerReadEnded _, OperationCancelled _, CommandRefused _ ->
+                ofNode(d, event);
         }
     }
 
@@ -171,11 +180,15 @@ final class Inputs {
             case CopyFailed e -> Completions.decide(n, e, Completion.of(e));
             case DropDone e -> Completions.decide(n, e, Completion.of(e));
             case DropFailed e -> Completions.decide(n, e, Completion.of(e));
+            case PromoteDone e -> Completions.decide(n, e, Completion.of(e));
+            case PromoteFailed e -> Completions.decide(n, e, Completion.of(e));
+            case PeerReadHeld e -> PeerReads.held(n, e);
+            case PeerReadEnded e -> PeerReads.ended(n, e);
             case OperationCancelled e -> Completions.cancelled(n, e);
             case CommandRefused e -> Completions.refused(n, e);
             case Tick _, PolicyChangeRequested _, PolicyPublished _, BlocksStored _, AgentRegistering _, MigrationRequested _,
                     MigrationCancelRequested _, MigrationReported _, MigrationAssigned _, MigrationRecalled _, MarksClearRequested _,
-                    NodeDrainRequested _ ->
+                    NodeDrainRequested _, PromotionRequested _, PeerReadRequested _ ->
                 throw new IllegalStateException(event.getClass().getSimpleName() + " is no event of a registered agent");
         }
     }

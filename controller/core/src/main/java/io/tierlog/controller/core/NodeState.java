@@ -6,6 +6,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.state.EngineRow;
 import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PromotionsRow;
 import io.tierlog.schemas.state.SweepRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
@@ -26,6 +27,8 @@ final class NodeState {
     final List<TierState> tiers = new ArrayList<>();
     @Nullable SweepRow sweep;
     final Shares shares;
+    /** What it promotes and lends; null when it never did in this life. */
+    @Nullable PromotionsRow promotions;
 
     /** Use of one tier. */
     static final class TierState {
@@ -73,6 +76,7 @@ final class NodeState {
         }
         sweep = row.sweep();
         shares = Shares.of(row.shares());
+        promotions = row.promotions();
     }
 
     private NodeState(AgentAccepted fact, @Nullable NodeRow last) {
@@ -115,6 +119,6 @@ final class NodeState {
             tierRows.add(tier.toRow());
         }
         return new NodeRow(processId, incarnation, alive, heardTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
-                tierRows, sweep, shares.toRow());
+                tierRows, sweep, shares.toRow(), promotions);
     }
 }

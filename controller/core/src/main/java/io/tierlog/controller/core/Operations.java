@@ -41,7 +41,7 @@ final class Operations {
         n.fact(new OperationIssued(n.envelope(), operation, move.kind(), move.from(), move.to(), purpose.request(), purpose.attempt(),
                 purpose.namespace(),
                 purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs()),
-                cause));
+                cause, null));
         return new Issued(operation, header);
     }
 

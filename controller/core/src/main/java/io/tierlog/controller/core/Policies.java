@@ -10,7 +10,7 @@ import java.util.List;
 /** The policy before anybody has set one, and what a policy must be like. */
 public final class Policies {
     /** In force, as version 0, until a version is published. Part of the core's version. */
-    public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true, null);
+    public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true, null, null);
 
     /** What holds of migration where a policy says nothing: no groups. Part of the core's version. */
     private static final MigrationPolicy NO_GROUPS = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of());

@@ -108,6 +108,6 @@ final class Submissions {
         n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), e.request(), e.attempt(), n.d.in(policy.leaseMs())));
         Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
         n.d.command(new PrefetchBlocks(n.envelope(), issued.header(), issued.operation(), lease, policy.leaseMs(), e.request(), e.attempt(),
-                e.namespace(), root, match.fetch(), match.sources(), match.buildsOn()));
+                e.namespace(), root, match.fetch(), match.sources(), match.buildsOn(), null));
     }
 }

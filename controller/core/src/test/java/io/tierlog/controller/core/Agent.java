@@ -78,7 +78,7 @@ final class Agent {
             tiers.add(new TierCapacity(Tier.DISK, disk, 4_096));
         }
         return new AgentRegistering(envelope, node, processId, "1", tiers, List.of(layout), digest(), nodesPerInstance, 1, Map.of(),
-                digest(), replaces);
+                digest(), replaces, null);
     }
 
     static Bytes digest() {
@@ -189,7 +189,7 @@ final class Agent {
 
         RequestSubmitted event() {
             return new RequestSubmitted(agent.envelope(), request, attempt, NAMESPACE, path, promptTokens, 2, deviceBlocks, List.of(), disk,
-                    storeFrom, storeBlocks, reuseEligible, answered);
+                    storeFrom, storeBlocks, reuseEligible, answered, null);
         }
     }
 

@@ -29,7 +29,7 @@ abstract class DiskScene {
     long generation = 10;
 
     static Policy policy(boolean copyToDisk, boolean backUp) {
-        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.8, 0.5, copyToDisk, 100, 1_000, 5_000, 0, backUp, null);
+        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.8, 0.5, copyToDisk, 100, 1_000, 5_000, 0, backUp, null, null);
     }
 
     /** 8 of 10 on the host, and a ninth: relief takes 4, for 9 - 4 = 5 < 6. */

@@ -184,7 +184,7 @@ class DiskTest extends DiskScene {
     /** x comes back from the disk, which keeps it: when it leaves again, no bytes move. */
     @Test
     void whatComesBackFromTheDiskLeavesWithoutACopy() {
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 100, 1_000, 5_000, 0, true, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 100, 1_000, 5_000, 0, true, null, null));
         demoteX();
         w.input(a.submit("r", x).event());
         PrefetchBlocks fetch = w.command(PrefetchBlocks.class);
@@ -259,7 +259,7 @@ class DiskTest extends DiskScene {
     @Test
     void whatIsLeavingTheDiskIsReadFromTheStore() {
         demoteX();
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.4, 0.1, true, 100, 1_000, 5_000, 0, true, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.4, 0.1, true, 100, 1_000, 5_000, 0, true, null, null));
         w.tick();
         assertEquals(CopyState.LEAVING, w.state(a, Tier.DISK, x.get(0)));
 
@@ -306,7 +306,7 @@ class DiskTest extends DiskScene {
         w.warm(a, "x", x, 0);
         w.warm(a, "y", Agent.path("y", 4), 10);
         w.input(a.submit("hit", x).answered().event());
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.8, 0.1, 1, 1, true, 100, 1_000, 5_000, 0, true, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.8, 0.1, 1, 1, true, 100, 1_000, 5_000, 0, true, null, null));
         w.tick();
         w.input(done(w.command(CopyBlocks.class), 8));
         NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
@@ -325,7 +325,7 @@ class DiskTest extends DiskScene {
         w.warm(a, "x", x, 0);
         w.input(a.submit("hit", x).answered().event());
         long hit = w.offset();
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.4, 0.1, 1, 1, true, 100, 1_000, 5_000, 0, true, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.4, 0.1, 1, 1, true, 100, 1_000, 5_000, 0, true, null, null));
         w.tick();
 
         assertEquals(List.of("x3", "x2", "x1", "x0"), names(w.command(CopyBlocks.class).blocks()));
@@ -336,7 +336,7 @@ class DiskTest extends DiskScene {
     @Test
     void noMoreCopiesAreInFlightThanAllowed() {
         World small = new World(new HeapTables(), new Limits(1, 100, 100, 2, 10, 64, 4))
-                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true, null));
+                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true, null, null));
         Agent b = small.register(new Agent("b", "b-1", 10, 10));
         small.warm(b, "x", Agent.path("x", 9), 0);
         assertEquals(2, small.host(b).copies());
@@ -351,7 +351,7 @@ class DiskTest extends DiskScene {
     @Test
     void theEndOfACopyIsFollowedByADropAndByNoCopy() {
         World small = new World(new HeapTables(), new Limits(1, 100, 100, 1, 10, 64, 4))
-                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true, null));
+                .policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 1, 1, true, 1, 1_000, 5_000, 0, true, null, null));
         Agent b = small.register(new Agent("b", "b-1", 10, 10));
         small.warm(b, "x", Agent.path("x", 9), 0);
         for (boolean pinned : List.of(false, true)) {

@@ -62,14 +62,15 @@ class ExitsTest {
     }
 
     private static PlacementRow row(CopyState state, boolean refused, boolean stored) {
-        return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null);
+        return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null, false);
     }
 
     /** Node a with a disk of 10 blocks that has so much room. */
     private static NodeDraft node(CopyState onDisk, int room) {
         HeapTables tables = new HeapTables();
         List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - room, 0, false, 0, 0));
-        tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null));
+        tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null,
+                null));
         if (onDisk != CopyState.ABSENT) {
             tables.put(Rows.PLACEMENTS, new RowKey.Copy("node/a", NAMESPACE, Tier.DISK, KEY), row(onDisk, false, false));
         }

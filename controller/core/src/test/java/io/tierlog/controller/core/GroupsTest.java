@@ -42,7 +42,7 @@ class GroupsTest {
 
     private static Policy policy(GroupPolicy... groups) {
         return new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 3, 1_000, 5_000, 0, true,
-                new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 1L << 30, List.of(groups)));
+                new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 1L << 30, List.of(groups)), null);
     }
 
     private static GroupPolicy group(String name, String pattern, @Nullable Long blocks, GroupTier... tiers) {

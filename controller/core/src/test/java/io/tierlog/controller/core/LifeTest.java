@@ -214,7 +214,7 @@ class LifeTest {
         }
         long commands = w.node(a).commandSequence();
         Agent b = new Agent("a", "a-2", 100);
-        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 1, true, null));
+        w.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 1, true, null, null));
         w.register(b);
 
         assertEquals("NodeEnded AgentAccepted RequestTransitioned OperationEnded LeaseEnded BlocksRemoved BlocksRemoved SweepAdvanced",
@@ -242,7 +242,7 @@ class LifeTest {
         AgentAccepted accepted = small.facts.stream().filter(AgentAccepted.class::isInstance).map(AgentAccepted.class::cast).findFirst()
                 .orElseThrow();
         Core.evolve(frozen, new AgentAccepted(about, "a", "a-2", 2, accepted.tiers(), accepted.layoutDigest(),
-                accepted.configurationDigest(), 9, accepted.policy()));
+                accepted.configurationDigest(), 9, accepted.policy(), null));
         Agent b = new Agent("a", "a-2", 100);
         b.incarnation = 2;
         assertEquals(List.of(), TableInvariants.check(frozen, 0));

@@ -110,7 +110,7 @@ class MarkTest extends MigrationScene {
     private static Policy with(GroupPolicy group) {
         Policy p = policy(8, true, MarkClearing.ON_WRITE);
         return new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), 0, 0, 0, 0, false, 3, 1_000, 5_000, 0, false,
-                new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 1L << 30, List.of(group)));
+                new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 1L << 30, List.of(group)), null);
     }
 
     private Policy hostQuota(long blocks) {

@@ -68,7 +68,7 @@ abstract class MigrationScene {
         MigrationRoute store = new MigrationRoute(Tier.HOST, Tier.STORE, 0.9, true, marks, Retention.KEEP_BOTH, 8, 2 * BLOCK);
         GroupPolicy group = new GroupPolicy("g", List.of(Agent.NAMESPACE), null, List.of(), List.of(disk, store));
         return new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, false, 3, 1_000, 5_000, 0, false,
-                new MigrationPolicy(86_400_000, clearing, 8, 1L << 30, List.of(group)));
+                new MigrationPolicy(86_400_000, clearing, 8, 1L << 30, List.of(group)), null);
     }
 
     /** On the host, each a prompt of its own, coldest first. */

@@ -48,7 +48,7 @@ class PolicyRulesTest {
     }
 
     private static Policy with(MigrationPolicy migration) {
-        return new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 10, 1_000, 1_000, 0, true, migration);
+        return new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 10, 1_000, 1_000, 0, true, migration, null);
     }
 
     private static List<String> found(Policy policy) {
@@ -176,7 +176,7 @@ class PolicyRulesTest {
         MigrationRoute route = new MigrationRoute(Tier.HOST, Tier.STORE, 0.7, true, false, Retention.KEEP_BOTH, 2, GIB);
         GroupPolicy gold = new GroupPolicy("gold", List.of("*"), quota, List.of(tier), List.of(route));
         MigrationPolicy migration = new MigrationPolicy(1_000, MarkClearing.ON_WRITE, 8, GIB, List.of(gold));
-        return new Policy(2, WritePolicy.WRITE_BACK, hostHigh, hostHigh, 0, 0, true, 10, 1_000, 1_000, 0, true, migration);
+        return new Policy(2, WritePolicy.WRITE_BACK, hostHigh, hostHigh, 0, 0, true, 10, 1_000, 1_000, 0, true, migration, null);
     }
 
     @Test

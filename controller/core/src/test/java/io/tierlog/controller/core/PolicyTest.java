@@ -57,7 +57,7 @@ class PolicyTest {
 
     @Test
     void aPolicyBecomesAVersionAndGoesToEveryPartition() {
-        Policy policy = new Policy(7, WritePolicy.WRITE_THROUGH, 0.5, 0.4, 0.9, 0.8, true, 10, 1_000, 1_000, 0, false, null);
+        Policy policy = new Policy(7, WritePolicy.WRITE_THROUGH, 0.5, 0.4, 0.9, 0.8, true, 10, 1_000, 1_000, 0, false, null, null);
         w.input(change(0, policy));
 
         assertEquals("PolicyVersioned", w.factNames());
@@ -75,7 +75,7 @@ class PolicyTest {
 
     @Test
     void aPolicyIsRefusedWithEveryFinding() {
-        w.input(change(0, new Policy(-1, WritePolicy.UNKNOWN, 1.5, 1.6, 0.9, 0.8, true, 0, 0, 0, -1, false, null)));
+        w.input(change(0, new Policy(-1, WritePolicy.UNKNOWN, 1.5, 1.6, 0.9, 0.8, true, 0, 0, 0, -1, false, null, null)));
 
         assertRefused(RefusalReason.POLICY_INVALID, w.last);
         assertEquals(8, w.fact(PolicyRefused.class).findings().size());
@@ -84,7 +84,7 @@ class PolicyTest {
 
     @Test
     void theMarksOfTheDiskAreCheckedToo() {
-        w.input(change(0, new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 1.1, 1.2, true, 1, 1, 1, 0, false, null)));
+        w.input(change(0, new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 1.1, 1.2, true, 1, 1, 1, 0, false, null, null)));
         assertEquals(List.of("reclaim.disk.high: must be from 1.0E-6 to 1, or both marks 0 for no water level",
                         "reclaim.disk.low: must be from 1.0E-6 to 1, not 1.2"),
                 w.fact(PolicyRefused.class).findings());
@@ -92,7 +92,7 @@ class PolicyTest {
 
     @Test
     void aPartitionKeepsTheHighestVersion() {
-        Policy policy = new Policy(7, WritePolicy.WRITE_BACK, 0.5, 0.4, 0.9, 0.8, true, 10, 1_000, 1_000, 0, false, null);
+        Policy policy = new Policy(7, WritePolicy.WRITE_BACK, 0.5, 0.4, 0.9, 0.8, true, 10, 1_000, 1_000, 0, false, null, null);
         w.input(new PolicyPublished(envelope("clock/0", "policy"), 5, policy));
         assertEquals(5, w.fact(PolicyAdopted.class).version());
         assertRefused(RefusalReason.REPEATED, w.input(new PolicyPublished(envelope("clock/0", "policy"), 5, policy)));

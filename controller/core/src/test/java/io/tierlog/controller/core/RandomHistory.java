@@ -142,7 +142,7 @@ final class RandomHistory {
         double diskHigh = (6 + random.nextInt(5)) / 10.0;
         return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, diskHigh, diskHigh - random.nextInt(4) / 10.0,
                 random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0,
-                plain || random.nextInt(3) == 0 ? null : groups());
+                plain || random.nextInt(3) == 0 ? null : groups(), null);
     }
 
     /** One group that has everything, with routes that copy and mark, more or less of a quota, and few places for copies. */

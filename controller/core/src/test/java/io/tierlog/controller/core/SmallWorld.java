@@ -46,7 +46,7 @@ record SmallWorld(
     static final String CLOCK = "clock/0";
 
     /** Threshold 0; 2 of 2 blocks are high and 1 is low; an operation is overdue and a lease over at the first tick, a node lost at the second. */
-    private static final Policy POLICY = new Policy(0, WritePolicy.WRITE_BACK, 1.0, 0.6, 1.0, 0.6, true, 2, 1_000, 1_000, 1, false, null);
+    private static final Policy POLICY = new Policy(0, WritePolicy.WRITE_BACK, 1.0, 0.6, 1.0, 0.6, true, 2, 1_000, 1_000, 1, false, null, null);
 
     /**
      * What an agent knows.

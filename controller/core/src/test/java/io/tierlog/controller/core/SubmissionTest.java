@@ -156,7 +156,7 @@ class SubmissionTest {
     @Test
     void aFetchIsCutAtTheBlocksOfOneDecision() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(4));
-        small.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 4, 1_000, 5_000, 3, true, null));
+        small.policy(new Policy(2, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 4, 1_000, 5_000, 3, true, null, null));
         Agent b = small.register("a", 100);
 
         small.input(b.submit("r", p).store(0, 6).event());
@@ -210,7 +210,7 @@ class SubmissionTest {
     }
 
     private static Policy with(int threshold) {
-        return new Policy(threshold, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null);
+        return new Policy(threshold, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null);
     }
 
     private void assertTransition(RequestState from, RequestState to, RequestReason reason) {

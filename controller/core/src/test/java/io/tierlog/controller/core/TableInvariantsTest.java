@@ -181,7 +181,7 @@ class TableInvariantsTest {
         PlacementRow r = t.get(Rows.PLACEMENTS, key(name));
         if (r != null) {
             t.put(Rows.PLACEMENTS, key(name), new PlacementRow(state, r.incarnation(), r.epoch(), r.page(), r.generation(), r.crc32c(), r.index(),
-                    r.parent(), r.touch(), children, holds, r.stored(), r.refused(), "", 0, operation));
+                    r.parent(), r.touch(), children, holds, r.stored(), r.refused(), "", 0, operation, false));
         }
     }
 
@@ -191,7 +191,7 @@ class TableInvariantsTest {
             List<TierRow> tiers = new ArrayList<>(node.tiers());
             tiers.replaceAll(r -> r.tier() == Tier.HOST ? spoiled.apply(r) : r);
             t.put(Rows.NODES, NODE, new NodeRow(node.processId(), node.incarnation(), node.alive(), node.heardTick(), node.lastSequence(),
-                    node.commandSequence(), node.layoutDigest(), node.engineEpoch(), node.engines(), tiers, node.sweep(), null));
+                    node.commandSequence(), node.layoutDigest(), node.engineEpoch(), node.engines(), tiers, node.sweep(), null, null));
         }
     }
 }

@@ -47,7 +47,7 @@ class WaterLevelTest {
     private final Agent a = w.register("a", 10);
 
     private static Policy policy(int batch) {
-        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.9, 0.8, true, batch, 1_000, 5_000, 3, true, null);
+        return new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.9, 0.8, true, batch, 1_000, 5_000, 3, true, null, null);
     }
 
     static List<String> names(List<Block> blocks) {
@@ -94,7 +94,7 @@ class WaterLevelTest {
     /** Without marks all 10 of 10 stay, also when the marks go while relief is on: with one drop of one block in flight it is after one. */
     @Test
     void withoutMarksNothingLeaves() {
-        Policy none = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 1, 1_000, 5_000, 3, true, null);
+        Policy none = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 1, 1_000, 5_000, 3, true, null, null);
         World narrow = new World(new HeapTables(), new Limits(1, 1_000, 65_536, 1, 1_000, 1_024, 64)).policy(none);
         Agent b = narrow.register("b", 10);
         narrow.warm(b, "x", Agent.path("x", 6), 0);
@@ -337,7 +337,7 @@ class WaterLevelTest {
     /** What the store has too goes before what only the host has. */
     @Test
     void whatIsHeldElsewhereGoesFirst() {
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.9, 0.8, true, 100, 1_000, 5_000, 3, false, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.9, 0.8, true, 100, 1_000, 5_000, 3, false, null, null));
         w.warm(a, "x", Agent.path("x", 2), 0);
         w.policy(policy(100));
         w.warm(a, "y", Agent.path("y", 2), 10);

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * the tables are checked after it.
  */
 final class World {
-    static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null);
+    static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null);
 
     final Tables tables;
     final Limits limits;

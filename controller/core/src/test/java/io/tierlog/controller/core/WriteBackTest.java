@@ -146,7 +146,7 @@ class WriteBackTest {
 
     @Test
     void withoutBackUpThePinsAreReleased() {
-        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, false, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, false, null, null));
         run("r1", p, 0);
         w.input(a.finished("r1", 1));
         WriteBackBlocks writeBack = w.command(WriteBackBlocks.class);
@@ -243,7 +243,7 @@ class WriteBackTest {
     @Test
     void moreThanOneDecisionMayHoldIsCarriedOn() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(10));
-        small.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 10, 1_000, 5_000, 3, false, null));
+        small.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 10, 1_000, 5_000, 3, false, null, null));
         Agent b = small.register("b", 1_000);
         List<Bytes> path = Agent.path("x", 35);
         small.input(b.submit("r", path).answered().event());
@@ -268,7 +268,7 @@ class WriteBackTest {
 
     @Test
     void writeThroughDoesNotWaitForTheEnd() {
-        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null));
         run("r1", p, 0);
         assertEquals(2, w.command(WriteBackBlocks.class).blocks().size());
 
@@ -278,7 +278,7 @@ class WriteBackTest {
 
     @Test
     void selectiveWriteThroughWaitsForTheSecondUse() {
-        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null));
+        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null));
         run("r1", p, 0);
         assertEquals(List.of(), w.last.commands());
         w.input(a.finished("r1", 1));

@@ -54,9 +54,15 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.schemas.decision.PeerReadClosed;
+import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.PromotionAnswered;
+import io.tierlog.schemas.decision.PromotionSettled;
+import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
@@ -152,6 +158,7 @@ final class FactMetrics {
             case MarkCleared fact -> migrations.marks("cleared", fact.keys().size());
             case QuotaExceeded fact -> migrations.quotaExceeded(fact);
             case ConfigWarning fact -> migrations.warned(fact);
+            case PromotionAnswered _, PromotionsPaused _, PromotionSettled _, PeerReadGranted _, PeerReadRefused _, PeerReadClosed _ -> {}
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
                     MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _,

@@ -23,7 +23,10 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.command.GrantPeerRead;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.command.RefusePeerRead;
 import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
@@ -42,6 +45,7 @@ import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestSubmitted;
@@ -99,7 +103,7 @@ final class FakeAgent {
         }
         List<Layout> layouts = List.of(new Layout("all", LayoutKind.ATTENTION, 1, BLOCK_TOKENS, 512, 2, "bf16", false));
         return stamped(
-                new AgentRegistering(blank(aggregate), node, process, "test", tiers, layouts, DIGEST, 1, 1, Map.of(), DIGEST, null));
+                new AgentRegistering(blank(aggregate), node, process, "test", tiers, layouts, DIGEST, 1, 1, Map.of(), DIGEST, null, null));
     }
 
     EngineAttached attached() {
@@ -133,7 +137,7 @@ final class FakeAgent {
                 0,
                 storeBlocks,
                 true,
-                false));
+                false, null));
     }
 
     /** The rest of that request's life: the blocks from {@code computed} on are computed and sealed. */
@@ -182,7 +186,9 @@ final class FakeAgent {
                     blank(aggregate), c.operation(), c.tier(), c.namespace(), results(c.blocks(), BlockStatus.GONE, Tier.UNKNOWN))));
             case CancelOperation c -> List.of(stamped(new OperationCancelled(
                     blank(aggregate), c.operation(), OperationReason.NEVER_STARTED, "", List.of())));
-            case ResumeRequest _, ReleaseRequest _, RefuseSave _, ReleasePins _, FenceAgent _ -> List.of();
+            case PromoteBlocks c -> List.of(stamped(new PromoteDone(blank(aggregate), c.operation(), c.lease(), c.namespace(),
+                    fetched(pages(blocks(c.blocks()))), List.of(), c.blocks().size(), 1)));
+            case ResumeRequest _, ReleaseRequest _, RefuseSave _, ReleasePins _, FenceAgent _, GrantPeerRead _, RefusePeerRead _ -> List.of();
         };
     }
 

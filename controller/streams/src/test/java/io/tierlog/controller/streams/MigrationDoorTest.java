@@ -167,7 +167,7 @@ class MigrationDoorTest {
                 List.of(new GroupPolicy("all", List.of("*"), 1L << 30, List.of(), List.of(route))));
         Policy grouped = new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(),
                 p.diskLowMark(), p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(),
-                migration);
+                migration, null);
         log.append(new PolicyChangeRequested(new Envelope("policy", "operator/me", 0, 1, 0, 1, null, null, null), 0, grouped));
     }
 

@@ -318,7 +318,7 @@ public final class AgentApp implements AutoCloseable {
                 config.ranks(),
                 effective,
                 Layouts.sha256(lines.toString()),
-                last.flatMap(LastProcess::before).orElse(null));
+                last.flatMap(LastProcess::before).orElse(null), null);
     }
 
     private void register() {

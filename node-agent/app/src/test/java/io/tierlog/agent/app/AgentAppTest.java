@@ -173,7 +173,7 @@ class AgentAppTest {
         controller.await(RequestSubmitted.class);
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
-                ScriptedController.key(0), List.of(ScriptedController.block(0)), List.of(Tier.STORE), List.of()));
+                ScriptedController.key(0), List.of(ScriptedController.block(0)), List.of(Tier.STORE), List.of(), null));
         Offer offer = engine.notice().getReady().getOffer();
 
         assertEquals(1, engine.calls().load(load(submit(session, "r1", 1), offer, 1, 6)).getLoaded());
@@ -212,7 +212,7 @@ class AgentAppTest {
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op1", "lease1", 10_000, "r1", 1, NAMESPACE,
                 ScriptedController.key(0), IntStream.range(0, 4).mapToObj(ScriptedController::block).toList(),
-                Collections.nCopies(4, Tier.STORE), List.of()));
+                Collections.nCopies(4, Tier.STORE), List.of(), null));
         Offer offer = engine.notice().getReady().getOffer();
         assertEquals(List.of(0, 4), List.of(offer.getFirstIndex(), offer.getSourcesCount()));
         assertEquals(Offer.Source.SOURCE_STORE, offer.getSources(0));
@@ -335,7 +335,7 @@ class AgentAppTest {
         controller.command("a", new PrefetchBlocks(
                 ScriptedController.envelope("a", incarnation), controller.header(), "fetch" + incarnation, "lease" + incarnation, 10_000,
                 request, 1, NAMESPACE, ScriptedController.key(0), IntStream.range(0, 4).mapToObj(ScriptedController::block).toList(),
-                Collections.nCopies(4, source), List.of()));
+                Collections.nCopies(4, source), List.of(), null));
         Offer offer = engine.notice().getReady().getOffer();
         assertEquals(offer.getSourcesCount(), engine.calls().load(load(submit(session, request, 5), offer, offer.getSourcesCount(), 4)).getLoaded());
         return offer;

@@ -252,7 +252,7 @@ final class DoorWorld implements AutoCloseable {
         command(new PrefetchBlocks(
                 ScriptedController.envelope("a", 1), header, "fetch", "lease-fetch", 10_000, "warm", 1, AgentAppTest.NAMESPACE,
                 ScriptedController.key(0), IntStream.range(0, blocks).mapToObj(ScriptedController::block).toList(),
-                Collections.nCopies(blocks, Tier.STORE), List.of()));
+                Collections.nCopies(blocks, Tier.STORE), List.of(), null));
         await(PrefetchDone.class);
         assertEquals(blocks, engine.notice().getReady().getOffer().getSourcesCount());
     }

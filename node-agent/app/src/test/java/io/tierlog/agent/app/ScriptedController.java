@@ -32,7 +32,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Plays the controller by a plain producer: every decision and command is written down by the test. For one thread. */
 final class ScriptedController implements AutoCloseable {
-    static final Policy POLICY = new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 64, 30_000, 10_000, 10, true, null);
+    static final Policy POLICY = new Policy(0, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 64, 30_000, 10_000, 10, true, null, null);
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -102,7 +102,7 @@ final class ScriptedController implements AutoCloseable {
                 asked.layoutDigest(),
                 asked.configurationDigest(),
                 0,
-                POLICY));
+                POLICY, null));
     }
 
     void refuse(AgentRegistering asked, RefusalReason reason, String detail) {

@@ -12,7 +12,10 @@ import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.command.GrantPeerRead;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.command.RefusePeerRead;
 import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
@@ -125,6 +128,10 @@ final class Commands {
             case RefuseSave refusal -> saves.refused(refusal);
             case ReleasePins release -> backUps.releaseEarlier(release.pin());
             case CancelOperation cancel -> cancel(cancel);
+            case PromoteBlocks promote ->
+                desk.refuse(promote.header(), promote.operation(), OperationReason.UNSUPPORTED, "this agent promotes nothing");
+            case GrantPeerRead grant -> desk.refuse(grant.header(), null, OperationReason.UNSUPPORTED, "this agent lends nothing");
+            case RefusePeerRead refusal -> desk.refuse(refusal.header(), null, OperationReason.UNSUPPORTED, "this agent lends nothing");
             case FenceAgent fence -> throw new IllegalStateException("Not numbered: " + fence);
         }
     }
@@ -161,6 +168,9 @@ final class Commands {
             case RefuseSave c -> c.header();
             case ReleasePins c -> c.header();
             case CancelOperation c -> c.header();
+            case PromoteBlocks c -> c.header();
+            case GrantPeerRead c -> c.header();
+            case RefusePeerRead c -> c.header();
             case FenceAgent fence -> null;
         };
     }
@@ -178,6 +188,9 @@ final class Commands {
             case RefuseSave c -> null;
             case ReleasePins c -> null;
             case CancelOperation c -> null;
+            case PromoteBlocks c -> c.operation();
+            case GrantPeerRead c -> null;
+            case RefusePeerRead c -> null;
             case FenceAgent c -> null;
         };
     }

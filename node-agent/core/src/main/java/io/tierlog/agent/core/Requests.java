@@ -262,7 +262,7 @@ final class Requests {
         int storeFrom = attempt.storeFrom();
         desk.tell("", e -> new RequestSubmitted(
                 e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
-                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered));
+                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered, null));
     }
 
     /** The controller fetches nothing for it. */

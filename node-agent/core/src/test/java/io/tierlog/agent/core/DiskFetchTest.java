@@ -291,7 +291,7 @@ class DiskFetchTest {
         PrefetchBlocks good = world.prefetchCommand("r", prompt, 0, 2);
         world.command(new PrefetchBlocks(
                 good.envelope(), good.header(), good.operation(), good.lease(), 1, "r", 1, "m", good.root(), good.blocks(),
-                List.of(Tier.DISK, Tier.UNKNOWN), List.of()));
+                List.of(Tier.DISK, Tier.UNKNOWN), List.of(), null));
         assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
     }
 

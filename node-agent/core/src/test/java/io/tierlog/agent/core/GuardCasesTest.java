@@ -102,7 +102,7 @@ class GuardCasesTest {
         PrefetchBlocks good = world.prefetchCommand("r", prompt, 0, 2);
         Block foreign = new Block(1, Prompt.range(2, 51, 61).keys().getFirst(), prompt.keys().getFirst());
         world.command(new PrefetchBlocks(good.envelope(), good.header(), good.operation(), good.lease(), good.leaseMs(), "r", 1, "m",
-                prompt.root(), List.of(prompt.block(0), foreign), good.sources(), List.of()));
+                prompt.root(), List.of(prompt.block(0), foreign), good.sources(), List.of(), null));
 
         assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
     }

@@ -360,7 +360,7 @@ class LogCasesTest {
         world.command(command);
         PrefetchBlocks other = new PrefetchBlocks(
                 command.envelope(), command.header(), "other", "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 4),
-                List.of(Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), List.of());
+                List.of(Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), List.of(), null);
         world.command(other);
         CommandRefused refused = world.heard.event(CommandRefused.class);
         assertEquals(OperationReason.COMMAND_CONFLICT, refused.reason());
@@ -368,7 +368,7 @@ class LogCasesTest {
         // the same operation under the number of another: its own terminal event is still to come
         world.command(new PrefetchBlocks(
                 command.envelope(), command.header(), command.operation(), "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 3),
-                List.of(Tier.STORE, Tier.STORE, Tier.STORE), List.of()));
+                List.of(Tier.STORE, Tier.STORE, Tier.STORE), List.of(), null));
         assertNull(world.heard.last(CommandRefused.class).operation());
         world.endAll(Kind.READ);
         assertEquals(command.operation(), world.heard.event(PrefetchDone.class).operation());

@@ -357,7 +357,7 @@ final class RandomWalk {
             var header = world.header();
             send(new PrefetchBlocks(
                     world.envelope(), header, operation, "lease-" + operation, 1 + random.nextInt(3_000), e.request(), e.attempt(), "m",
-                    prompt.root(), wanted, sources, List.of()));
+                    prompt.root(), wanted, sources, List.of(), null));
         }
     }
 

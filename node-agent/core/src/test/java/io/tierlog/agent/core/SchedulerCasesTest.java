@@ -82,7 +82,7 @@ class SchedulerCasesTest {
         Prompt other = Prompt.range(2, 51, 61);
         world.command(new PrefetchBlocks(
                 good.envelope(), good.header(), good.operation(), good.lease(), good.leaseMs(), "r", 1, "m", other.root(),
-                other.blocks(0, 3), List.of(Tier.STORE, Tier.STORE, Tier.STORE), List.of()));
+                other.blocks(0, 3), List.of(Tier.STORE, Tier.STORE, Tier.STORE), List.of(), null));
         assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
         assertEquals(Offer.Reason.FETCH_FAILED, world.heard.notices(Heard.Ready.class).getFirst().offer().reason());
         assertEquals(31, world.free());

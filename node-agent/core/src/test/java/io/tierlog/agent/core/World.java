@@ -128,7 +128,7 @@ final class World {
     }
 
     void register() {
-        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 100, 30_000, 60_000, 0, true, null);
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 100, 30_000, 60_000, 0, true, null, null);
         on(new AgentInput.Registered(incarnation, 0, policy));
     }
 
@@ -338,7 +338,7 @@ final class World {
         CommandHeader header = header();
         return new PrefetchBlocks(
                 envelope(), header, operation, "lease-" + operation, 60_000, request, 1, prompt.namespace(), prompt.root(),
-                prompt.blocks(from, to), Collections.nCopies(to - from, Tier.STORE), List.of(buildsOn));
+                prompt.blocks(from, to), Collections.nCopies(to - from, Tier.STORE), List.of(buildsOn), null);
     }
 
     /** Commands a fetch of blocks from..to-1 and returns the operation. */

@@ -13,6 +13,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.directory.NodeLife;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import java.util.HashMap;
@@ -111,6 +112,8 @@ final class PlacementCheck {
                 switch (reader.read(value)) {
                     case Reading.Decoded<Published>(Placement placement) ->
                         last.put(Bytes.wrapUnshared(key), new Last(data.offset(), data.timestampMs(), placement));
+                    // Says nothing of a copy: what follows from it is said of each by the sweep.
+                    case Reading.Decoded<Published>(NodeLife _) -> {}
                     case Reading.Unreadable<Published> bad -> say(Finding.BYTES, data.offset(), data.timestampMs(), bad.detail());
                 }
             }

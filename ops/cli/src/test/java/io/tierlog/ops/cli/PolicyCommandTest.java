@@ -251,7 +251,7 @@ class PolicyCommandTest {
         assertTrue(bad.out.contains("line 1: reclaim.batch: must be from 1 to 1000, not 0") && bad.out.endsWith("invalid: 1 finding\n"), bad.out);
         assertEquals(1, onCluster("diff", file("invalid.yaml", "reclaim: {batch: 0}")).exitCode);
 
-        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 0, 1, 0, 0, true, null);
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 0, 1, 0, 0, true, null, null);
         PolicyClient client = new PolicyClient(KafkaAccess.of(broker.bootstrapServers()), new Codec(Schemas.bundled()), Topics.DEFAULT);
         Answer.Refused refused = assertInstanceOf(Answer.Refused.class, client.change(policy, before, START));
         assertEquals(RefusalReason.POLICY_INVALID, refused.reason());

@@ -105,12 +105,12 @@ final class CoreWorld implements Closeable {
 
     private void begin(long hostBlocks) {
         double low = (double) (hostBlocks - BLOCKS + 1) / hostBlocks;
-        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, low, 1.0, 1.0, false, BLOCKS, 30_000, 60_000, 0, true, null);
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, low, 1.0, 1.0, false, BLOCKS, 30_000, 60_000, 0, true, null, null);
         step(new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, policy));
         tick();
         Layout layout = new Layout("all", LayoutKind.ATTENTION, 36, BLOCK_TOKENS, 2_048, 2, "bf16", false);
         step(new AgentRegistering(new Envelope(NODE, "agent/a/p", 0, ++sequence, 0, 0, null, null, null), "a", "p", "1",
-                List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST, null));
+                List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST, null, null));
     }
 
     /** Decides and evolves one event, which must be taken. */
@@ -156,7 +156,7 @@ final class CoreWorld implements Closeable {
     /** A submission of a prompt whose blocks the store has, if {@code stored}. */
     RequestSubmitted submitted(Prompt prompt, String request, boolean stored, boolean answered) {
         return new RequestSubmitted(envelope(), request, 1, NAMESPACE, prompt.keys(), BLOCKS * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
-                List.of(), 0, stored ? BLOCKS : 0, true, answered);
+                List.of(), 0, stored ? BLOCKS : 0, true, answered, null);
     }
 
     /** All blocks have come, to pages of that generation. */

@@ -55,7 +55,7 @@ final class PolicyReader {
                 root.timeMs("lease", base.leaseMs()),
                 root.count("node_silent_ticks", base.nodeSilentTicks()),
                 root.flag("back_up", base.backUp()),
-                migration(root));
+                migration(root), null);
         reclaim.end();
         root.end();
         return policy;

@@ -58,7 +58,7 @@ class PolicyDocumentTest {
                             List.of(new GroupTier(Tier.HOST, 2L << 30, 0.9, 0.8), new GroupTier(Tier.DISK, 3L, 0.95, 0.85)),
                             List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.7, true, true, Retention.KEEP_BOTH, 2, 64L << 20),
                                     new MigrationRoute(Tier.DISK, Tier.STORE, 0.75, false, true, Retention.UNKNOWN, 9, 5L << 30))),
-                    new GroupPolicy("iron", List.of("*"), null, List.of(), List.of()))));
+                    new GroupPolicy("iron", List.of("*"), null, List.of(), List.of()))), null);
 
     static Policy valid(String text) {
         return valid(PolicyDocument.read(text.getBytes(StandardCharsets.UTF_8)));
@@ -119,7 +119,7 @@ class PolicyDocumentTest {
         GroupPolicy group = new GroupPolicy(name, List.of("*", "~", "a: b", "#x", "ü*\n", " ", "'\"", "true"), null, List.of(), List.of());
         Policy policy = valid("groups: []");
         Policy named = new Policy(2, WritePolicy.WRITE_BACK, 0.000_001, 0.000_001, 1, 1, true, 1, 1, 86_400_000, 0, true, new MigrationPolicy(
-                1, MarkClearing.ON_WRITE, 1, (1L << 53) - 1, List.of(group)));
+                1, MarkClearing.ON_WRITE, 1, (1L << 53) - 1, List.of(group)), null);
         assertEquals(named, valid(PolicyDocument.write(named)));
         assertTrue(Objects.requireNonNull(policy.migration()).groups().isEmpty());
     }

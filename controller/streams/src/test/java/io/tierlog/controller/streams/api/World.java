@@ -52,7 +52,7 @@ final class World {
     static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true,
             new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of(new GroupPolicy("chat", List.of("chat/*"), 1_000L,
                     List.of(new GroupTier(Tier.DISK, 2_000L, 0.9, 0.8)),
-                    List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))));
+                    List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))), null);
 
     private World() {}
 
@@ -108,7 +108,7 @@ final class World {
     static NodeRow node(boolean alive, @Nullable SharesRow shares) {
         List<TierRow> tiers = List.of(
                 new TierRow(Tier.HOST, 20, 100, 10, 2, false, 0, 1), new TierRow(Tier.DISK, 50, 100, 0, 0, false, 0, 0));
-        return new NodeRow("p1", 2, alive, 1, 1, 0, Bytes.EMPTY, 0, List.of(new EngineRow("engine-0", 64)), tiers, null, shares);
+        return new NodeRow("p1", 2, alive, 1, 1, 0, Bytes.EMPTY, 0, List.of(new EngineRow("engine-0", 64)), tiers, null, shares, null);
     }
 
     /** The group has 8 blocks on the host, 2 of them leaving. */

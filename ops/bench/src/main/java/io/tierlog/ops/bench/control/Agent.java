@@ -21,7 +21,10 @@ import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.FenceAgent;
+import io.tierlog.schemas.command.GrantPeerRead;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.command.RefusePeerRead;
 import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
@@ -100,7 +103,7 @@ final class Agent {
                 1,
                 configuration,
                 sha256("benchmark=control\n"),
-                null));
+                null, null));
     }
 
     synchronized void heartbeat() {
@@ -134,6 +137,9 @@ final class Agent {
             case WriteBackBlocks write -> refuse(write.header(), write.operation(), OperationReason.UNSUPPORTED);
             case BackUpBlocks backUp -> refuse(backUp.header(), backUp.operation(), OperationReason.UNSUPPORTED);
             case CopyBlocks copy -> refuse(copy.header(), copy.operation(), OperationReason.UNSUPPORTED);
+            case PromoteBlocks promote -> refuse(promote.header(), promote.operation(), OperationReason.UNSUPPORTED);
+            case GrantPeerRead grant -> began(grant.header());
+            case RefusePeerRead refusal -> began(refusal.header());
             case FenceAgent fence -> throw BenchException.failed(
                     "the controller fenced node " + node + " of the benchmark for incarnation " + fence.currentIncarnation(),
                     "the machine may be too slow for this load: try a lower --rate");

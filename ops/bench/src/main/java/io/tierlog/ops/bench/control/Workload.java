@@ -53,7 +53,7 @@ record Workload(int blocks) {
                 0,
                 inStore,
                 true,
-                false);
+                false, null);
     }
 
     /** Its prompt has been prefilled, after {@code loaded} blocks were loaded from the host. */

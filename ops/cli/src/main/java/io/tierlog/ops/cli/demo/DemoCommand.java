@@ -175,7 +175,7 @@ public final class DemoCommand implements Callable<Integer> {
     Policy policy() {
         return policy != null
                 ? PolicyFile.load(policy)
-                : new Policy(prefetchThreshold, writePolicy, hostHigh, hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true, null);
+                : new Policy(prefetchThreshold, writePolicy, hostHigh, hostLow, 0.95, 0.90, true, 256, 10_000, 30_000, 10, true, null, null);
     }
 
     private void check() {

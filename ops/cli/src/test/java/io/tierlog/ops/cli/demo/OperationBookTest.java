@@ -48,7 +48,7 @@ class OperationBookTest {
 
     private static OperationIssued issued(String id, OperationKind kind) {
         return new OperationIssued(
-                ENVELOPE, id, kind, Tier.HOST, Tier.STORE, null, 0, "m", Bytes.EMPTY, List.of(), 1, 1000, null);
+                ENVELOPE, id, kind, Tier.HOST, Tier.STORE, null, 0, "m", Bytes.EMPTY, List.of(), 1, 1000, null, null);
     }
 
     private static OperationEnded ended(String id, OperationKind kind, OperationState state, long bytes) {

@@ -102,7 +102,7 @@ record WorldSpec(
 
     /** No water levels unless the scenario sets some, so that nothing leaves that it does not speak of. */
     private static Policy initial(int threshold, WritePolicy write) {
-        return new Policy(threshold, write, 0, 0, 0, 0, true, 256, 30_000, 600_000, 10, true, null);
+        return new Policy(threshold, write, 0, 0, 0, 0, true, 256, 30_000, 600_000, 10, true, null, null);
     }
 
     /** A policy document, read as every other one: what it does not say stays as it was. */

@@ -61,19 +61,19 @@ final class EpisodeSettings {
         boolean backUp = choices.next(5) != 4;
         int silent = choices.next(5) == 4 ? 0 : 3 + choices.next(6);
         return new Policy(choices.next(3), write, high, low, diskHigh, diskLow, copies, 1 + choices.next(8), 1_000 + 500 * choices.next(8),
-                1_000 + 500 * choices.next(8), silent, backUp, new DrawnMigration(choices, blockBytes).draw());
+                1_000 + 500 * choices.next(8), silent, backUp, new DrawnMigration(choices, blockBytes).draw(), null);
     }
 
     /** The policy under which everything must come to rest. */
     static Policy calm() {
-        return new Policy(1, WritePolicy.WRITE_BACK, 0.9, 0.7, 0.9, 0.7, true, 4, 3_000, 4_000, 5, true, null);
+        return new Policy(1, WritePolicy.WRITE_BACK, 0.9, 0.7, 0.9, 0.7, true, 4, 3_000, 4_000, 5, true, null, null);
     }
 
     /** The same, with groups where {@code migration} says so. */
     static Policy calm(@Nullable MigrationPolicy migration) {
         Policy p = calm();
         return new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(),
-                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), migration);
+                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), migration, null);
     }
 
     /** One that cannot be. */
@@ -81,8 +81,8 @@ final class EpisodeSettings {
         Policy p = calm();
         return choices.next(2) == 0
                 ? new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), 0.5, 0.9, p.diskHighMark(), p.diskLowMark(), true, 4, 3_000, 4_000, 5,
-                        true, null)
-                : new Policy(-1, WritePolicy.UNKNOWN, 0.9, 0.7, 0.9, 0.7, true, 0, 0, 0, -1, true, null);
+                        true, null, null)
+                : new Policy(-1, WritePolicy.UNKNOWN, 0.9, 0.7, 0.9, 0.7, true, 0, 0, 0, -1, true, null, null);
     }
 
     private static AgentLimits agent(Choices choices) {

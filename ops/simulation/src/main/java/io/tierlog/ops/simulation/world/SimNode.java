@@ -149,7 +149,7 @@ public final class SimNode implements AgentLink {
             tiers.add(new TierCapacity(Tier.DISK, spec.diskBlocks(), world.oracle().blockBytes()));
         }
         sink.append(aggregate(), "", e -> new AgentRegistering(
-                e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(), replaces));
+                e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(), replaces, null));
     }
 
     private Layout layout() {
