@@ -4,7 +4,6 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.List;
@@ -100,8 +99,7 @@ final class Admission {
 
     private static boolean isAnywhere(NodeDraft n, Bytes namespace, Bytes key) {
         for (Tier tier : List.of(Tier.DEVICE, Tier.HOST, Tier.DISK)) {
-            PlacementRow row = n.copy(namespace, tier, key);
-            if (row != null && row.state() != CopyState.ABSENT) {
+            if (n.copy(namespace, tier, key) != null) {
                 return true;
             }
         }
