@@ -12,6 +12,7 @@ package io.tierlog.controller.core;
  * @param keptMs how long an ended migration is known, in milliseconds of log time
  * @param longestMarkMs longest life of a mark, in milliseconds
  */
-record MigrationLimits(int nodes, int names, long nameBytes, int idLength, int marksPerClearing, long keptMs, long longestMarkMs) {
-    static final MigrationLimits DEFAULTS = new MigrationLimits(256, 4_096, 256 << 10, 128, 1_000, 86_400_000, 30L * 86_400_000);
+public record MigrationLimits(int nodes, int names, long nameBytes, int idLength, int marksPerClearing, long keptMs, long longestMarkMs) {
+    /** Those of this version of the core. */
+    public static final MigrationLimits DEFAULTS = new MigrationLimits(256, 4_096, 256 << 10, 128, 1_000, 86_400_000, 30L * 86_400_000);
 }

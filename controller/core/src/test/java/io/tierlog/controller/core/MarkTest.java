@@ -32,6 +32,7 @@ import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.MarkRow;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -312,6 +313,29 @@ class MarkTest extends MigrationScene {
         assertEquals(2, left.size());
         assertNull(mark(2));
         assertNull(mark(3));
+    }
+
+    /** 1,000 at each request, and fewer only when none is left; a mark whose time is over while it is written by takes no place. */
+    @Test
+    void aRequestForAllClearsSoManyAtATime() {
+        int[] names = IntStream.rangeClosed(1, 1_001).toArray();
+        onDevice(0);
+        onDevice(names);
+        mark(Tier.DISK, 10_000L, 0);
+        seal(0);
+        w.tick(10_000);
+        assertEquals(EvolveMarks.OVER, Objects.requireNonNull(mark(0)).endMs());
+        mark(Tier.DISK, null, names);
+
+        assertEquals(List.of(1_000, 1), List.of(cleared(), cleared()));
+        w.input(new MarksClearRequested(operator("node/a"), "c", List.of()));
+        SubmissionTest.assertRefused(RefusalReason.REPEATED, w.last);
+        assertNotNull(mark(0), "until the write has ended");
+    }
+
+    private int cleared() {
+        w.input(new MarksClearRequested(operator("node/a"), "c", List.of()));
+        return w.facts(MarkCleared.class).stream().mapToInt(f -> f.keys().size()).sum();
     }
 
     @Test

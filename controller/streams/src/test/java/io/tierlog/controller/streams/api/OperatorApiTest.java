@@ -296,7 +296,51 @@ class OperatorApiTest {
         assertEquals(List.of(), second.event().blocks());
         controller.commit(() -> controller.tickAfter("node/a", second.offset()));
         assertEquals(0, nothing.join().body().path("cleared").asInt(-1));
-        assertEquals(202, client.ask("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":0}").status());
+        Reply late = client.checked("DELETE", "/v1/marks", client.ask("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":0}"));
+        assertEquals(202, late.status());
+        assertFalse(late.body().path("done").asBoolean(true));
+        controller.next(MarksClearRequested.class);
+    }
+
+    /** One request clears 1,000 marks at most: the door asks again until one clears fewer. */
+    @Test
+    void allMarksAreClearedHoweverMany() {
+        CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"id\":\"all\"}");
+        for (int round = 0; round < 2; round++) {
+            PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+            assertEquals(List.of(), event.event().blocks());
+            assertEquals("all", event.event().request());
+            assertFalse(asked.isDone());
+            controller.commit(() -> {
+                controller.fact(cleared(event.cause(), new int[600]));
+                controller.fact(cleared(event.cause(), new int[400]));
+                controller.tickAfter("node/a", event.offset());
+            });
+        }
+        PlayedController.Asked<MarksClearRequested> last = controller.next(MarksClearRequested.class);
+        controller.commit(() -> {
+            controller.fact(cleared(last.cause(), new int[999]));
+            controller.tickAfter("node/a", last.offset());
+        });
+        Reply reply = client.checked("DELETE", "/v1/marks", asked.join());
+        assertEquals(List.of(200, 2_999, true),
+                List.of(reply.status(), reply.body().path("cleared").asInt(), reply.body().path("done").asBoolean()));
+        assertEquals(0, controller.waiting(MarksClearRequested.class));
+    }
+
+    /** The deadline passes between two rounds: what is known to be gone is told, and that more may be left. */
+    @Test
+    void whatTheDeadlineLeavesIsSaid() {
+        CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":3000}");
+        PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+        controller.commit(() -> {
+            controller.fact(cleared(event.cause(), new int[1_000]));
+            controller.tickAfter("node/a", event.offset());
+        });
+        controller.next(MarksClearRequested.class);
+        Reply reply = client.checked("DELETE", "/v1/marks", asked.join());
+        assertEquals(List.of(202, 1_000, false),
+                List.of(reply.status(), reply.body().path("cleared").asInt(), reply.body().path("done").asBoolean()));
     }
 
     @Test
