@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *            TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS TARGET_UNAVAILABLE (the copy there is leaving)
  *            TOO_YOUNG OUT_OF_BUDGET, which the callers find
  *   marks    NODE_UNKNOWN DRAINING TARGET_UNKNOWN TARGET_UNAVAILABLE SOURCE_NOT_SERVING (on no tier of the node)
+ *            OUT_OF_BUDGET (as many marks as a node may have), which the callers find
  * </pre>
  *
  * Without state.

@@ -69,6 +69,11 @@ final class Marks {
         return n.d.tables.get(Rows.MARKS, new RowKey.Mark(n.aggregate, namespace, key));
     }
 
+    /** Whether the block has a mark, also one that counts no more. */
+    static boolean isMarked(NodeDraft n, BlockName block) {
+        return row(n, Namespaces.digest(block.namespace()), block.key()) != null;
+    }
+
     /** Marks blocks of one namespace, or refreshes their marks. */
     static void add(NodeDraft n, Wish wish, String namespace, List<Bytes> keys) {
         MigrationPolicy policy = Policies.migration(n.d.policy());
