@@ -123,6 +123,9 @@ public sealed interface RowKey<K> {
         /** For a node's part of a migration, or the migration itself. */
         static final int MIGRATION = 5;
 
+        /** For a promotion of a block. */
+        static final int PROMOTION = 6;
+
         static Timer read(String aggregate, KeyReader in) {
             return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());
         }
@@ -192,7 +195,7 @@ public sealed interface RowKey<K> {
         }
     }
 
-    /** Key of a mark: the block. */
+    /** Key of a mark or of a promotion: the block. */
     record Mark(String aggregate, Bytes namespace, Bytes block) implements RowKey<Mark> {
         static Mark read(String aggregate, KeyReader in) {
             return new Mark(aggregate, in.bytes(Namespaces.DIGEST_BYTES), in.rest());
