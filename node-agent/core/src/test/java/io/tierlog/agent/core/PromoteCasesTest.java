@@ -25,6 +25,7 @@ import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -205,6 +206,29 @@ class PromoteCasesTest {
                 world.heard.reply(call, Heard.Read.class).blocks());
         world.end(Kind.DISK_READ, 9);
         assertEquals(List.of(), world.heard.event(PromoteDone.class).awaited(), "nobody waits any more");
+    }
+
+    /** 32 readers read one key 10 times each while it is promoted: it is read from the disk once, and its one event wakes all of them. */
+    @Test
+    void manyReadersOfOneKey() {
+        World world = world(31);
+        world.command(command(world, 0, 1));
+        List<Long> calls = new ArrayList<>();
+        for (int i = 0; i < 320; i++) {
+            long call = world.read(prompt, 10_000, 0, i % 31);
+            if (!world.heard.replies.containsKey(call)) {
+                calls.add(call);
+            }
+        }
+        assertTrue(calls.size() >= 31, () -> calls.size() + " wait: a page of the device takes part in one read at a time");
+        assertEquals(1, world.ports.units.stream().filter(unit -> unit.kind() == Kind.DISK_READ).count());
+
+        world.end(Kind.DISK_READ, 9);
+        world.endAll(Kind.LOAD);
+
+        assertEquals(List.of(0), world.heard.event(PromoteDone.class).awaited());
+        calls.forEach(call -> assertEquals(List.of(new BlockAnswer(true, OperationReason.COMPLETED)),
+                world.heard.reply(call, Heard.Read.class).blocks()));
     }
 
     /** What lands after a cancel goes back. */

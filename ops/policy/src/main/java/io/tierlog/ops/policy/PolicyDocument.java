@@ -111,8 +111,13 @@ public final class PolicyDocument {
                         "dedup", Units.TIME.format(promotion.dedupMs()), "cooldown", Units.TIME.format(promotion.cooldownMs())),
                 "peers", map("enabled", peers.enabled(), "reads", peers.reads(), "lent_blocks", peers.lentBlocks(),
                         "grant", Units.TIME.format(peers.grantMs()),
-                        "host_block_micros", peers.hostBlockMicros(), "disk_block_micros", peers.diskBlockMicros(),
-                        "store_block_micros", peers.storeBlockMicros(), "compute_block_micros", peers.computeBlockMicros()));
+                        "host_block_micros", micros(peers.hostBlockMicros()), "disk_block_micros", micros(peers.diskBlockMicros()),
+                        "store_block_micros", micros(peers.storeBlockMicros()), "compute_block_micros", micros(peers.computeBlockMicros())));
+    }
+
+    /** No policy that can be used has more than an int holds. */
+    private static int micros(long value) {
+        return Math.clamp(value, Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
 
     private static Map<String, Object> group(GroupPolicy group) {
