@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param movedBytes bytes moved
  * @param lease lease that the agent holds now; null when none
  * @param durationMicros time from its start until its bytes were at rest, in microseconds of the agent's clock; 0 when it does not say
+ * @param awaited those of {@code results} that somebody waited for, by index; empty when the event does not say
  */
 record Completion(
         Move move,
@@ -48,7 +49,8 @@ record Completion(
         List<BlockResult> results,
         long movedBytes,
         @Nullable String lease,
-        long durationMicros) {
+        long durationMicros,
+        List<Integer> awaited) {
     static Completion of(WriteBackDone e) {
         return done(Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
     }
@@ -66,7 +68,9 @@ record Completion(
     }
 
     static Completion of(PromoteDone e) {
-        return done(Move.of(OperationKind.PROMOTE, Tier.DISK), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+        Move move = Move.of(OperationKind.PROMOTE, Tier.DISK);
+        Completion done = done(move, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+        return new Completion(move, e.operation(), done.state, done.reason, e.namespace(), e.blocks(), e.movedBytes(), e.lease(), 0, e.awaited());
     }
 
     static Completion of(PromoteFailed e) {
@@ -101,7 +105,7 @@ record Completion(
         Move move = new Move(OperationKind.COPY, e.source(), e.target());
         Completion done = done(move, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
         return new Completion(move, e.operation(), done.state, done.reason, e.namespace(), e.blocks(), e.movedBytes(), null,
-                e.durationMicros());
+                e.durationMicros(), List.of());
     }
 
     static Completion of(CopyFailed e) {
@@ -110,7 +114,7 @@ record Completion(
 
     /** The event does not say what the operation was. */
     static Completion of(OperationCancelled e, Move move) {
-        return new Completion(move, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null, 0);
+        return new Completion(move, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null, 0, List.of());
     }
 
     /** Nothing was begun. */
@@ -125,12 +129,12 @@ record Completion(
             whole &= isDone(result);
         }
         OperationReason reason = whole ? OperationReason.COMPLETED : OperationReason.PARTIAL;
-        return new Completion(move, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease, 0);
+        return new Completion(move, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease, 0, List.of());
     }
 
     private static Completion failed(Move move, String operation, OperationReason reason, String namespace,
             List<BlockResult> results) {
-        return new Completion(move, operation, OperationState.FAILED, reason, namespace, results, 0, null, 0);
+        return new Completion(move, operation, OperationState.FAILED, reason, namespace, results, 0, null, 0, List.of());
     }
 
     OperationKind kind() {
@@ -139,7 +143,7 @@ record Completion(
 
     /** The same operation failed as a whole for that reason; {@code results} is what still counts of its bytes. */
     Completion failedFor(OperationReason why, List<BlockResult> still) {
-        return new Completion(move, operation, OperationState.FAILED, why, namespace, still, movedBytes, lease, durationMicros);
+        return new Completion(move, operation, OperationState.FAILED, why, namespace, still, movedBytes, lease, durationMicros, awaited);
     }
 
     /** Whether the block is where it was to go; gone, for a drop. */

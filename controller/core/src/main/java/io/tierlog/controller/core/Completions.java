@@ -67,7 +67,8 @@ final class Completions {
      */
     private static Completion conflict(OperationRow row, Completion c) {
         return new Completion(
-                Move.of(row), c.operation(), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace(), List.of(), 0, null, 0);
+                Move.of(row), c.operation(), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace(), List.of(), 0, null, 0,
+                List.of());
     }
 
     static void cancelled(NodeDraft n, OperationCancelled e) {
@@ -124,7 +125,11 @@ final class Completions {
                 Migrations.ended(n, row, c, failed);
                 WriteBacks.batchEnded(n, row, s.arrived());
             }
-            case BACK_UP, LOAD_BACK, PROMOTE, UNKNOWN -> {}
+            case PROMOTE -> {
+                lease(n, row, c, s);
+                Promotions.ended(n, row, c, s.arrived());
+            }
+            case BACK_UP, LOAD_BACK, UNKNOWN -> {}
         }
     }
 

@@ -349,6 +349,24 @@ final class Copies {
         }
     }
 
+    /** A promotion has brought the copy, and nobody has used it yet. */
+    void promoted(Block block) {
+        Slot slot = open(block.key());
+        if (slot.state != CopyState.ABSENT) {
+            slot.promoted = true;
+            slot.dirty = true;
+        }
+    }
+
+    /** The promotion of the copy has its outcome. */
+    void used(Block block) {
+        Slot slot = open(block.key());
+        if (slot.promoted) {
+            slot.promoted = false;
+            slot.dirty = true;
+        }
+    }
+
     /** The store is known to have the block too. */
     void backedUp(Block block) {
         Slot slot = open(block.key());
@@ -392,6 +410,7 @@ final class Copies {
         int moreLeaving = (isGoing(state) ? 1 : 0) - (isGoing(slot.state) ? 1 : 0);
         count(ALL, more, moreLeaving);
         count(slot.group, more, moreLeaving);
+        slot.promoted &= state != CopyState.ABSENT;
         slot.state = state;
         slot.dirty = true;
         // What is copied tells its parent of its use at once, for the parent may be copied in the same move.

@@ -27,12 +27,12 @@ final class EvolveMarks {
 
     private EvolveMarks() {}
 
-    /** Name of a mark in timers: digest and key in hexadecimal. */
-    private static String id(RowKey.Mark key) {
+    /** Name of a mark or a promotion in timers: digest and key in hexadecimal. */
+    static String id(RowKey.Mark key) {
         return HEX.formatHex(key.namespace().unshared()) + HEX.formatHex(key.block().unshared());
     }
 
-    /** The mark that a timer is for. */
+    /** The mark or promotion that a timer is for. */
     static RowKey.Mark key(String aggregate, String id) {
         int digest = Namespaces.DIGEST_BYTES * 2;
         return new RowKey.Mark(aggregate, Bytes.wrapUnshared(HEX.parseHex(id, 0, digest)), Bytes.wrapUnshared(HEX.parseHex(id, digest, id.length())));

@@ -41,6 +41,7 @@ final class EvolveOperations {
         count(node, fact.kind(), fact.from(), fact.move(), 1);
         route(node, fact.kind(), Move.of(fact), fact.move(), 1, fact.blocks().size());
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        EvolvePromotions.issued(t, fact);
         String request = fact.request();
         boolean writes = fact.kind() == OperationKind.WRITE_BACK || isLed(fact.kind(), fact.from());
         if (writes && request != null) {
@@ -68,7 +69,8 @@ final class EvolveOperations {
         Copies copies = EvolveCopies.open(t, fact, tier, fact.namespace());
         for (Block block : kept) {
             switch (fact.kind()) {
-                case WRITE_BACK, PREFETCH, PROMOTE -> copies.write(block, fact.operation(), 0);
+                case WRITE_BACK, PREFETCH -> copies.write(block, fact.operation(), 0);
+                case PROMOTE -> copies.write(block, fact.operation(), EvolvePromotions.touchOnDisk(t, fact, block));
                 case DROP -> copies.leave(block, fact.operation());
                 case BACK_UP -> copies.hold(block, 1);
                 case COPY, LOAD_BACK, UNKNOWN -> throw new IllegalHistory("A " + fact.kind() + " is never issued");
@@ -160,6 +162,9 @@ final class EvolveOperations {
             endCopy(t, fact, row);
         } else {
             release(t, fact, row);
+        }
+        if (row.kind() == OperationKind.PROMOTE) {
+            EvolvePromotions.ended(t, fact, row);
         }
         if (row.kind() == OperationKind.DROP || row.kind() == OperationKind.COPY) {
             NodeState state = NodeState.of(Evolve.node(t, fact));

@@ -1,24 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PromotionAnswer;
+import io.tierlog.schemas.PromotionOutcome;
+import io.tierlog.schemas.PromotionPolicy;
+import io.tierlog.schemas.PromotionReply;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.PromotionAnswered;
 import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.PromotionsPaused;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PromotionRow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** What facts about promotions change. Without state. */
-@SuppressWarnings("DoNotCallSuggester")
 final class EvolvePromotions {
     private EvolvePromotions() {}
 
+    /** What is to wait does; what was started is in the operations that were issued with the answer. */
     static void answered(Tables t, PromotionAnswered fact) {
-        throw new IllegalHistory("This build promotes nothing");
+        if (fact.answers().stream().noneMatch(answer -> answer.reply() == PromotionReply.QUEUED)) {
+            return;
+        }
+        long place = offsetOfCause(fact);
+        PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
+        for (PromotionAnswer answer : fact.answers()) {
+            if (answer.reply() == PromotionReply.QUEUED) {
+                answer.blocks().forEach(block -> book.queue(fact, book.key(fact.namespace(), block.key()), block, place));
+            }
+        }
+        book.close();
+    }
+
+    private static long offsetOfCause(Decision fact) {
+        String cause = fact.envelope().cause();
+        if (cause == null) {
+            throw new IllegalHistory("An answer to nobody");
+        }
+        return Long.parseLong(cause, cause.lastIndexOf('@') + 1, cause.length(), 10);
     }
 
     static void paused(Tables t, PromotionsPaused fact) {
-        throw new IllegalHistory("This build promotes nothing");
+        PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
+        for (RowKey.Order place : book.waiting()) {
+            RowKey.Mark key = PromotionBook.of(place);
+            book.end(fact, key, need(book, key), 0, OperationReason.NO_ROOM);
+        }
+        book.counts().pausedUntilMs = fact.untilMs();
+        book.close();
+    }
+
+    private static PromotionRow need(PromotionBook book, RowKey.Mark key) {
+        PromotionRow row = book.find(key);
+        if (row == null) {
+            throw new IllegalHistory("What waits has no row: " + key);
+        }
+        return row;
     }
 
     static void settled(Tables t, PromotionSettled fact) {
-        throw new IllegalHistory("This build promotes nothing");
+        if (fact.outcome() != PromotionOutcome.MISSED_RACE && fact.outcome() != PromotionOutcome.FAILED) {
+            Copies copies = EvolveCopies.open(t, fact, Tier.HOST, fact.namespace());
+            fact.blocks().forEach(copies::used);
+            EvolveCopies.close(t, fact, Tier.HOST, copies);
+            return;
+        }
+        PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
+        for (Block block : fact.blocks()) {
+            RowKey.Mark key = book.key(fact.namespace(), block.key());
+            PromotionRow row = book.find(key);
+            if (row != null && fact.outcome() == PromotionOutcome.MISSED_RACE && row.operation() != null) {
+                book.race(fact, key, row);
+            } else if (row != null && fact.outcome() == PromotionOutcome.FAILED && row.queued() > 0) {
+                book.end(fact, key, row, after(fact, policy(t, fact).cooldownMs()), fact.reason());
+            }
+        }
+        book.close();
+    }
+
+    /** An operation was issued: a promotion begins, or something else brings to the host what waited for one. */
+    static void issued(Tables t, OperationIssued fact) {
+        boolean promotes = fact.kind() == OperationKind.PROMOTE;
+        NodeRow node = Evolve.node(t, fact);
+        if (!promotes && (fact.to() != Tier.HOST || PromotionCounts.orNothing(node.promotions()).queuedBlocks() == 0)) {
+            return;
+        }
+        PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
+        book.counts().operations += promotes ? 1 : 0;
+        for (Block block : fact.blocks()) {
+            RowKey.Mark key = book.key(fact.namespace(), block.key());
+            PromotionRow row = book.find(key);
+            if (promotes) {
+                book.begin(fact, key, block, fact.operation());
+            } else if (row != null && row.queued() > 0) {
+                book.end(fact, key, row, 0, OperationReason.COMPLETED);
+            }
+        }
+        book.close();
+    }
+
+    /** What is promoted has on the host the use that it has on the disk: to be promoted is none. */
+    static long touchOnDisk(Tables t, OperationIssued fact, Block block) {
+        PlacementRow disk = t.get(Rows.PLACEMENTS,
+                new RowKey.Copy(fact.envelope().aggregate(), Namespaces.digest(fact.namespace()), Tier.DISK, block.key()));
+        return disk != null && Evolve.isCurrent(Evolve.node(t, fact), Tier.DISK, disk) ? disk.touch() : 0;
+    }
+
+    /** Those of the placed blocks that a promotion has brought and for which its outcome is still to come. */
+    static List<Block> placed(Tables t, BlocksPlaced fact) {
+        String operation = fact.operation();
+        OperationRow row = operation == null ? null : t.get(Rows.OPERATIONS, new RowKey.Text(fact.envelope().aggregate(), operation));
+        if (operation == null || row == null || row.kind() != OperationKind.PROMOTE || !EvolveOperations.isUnfinished(row.state())) {
+            return List.of();
+        }
+        List<Block> fresh = new ArrayList<>(fact.blocks().size());
+        PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
+        for (PagedBlock block : fact.blocks()) {
+            RowKey.Mark key = book.key(fact.namespace(), block.block().key());
+            PromotionRow promotion = book.find(key);
+            if (promotion != null && operation.equals(promotion.operation())) {
+                book.end(fact, key, promotion, after(fact, policy(t, fact).dedupMs()), OperationReason.COMPLETED);
+                if (!promotion.raced()) {
+                    fresh.add(block.block());
+                }
+            }
+        }
+        book.close();
+        return fresh;
+    }
+
+    /** A promotion has ended; what it did not bring is not tried again for a while. */
+    static void ended(Tables t, OperationEnded fact, OperationRow operation) {
+        PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
+        book.counts().operations--;
+        for (Block block : operation.blocks()) {
+            RowKey.Mark key = book.key(operation.namespace(), block.key());
+            PromotionRow row = book.find(key);
+            if (row != null && fact.operation().equals(row.operation())) {
+                book.end(fact, key, row, after(fact, policy(t, fact).cooldownMs()), fact.reason());
+            }
+        }
+        book.close();
+    }
+
+    private static PromotionPolicy policy(Tables t, Decision fact) {
+        return Policies.fetch(Evolve.policy(t, fact)).promotion();
+    }
+
+    private static long after(Decision fact, long ms) {
+        long sum = fact.envelope().timeMs() + ms;
+        return sum < fact.envelope().timeMs() ? Long.MAX_VALUE : sum;
+    }
+
+    /** A promotion that has ended, or whose life has, is forgotten; answers with when to look again, or null when it is gone. */
+    static @Nullable Long forget(Tables t, RowKey.Timer timer, long nowMs) {
+        RowKey.Mark key = EvolveMarks.key(timer.owner(), timer.id());
+        PromotionBook book = new PromotionBook(t, timer.owner());
+        PromotionRow row = t.get(Rows.PROMOTIONS, key);
+        if (row == null) {
+            return null;
+        }
+        boolean ofThisLife = book.find(key) != null;
+        if (ofThisLife && !PromotionBook.isRemembered(row)) {
+            return nowMs + Forgetting.KEPT_MS;
+        }
+        if (ofThisLife && row.untilMs() >= nowMs) {
+            return row.untilMs() + 1;
+        }
+        book.remove(key, row);
+        book.close();
+        return null;
     }
 }

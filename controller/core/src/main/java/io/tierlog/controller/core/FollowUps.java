@@ -44,6 +44,7 @@ final class FollowUps {
                 if (!isSetback(n, event)) {
                     Routes.decide(n, budget, false);
                 }
+                Promotions.goOn(n);
             }
         }
     }

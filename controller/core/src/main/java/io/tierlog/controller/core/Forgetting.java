@@ -72,6 +72,7 @@ final class Forgetting {
                 case RowKey.Timer.MARK -> {}
                 case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
                 case RowKey.Timer.ANSWER -> EvolveMigrations.forgetWhenAnswered(t, timer);
+                case RowKey.Timer.PROMOTION -> promotion(t, timer, nowMs);
                 default -> throw new IllegalHistory("A timer of kind " + timer.kind());
             }
         }
@@ -104,6 +105,14 @@ final class Forgetting {
             dropSealed(t, key, row.attempt());
         }
         t.delete(Rows.REQUESTS, key);
+    }
+
+    private static void promotion(Tables t, RowKey.Timer timer, long nowMs) {
+        t.delete(Rows.TIMERS, timer);
+        Long due = EvolvePromotions.forget(t, timer, nowMs);
+        if (due != null) {
+            again(t, timer, due);
+        }
     }
 
     private static void again(Tables t, RowKey.Timer timer, long dueMs) {

@@ -94,6 +94,16 @@ record Level(Tier tier, String group, double highMark, double lowMark, Tier belo
         return highMark == 0 || use.standing() == 0 || !Policies.reaches(use.standing(), lowMark, use.capacityBlocks());
     }
 
+    /** Blocks that may come before it is high or full, count; none while relief is under way. */
+    long room(Use use) {
+        if (use.inRelief()) {
+            return 0;
+        }
+        long free = use.capacityBlocks() - use.usedBlocks();
+        long below = highMark == 0 ? free : Policies.below(highMark, use.capacityBlocks()) - use.standing();
+        return Math.max(0, Math.min(free, below));
+    }
+
     /** Blocks that must go until it is low, count. */
     long excess(Use use) {
         return highMark == 0 ? 0 : Math.min(use.standing(), Policies.excess(use.standing(), lowMark, use.capacityBlocks()));

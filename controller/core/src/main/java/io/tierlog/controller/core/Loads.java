@@ -30,6 +30,9 @@ final class Loads {
         Settlement.adopted(n, c);
         int done = c.doneBlocks();
         n.fact(new OrphanAdopted(n.envelope(), c.operation(), c.kind(), c.state(), true, done, c.results().size() - done, c.movedBytes()));
+        if (request.isEmpty()) {
+            Promotions.read(n, c); // what requests load was asked for when they came
+        }
         RequestRow row = n.request(request);
         if (row != null && row.attempt() == attempt && n.isOfThisLife(row.incarnation())) {
             Requests.endLease(n, row.lease(), LeaseEndReason.LOADED);

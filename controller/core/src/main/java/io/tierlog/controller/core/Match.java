@@ -25,10 +25,14 @@ import org.jspecify.annotations.Nullable;
  * @param sources where each block to fetch is, DISK or STORE
  * @param buildsOn the host blocks right before what is fetched
  * @param onDisk blocks met on the disk, that are on the host too or to be fetched
+ * @param promoted blocks met on the host that a promotion has brought and nobody has used yet
+ * @param promoting blocks that a promotion brings right now
  */
-record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> sources, List<PagedBlock> buildsOn, List<OnDisk> onDisk) {
+record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> sources, List<PagedBlock> buildsOn, List<OnDisk> onDisk,
+        List<Block> promoted, List<Block> promoting) {
     /** For a request that cannot use a prefix. */
-    static final Match NOTHING = new Match(0, List.of(), List.of(), List.of(), List.of(), List.of());
+    static final Match NOTHING = new Match(0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(),
+            List.of());
 
     /** A block on the disk, and whether the host has it too. */
     record OnDisk(Block block, boolean onHost) {}
@@ -46,7 +50,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         int last = most == 0 ? -1 : fetch.get(most - 1).index();
         return new Match(hostBlocks, deepest, fetch.subList(0, most), sources.subList(0, most),
                 buildsOn.stream().filter(block -> block.block().index() < last).toList(),
-                onDisk.stream().filter(block -> block.onHost() || block.block().index() <= last).toList());
+                onDisk.stream().filter(block -> block.onHost() || block.block().index() <= last).toList(), promoted, promoting);
     }
 
     /** The one tier that is to be fetched from; UNKNOWN when there are several. */
@@ -82,6 +86,8 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         private final List<Tier> sources = new ArrayList<>();
         private final List<PagedBlock> buildsOn = new ArrayList<>(1);
         private final List<OnDisk> onDisk = new ArrayList<>();
+        private final List<Block> promoted = new ArrayList<>();
+        private final List<Block> promoting = new ArrayList<>();
         private int hostBlocks;
 
         Walk(NodeDraft n, RequestSubmitted e) {
@@ -103,6 +109,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
                 if (host == null && below == Tier.UNKNOWN && i >= e.deviceBlocks()) {
                     break;
                 }
+                promotions(i, copy);
                 if (host != null) {
                     hostBlocks++;
                 } else if (last != null) {
@@ -118,7 +125,15 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             if (last != null) {
                 deepest.add(block(walked - 1));
             }
-            return new Match(hostBlocks, deepest, fetch, sources, buildsOn, onDisk);
+            return new Match(hostBlocks, deepest, fetch, sources, buildsOn, onDisk, promoted, promoting);
+        }
+
+        private void promotions(int index, @Nullable PlacementRow copy) {
+            if (copy != null && copy.promoted() && Copies.isServed(copy.state())) {
+                promoted.add(block(index));
+            } else if (copy != null && copy.state() == CopyState.WRITING && Promotions.isOnItsWay(n, namespace, e.keys().get(index))) {
+                promoting.add(block(index));
+            }
         }
 
         /** Whether the block is to be fetched: the request may use it, the device lacks it, and one decision may fetch so many. */

@@ -132,7 +132,7 @@ final class Migrations {
     static void fenced(NodeDraft n, String operation, OperationRow row) {
         if (row.move() != null && row.kind() == OperationKind.COPY) {
             Completion c = new Completion(Move.of(row), operation, OperationState.FENCED, OperationReason.NODE_LOST, row.namespace(), List.of(), 0,
-                    null, 0);
+                    null, 0, List.of());
             complete(n, row, c, 0, row.blockCount());
         }
     }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.MigrationRoute;
+import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
@@ -45,7 +48,27 @@ final class PolicyRules {
         if (policy.migration() != null) {
             rules.migration(policy.migration());
         }
+        if (policy.fetch() != null) {
+            rules.fetch(policy.fetch());
+        }
         return List.copyOf(rules.findings);
+    }
+
+    private void fetch(FetchPolicy fetch) {
+        PromotionPolicy promotion = fetch.promotion();
+        within(limits.promotions(), promotion.operations(), "fetch.promotion.operations");
+        within(core.blocksPerDecision(), promotion.operationBlocks(), "fetch.promotion.operation_blocks");
+        upTo(limits.queuedBlocks(), promotion.queuedBlocks(), "fetch.promotion.queued_blocks");
+        upTo(limits.longestMs(), promotion.dedupMs(), "fetch.promotion.dedup");
+        upTo(limits.longestMs(), promotion.cooldownMs(), "fetch.promotion.cooldown");
+        PeerPolicy peers = fetch.peers();
+        within(limits.peerReads(), peers.reads(), "fetch.peers.reads");
+        within(limits.lentBlocks(), peers.lentBlocks(), "fetch.peers.lent_blocks");
+        within(limits.longestMs(), peers.grantMs(), "fetch.peers.grant");
+        within(Integer.MAX_VALUE, peers.hostBlockMicros(), "fetch.peers.host_block_micros");
+        within(Integer.MAX_VALUE, peers.diskBlockMicros(), "fetch.peers.disk_block_micros");
+        within(Integer.MAX_VALUE, peers.storeBlockMicros(), "fetch.peers.store_block_micros");
+        within(Integer.MAX_VALUE, peers.computeBlockMicros(), "fetch.peers.compute_block_micros");
     }
 
     private void node(Policy policy) {
@@ -175,6 +198,10 @@ final class PolicyRules {
 
     private void within(long most, long value, String path) {
         check(value >= 1 && value <= most, path, "must be from 1 to " + most + ", not " + value);
+    }
+
+    private void upTo(long most, long value, String path) {
+        check(value >= 0 && value <= most, path, "must be from 0 to " + most + ", not " + value);
     }
 
     private void atLeast(long least, long value, String path) {

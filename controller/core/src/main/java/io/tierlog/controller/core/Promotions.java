@@ -1,14 +1,302 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PromotionOutcome;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.PromotionSettled;
+import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.event.PromotionRequested;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PromotionRow;
+import io.tierlog.schemas.state.PromotionsRow;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** Blocks that are expected to be asked for come from the disk to the host ahead of requests. Without state. */
+/**
+ * Blocks that are expected to be asked for come from the disk to the host ahead of requests: into room below the high marks only, so nothing
+ * hotter ever leaves for them. Without state.
+ */
 final class Promotions {
     private Promotions() {}
 
     static void requested(NodeDraft n, PromotionRequested e) {
-        n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This build promotes nothing");
+        int most = PromotionLimits.DEFAULTS.blocksPerProbe();
+        String broken = Checks.text(n.d.limits, "a namespace", e.namespace());
+        if (broken == null && (e.blocks().isEmpty() || e.blocks().size() > most)) {
+            broken = "a probe names 1 to " + most + " blocks";
+        }
+        if (broken == null && e.probe().length() > n.d.limits.textLength()) {
+            broken = "the id of a probe has at most " + n.d.limits.textLength() + " characters";
+        }
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+        } else {
+            new Probe(n, e).decide();
+        }
+    }
+
+    static PromotionPolicy policy(NodeDraft n) {
+        return Policies.fetch(n.d.policy()).promotion();
+    }
+
+    /** The promotion of a block as far as it counts in this life of the node; null when there is none. */
+    static @Nullable PromotionRow find(NodeDraft n, Bytes namespace, Bytes key) {
+        PromotionRow row = n.d.tables.get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate, namespace, key));
+        return row != null && n.isOfThisLife(row.incarnation()) ? row : null;
+    }
+
+    /** The copy on the disk that a promotion may read; null when there is none. */
+    static @Nullable PlacementRow source(NodeDraft n, Bytes namespace, Bytes key) {
+        PlacementRow disk = n.copy(namespace, Tier.DISK, key);
+        return disk != null && Copies.isServed(disk.state()) ? disk : null;
+    }
+
+    /** Blocks of a group that may come to the host before it, or the group's part of it, is high or full; 0 while relief is under way there. */
+    static long room(NodeDraft n, String group) {
+        long room = 0;
+        for (Level level : Level.of(n.d.policy())) {
+            Level.Use use = level.tier() == Tier.HOST ? level.use(n) : null;
+            if (use != null && level.group().isEmpty()) {
+                room = level.room(use);
+            } else if (use != null && level.group().equals(group)) {
+                room = Math.min(room, level.room(use));
+            }
+        }
+        return room;
+    }
+
+    /** Issues one promotion of blocks of one namespace, shallow to deep, all of which the disk serves. */
+    static void issue(NodeDraft n, String namespace, List<PagedBlock> blocks) {
+        Operations.Issued issued = Operations.issue(n, OperationKind.PROMOTE, Tier.DISK,
+                new Operations.Purpose(null, 0, namespace, Bytes.EMPTY), Operations.blocks(blocks));
+        String lease = n.d.nextId(n.aggregate);
+        long leaseMs = n.d.policy().leaseMs();
+        n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), "", 0, n.d.in(leaseMs)));
+        n.d.command(new PromoteBlocks(n.envelope(), issued.header(), issued.operation(), lease, leaseMs, namespace, List.copyOf(blocks)));
+    }
+
+    /** The copy on the disk as a command names it. */
+    static PagedBlock paged(Bytes key, PlacementRow disk) {
+        return new PagedBlock(new Block(disk.index(), key, disk.parent()), -1, disk.generation(), disk.crc32c());
+    }
+
+    // --- what waits
+
+    /** Goes on with what waits, as far as policy and room allow. */
+    static void goOn(NodeDraft n) {
+        PromotionsRow row = PromotionCounts.orNothing(n.row().promotions());
+        if (row.queuedBlocks() == 0 || !n.row().alive()) {
+            return;
+        }
+        PromotionPolicy policy = policy(n);
+        if (!policy.enabled() || Drains.isDraining(n)) {
+            giveUp(n, "", 0);
+        } else if (row.operations() < policy.operations()) {
+            if (room(n, "") == 0) {
+                giveUp(n, "", policy.cooldownMs());
+            } else {
+                new Turn(n, policy, policy.operations() - row.operations()).decide();
+            }
+        }
+        n.d.evolve();
+    }
+
+    /** What waits is given up, and nothing begins for so long. */
+    private static void giveUp(NodeDraft n, String operation, long pauseMs) {
+        n.fact(new PromotionsPaused(n.envelope(), operation, n.d.in(pauseMs), PromotionCounts.orNothing(n.row().promotions()).queuedBlocks()));
+    }
+
+    // --- ends
+
+    /** An operation has ended: what it did not bring has its outcome now, and what somebody waited for. */
+    static void ended(NodeDraft n, OperationRow row, Completion c, List<PagedBlock> arrived) {
+        Bytes namespace = Namespaces.digest(row.namespace());
+        Set<Bytes> came = new LinkedHashSet<>();
+        arrived.forEach(block -> came.add(block.block().key()));
+        Map<Bytes, OperationReason> reasons = new LinkedHashMap<>();
+        c.results().forEach(result -> reasons.put(result.block().key(), result.reason()));
+        Map<OperationReason, List<Block>> failed = new EnumMap<>(OperationReason.class);
+        Set<Bytes> open = new LinkedHashSet<>();
+        for (Block block : row.blocks()) {
+            PromotionRow promotion = find(n, namespace, block.key());
+            boolean isOpen = promotion != null && c.operation().equals(promotion.operation()) && !promotion.raced();
+            if (isOpen && came.contains(block.key())) {
+                open.add(block.key());
+            } else if (isOpen) {
+                OperationReason why = reasons.getOrDefault(block.key(), c.reason());
+                failed.computeIfAbsent(why, r -> new ArrayList<>()).add(block);
+            }
+        }
+        failed.forEach((why, blocks) -> settle(n, row.namespace(), PromotionOutcome.FAILED, why, blocks));
+        List<Block> waited = new ArrayList<>();
+        for (int i : c.awaited()) {
+            BlockResult result = i >= 0 && i < c.results().size() ? c.results().get(i) : null;
+            if (result != null && open.remove(result.block().key())) {
+                waited.add(result.block());
+            }
+        }
+        settle(n, row.namespace(), PromotionOutcome.PROMOTED_HIT_WAITED, waited);
+        if (c.reason() == OperationReason.NO_ROOM) {
+            giveUp(n, c.operation(), policy(n).cooldownMs());
+        }
+    }
+
+    /** The life of the node has ended before the operation. */
+    static void fenced(NodeDraft n, OperationRow row) {
+        if (row.kind() == OperationKind.PROMOTE) {
+            settle(n, row.namespace(), PromotionOutcome.FAILED, OperationReason.NODE_LOST, row.blocks());
+        }
+    }
+
+    static void settle(NodeDraft n, String namespace, PromotionOutcome outcome, List<Block> blocks) {
+        settle(n, namespace, outcome, OperationReason.COMPLETED, blocks);
+    }
+
+    static void settle(NodeDraft n, String namespace, PromotionOutcome outcome, OperationReason reason, List<Block> blocks) {
+        if (!blocks.isEmpty()) {
+            n.fact(new PromotionSettled(n.envelope(), namespace, outcome, reason, List.copyOf(blocks)));
+        }
+    }
+
+    // --- uses
+
+    /** A request has come: what it walks over on the host is used, and what was on its way there and is not waited for came too late. */
+    static void asked(NodeDraft n, String namespace, Match match, boolean fetching) {
+        settle(n, namespace, PromotionOutcome.PROMOTED_HIT, match.promoted());
+        List<Block> raced = new ArrayList<>(match.promoting());
+        if (fetching) {
+            raced.removeAll(match.fetch());
+        }
+        settle(n, namespace, PromotionOutcome.MISSED_RACE, raced);
+    }
+
+    /** Whether a promotion brings the block right now, and nobody came too late for it. */
+    static boolean isOnItsWay(NodeDraft n, Bytes namespace, Bytes key) {
+        PromotionsRow row = n.row().promotions();
+        PromotionRow promotion = row == null || row.operations() == 0 ? null : find(n, namespace, key);
+        return promotion != null && promotion.operation() != null && !promotion.raced();
+    }
+
+    /** Blocks were read from the host without a request. */
+    static void read(NodeDraft n, Completion c) {
+        Bytes namespace = Namespaces.digest(c.namespace());
+        List<Block> used = new ArrayList<>();
+        for (BlockResult result : c.results()) {
+            PlacementRow host = Completion.isDone(result) ? n.copy(namespace, Tier.HOST, result.block().key()) : null;
+            if (host != null && host.promoted()) {
+                used.add(new Block(host.index(), result.block().key(), host.parent()));
+            }
+        }
+        settle(n, c.namespace(), PromotionOutcome.PROMOTED_HIT, used.stream().distinct().toList());
+    }
+
+    /** Copies have gone: from the host, perhaps promoted ones before anybody used them; from the disk, perhaps what was to be promoted. */
+    static void gone(NodeDraft n, Tier tier, String namespace, List<Removals.Gone> gone) {
+        if (tier == Tier.HOST) {
+            List<Block> unused = new ArrayList<>();
+            gone.stream().filter(one -> one.copy().promoted()).forEach(one -> unused.add(one.block()));
+            settle(n, namespace, PromotionOutcome.PROMOTED_EVICTED_BEFORE_USE, unused);
+        } else if (tier == Tier.DISK && n.row().promotions() != null) {
+            lost(n, namespace, gone);
+        }
+    }
+
+    private static void lost(NodeDraft n, String namespace, List<Removals.Gone> gone) {
+        Bytes digest = Namespaces.digest(namespace);
+        List<Block> waited = new ArrayList<>();
+        Set<String> operations = new LinkedHashSet<>();
+        for (Removals.Gone one : gone) {
+            PromotionRow row = find(n, digest, one.block().key());
+            if (row != null && row.queued() > 0) {
+                waited.add(row.block());
+            } else if (row != null && row.operation() != null) {
+                operations.add(row.operation());
+            }
+        }
+        settle(n, namespace, PromotionOutcome.FAILED, OperationReason.NOT_FOUND, waited);
+        for (String operation : operations) {
+            n.d.command(new CancelOperation(n.envelope(), n.nextHeader(), operation, OperationKind.PROMOTE));
+        }
+    }
+
+    /** The next ones that wait begin. Confined to one decision. */
+    private static final class Turn {
+        private final NodeDraft n;
+        private final PromotionPolicy policy;
+        private int slots;
+        private final Map<String, Long> rooms = new LinkedHashMap<>();
+        private final List<PagedBlock> batch = new ArrayList<>();
+        private Bytes batchOf = Bytes.EMPTY;
+        private long left;
+
+        Turn(NodeDraft n, PromotionPolicy policy, int slots) {
+            this.n = n;
+            this.policy = policy;
+            this.slots = slots;
+            this.left = room(n, "");
+        }
+
+        void decide() {
+            int most = (int) Math.min(n.d.limits.blocksPerDecision(), (long) slots * policy.operationBlocks());
+            for (RowKey.Order place : PromotionBook.waiting(n.d.tables, n.aggregate, n.row().incarnation(), most)) {
+                if (!batch.isEmpty() && (batch.size() == policy.operationBlocks() || !batchOf.equals(place.namespace()))) {
+                    begin();
+                }
+                if (slots == 0 || left == 0) {
+                    break;
+                }
+                take(place);
+            }
+            if (!batch.isEmpty()) {
+                begin();
+            }
+        }
+
+        private void take(RowKey.Order place) {
+            String namespace = n.d.namespace(n.aggregate, place.namespace());
+            PlacementRow disk = source(n, place.namespace(), place.block());
+            String group = Groups.of(n.d.policy(), namespace);
+            long room = rooms.computeIfAbsent(group, g -> room(n, g));
+            PromotionRow row = find(n, place.namespace(), place.block());
+            if (row == null) {
+                throw new IllegalHistory("What waits has no row: " + place);
+            }
+            if (disk == null) {
+                settle(n, namespace, PromotionOutcome.FAILED, OperationReason.NOT_FOUND, List.of(row.block()));
+            } else if (n.copy(place.namespace(), Tier.HOST, place.block()) != null) {
+                settle(n, namespace, PromotionOutcome.FAILED, OperationReason.ALREADY_THERE, List.of(row.block()));
+            } else if (room == 0) {
+                settle(n, namespace, PromotionOutcome.FAILED, OperationReason.QUOTA_EXCEEDED, List.of(row.block()));
+            } else {
+                rooms.put(group, room - 1);
+                left--;
+                batchOf = place.namespace();
+                batch.add(paged(place.block(), disk));
+            }
+        }
+
+        private void begin() {
+            issue(n, n.d.namespace(n.aggregate, batchOf), batch);
+            batch.clear();
+            slots--;
+        }
     }
 }

@@ -58,6 +58,7 @@ final class Removals {
             lost += one.copy().stored() || isElsewhere(n, tier, digest, one.block()) ? 0 : 1;
         }
         n.fact(new BlocksRemoved(n.envelope(), tier, namespace, reason, blocks, lost));
+        Promotions.gone(n, tier, namespace, gone);
     }
 
     /** Whether another tier of the node has the block. */

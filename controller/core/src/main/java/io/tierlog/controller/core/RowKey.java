@@ -126,6 +126,9 @@ public sealed interface RowKey<K> {
         /** For the answers of a migration's nodes. */
         static final int ANSWER = 6;
 
+        /** For a promotion of a block. */
+        static final int PROMOTION = 7;
+
         static Timer read(String aggregate, KeyReader in) {
             return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());
         }
@@ -195,7 +198,7 @@ public sealed interface RowKey<K> {
         }
     }
 
-    /** Key of a mark: the block. */
+    /** Key of a mark or of a promotion: the block. */
     record Mark(String aggregate, Bytes namespace, Bytes block) implements RowKey<Mark> {
         static Mark read(String aggregate, KeyReader in) {
             return new Mark(aggregate, in.bytes(Namespaces.DIGEST_BYTES), in.rest());

@@ -11,6 +11,7 @@ import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PolicyRow;
+import io.tierlog.schemas.state.PromotionRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SealedRow;
 import io.tierlog.schemas.state.TaskRow;
@@ -67,9 +68,17 @@ public final class Rows {
     public static final Table<RowKey.Aggregate, MigrationRow> MIGRATIONS =
             new Table<>(15, true, "migrations", RowKey.Aggregate::read, MigrationRow.TYPE);
 
+    /** Promotions of single blocks, the ended ones for a while. */
+    public static final Table<RowKey.Mark, PromotionRow> PROMOTIONS =
+            new Table<>(16, true, "promotions", RowKey.Mark::read, PromotionRow.TYPE);
+
+    /** Promotions that wait for their turn, the next one first: by the offset of the probe, then the shallower block. */
+    public static final Table<RowKey.Order, EntryRow> QUEUE = new Table<>(17, false, "queue", RowKey.Order::read, EntryRow.TYPE);
+
     /** All of them, by number. */
     public static final List<Table<?, ?>> ALL = List.of(
-            CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER, MARKS, TASKS, MIGRATIONS);
+            CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER, MARKS, TASKS, MIGRATIONS,
+            PROMOTIONS, QUEUE);
 
     /** The row of an index. */
     static final EntryRow ENTRY = new EntryRow(true);

@@ -65,6 +65,7 @@ final class Submissions {
                 && !Drains.isDraining(n);
         touch(n, e, Tier.HOST, match.deepest());
         touch(n, e, Tier.DISK, match.usedOnDisk(fetching));
+        Promotions.asked(n, e.namespace(), match, fetching);
         if (!e.reuseEligible()) {
             prefill(n, e, RequestReason.NOT_REUSE_ELIGIBLE);
         } else if (e.answered()) {

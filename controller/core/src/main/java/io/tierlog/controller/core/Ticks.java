@@ -55,6 +55,7 @@ final class Ticks {
             budget -= Relief.decide(n, budget);
             budget -= Routes.decide(n, budget, true);
             budget -= Drains.decide(n, budget);
+            Promotions.goOn(n);
         }
     }
 

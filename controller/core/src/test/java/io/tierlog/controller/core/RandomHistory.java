@@ -7,6 +7,7 @@ import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationMethod;
@@ -17,6 +18,7 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
@@ -29,6 +31,7 @@ import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.PromoteBlocks;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
@@ -50,6 +53,9 @@ import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
@@ -142,7 +148,43 @@ final class RandomHistory {
         double diskHigh = (6 + random.nextInt(5)) / 10.0;
         return new Policy(random.nextInt(3), write, high, high - random.nextInt(4) / 10.0, diskHigh, diskHigh - random.nextInt(4) / 10.0,
                 random.nextInt(6) != 0, 1 + random.nextInt(8), 3_000, 4_000, random.nextInt(4) == 0 ? 9 : 0, random.nextInt(4) != 0,
-                plain || random.nextInt(3) == 0 ? null : groups(), null);
+                plain || random.nextInt(3) == 0 ? null : groups(), plain || random.nextInt(4) == 0 ? null : fetch());
+    }
+
+    /** Few promotions at once, of few blocks, and short memories. */
+    private FetchPolicy fetch() {
+        return new FetchPolicy(
+                new PromotionPolicy(random.nextInt(8) > 0, 1 + random.nextInt(2), 1 + random.nextInt(3), random.nextInt(6), random.nextInt(6_000),
+                        random.nextInt(3_000)),
+                Policies.fetch(World.POLICY).peers());
+    }
+
+    /** Somebody expects blocks to be asked for, mostly such as the disk has. */
+    private void probe(Agent agent) {
+        List<Block> wanted = new ArrayList<>();
+        onDisk(agent).stream().map(PagedBlock::block).filter(b -> random.nextInt(3) > 0).forEach(wanted::add);
+        if (random.nextInt(4) == 0 || wanted.isEmpty()) {
+            wanted.addAll(Operations.blocks(paged(path())));
+        }
+        send(new PromotionRequested(new Envelope(agent.aggregate(), "directory/d", 0, 0, 0, 0, null, null, null), "p" + page, Agent.NAMESPACE, wanted));
+    }
+
+    /** All of it arrives, some, or nothing; now and then somebody has waited. */
+    private Event promoted(Agent agent, PromoteBlocks c, int mood) {
+        List<Block> blocks = Operations.blocks(c.blocks());
+        return switch (mood) {
+            case 0 -> new PromoteFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
+                    Agent.failed(blocks, OperationReason.IO));
+            case 1 -> refused(agent, c.header(), c.operation(), OperationReason.NO_ROOM);
+            case 2 -> refused(agent, c.header(), c.operation(),
+                    random.nextBoolean() ? OperationReason.QUEUE_FULL : OperationReason.COMMAND_CONFLICT);
+            default -> {
+                List<BlockResult> results = some(blocks).stream().map(r -> new BlockResult(r.block(), r.status(), r.reason(), r.page(),
+                        r.generation(), r.crc32c(), r.status() == BlockStatus.ARRIVED ? Tier.DISK : Tier.UNKNOWN)).toList();
+                List<Integer> awaited = mood == 3 ? List.of(0) : List.of();
+                yield new PromoteDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, results, awaited, 0, 0);
+            }
+        };
     }
 
     /** One group that has everything, with routes that copy and mark, more or less of a quota, and few places for copies. */
@@ -239,7 +281,7 @@ final class RandomHistory {
         if (!plain && random.nextInt(3) == 0) {
             relay();
         }
-        switch (random.nextInt(plain ? 24 : 27)) {
+        switch (random.nextInt(plain ? 24 : 30)) {
             case 0, 1, 2, 3 -> submit(agent);
             case 4, 5, 15 -> send(agent.sealed(request(agent), 1, paged(path())));
             case 6 -> send(agent.prefilled(request(agent), 1 + random.nextInt(2)));
@@ -252,6 +294,7 @@ final class RandomHistory {
             case 14 -> send(agent.heartbeat());
             case 16 -> rare(agent);
             case 24, 25, 26 -> operate(agent);
+            case 27, 28, 29 -> probe(agents.getFirst().disk > 0 ? agents.getFirst() : agent);
             default -> answer();
         }
     }
@@ -448,6 +491,7 @@ final class RandomHistory {
             case BackUpBlocks c -> backedUp(agent, c, mood);
             case DropBlocks c -> dropped(agent, c, mood);
             case CopyBlocks c -> copied(agent, c, mood);
+            case PromoteBlocks c -> promoted(agent, c, mood);
             // Most of the time the operation's own end is on its way.
             case CancelOperation c -> mood == 0 && c.kind() != OperationKind.DROP
                     ? new OperationCancelled(agent.envelope(), c.operation(), OperationReason.NEVER_STARTED, "", List.of())

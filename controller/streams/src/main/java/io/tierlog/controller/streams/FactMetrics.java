@@ -8,6 +8,8 @@ import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PromotionOutcome;
+import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
@@ -94,6 +96,9 @@ final class FactMetrics {
     private final Counter refused;
     private final Counter skipped;
     private final Counter moved;
+    private final Counter promotions;
+    private final Counter promotionReplies;
+    private final Counter promotionsGivenUp;
     private final Gauge tierBlocks;
     private final Gauge tierCapacity;
     private final Gauge tierPins;
@@ -117,6 +122,9 @@ final class FactMetrics {
         refused = counter("tierlog_inputs_refused_total", "Inputs that were understood and changed nothing, by reason", "reason");
         skipped = counter("tierlog_inputs_skipped_total", "Records that were no input, by reason", "reason");
         moved = counter("tierlog_moved_bytes_total", "Bytes moved by operations that ended, by kind", "kind");
+        promotions = counter("tierlog_promotions_total", "Blocks promoted from disk to host, by what became of them", "outcome");
+        promotionReplies = counter("tierlog_promotion_replies_total", "Blocks that probes named, by what they were told", "reply");
+        promotionsGivenUp = counter("tierlog_promotions_given_up_total", "Blocks that waited for a promotion and were given up");
         tierBlocks = gauge("tierlog_tier_blocks", "Pages of a tier as the agent reported them, by state", "node", "tier", "state");
         tierCapacity = gauge("tierlog_tier_capacity_blocks", "Pages of a tier", "node", "tier");
         tierPins = gauge("tierlog_tier_pins", "Named pins on pages of a tier", "node", "tier");
@@ -158,7 +166,11 @@ final class FactMetrics {
             case MarkCleared fact -> migrations.marks("cleared", fact.keys().size());
             case QuotaExceeded fact -> migrations.quotaExceeded(fact);
             case ConfigWarning fact -> migrations.warned(fact);
-            case PromotionAnswered _, PromotionsPaused _, PromotionSettled _, PeerReadGranted _, PeerReadRefused _, PeerReadClosed _ -> {}
+            case PromotionAnswered fact ->
+                fact.answers().forEach(answer -> promotionReplies.labelValues(answer.reply().name()).inc(answer.blocks().size()));
+            case PromotionsPaused fact -> promotionsGivenUp.inc(fact.givenUpBlocks());
+            case PromotionSettled fact -> promotions.labelValues(fact.outcome().name()).inc(fact.blocks().size());
+            case PeerReadGranted _, PeerReadRefused _, PeerReadClosed _ -> {}
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
                     MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
@@ -231,6 +243,8 @@ final class FactMetrics {
         labels(skipped, SkipReason.values());
         labels(placed, Tier.values());
         labels(moved, OperationKind.values());
+        labels(promotions, PromotionOutcome.values());
+        labels(promotionReplies, PromotionReply.values());
         for (OperationKind kind : OperationKind.values()) {
             for (OperationState state : OperationState.values()) {
                 operations.initLabelValues(kind.name(), state.name());

@@ -10,6 +10,8 @@ public enum AgentCounter {
     OFFERED_BLOCKS,
     LOADED_BLOCKS,
     FETCHED_BLOCKS,
+    /** Blocks that came from the disk ahead of requests. */
+    PROMOTED_BLOCKS,
     SAVED_BLOCKS,
     BACKED_UP_BLOCKS,
     EVICTED_BLOCKS,

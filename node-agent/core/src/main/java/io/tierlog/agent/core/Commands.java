@@ -35,6 +35,7 @@ final class Commands {
     private final Operations operations;
     private final Requests requests;
     private final Prefetches prefetches;
+    private final Promotes promotes;
     private final WriteBacks writeBacks;
     private final BackUps backUps;
     private final Copies copies;
@@ -46,6 +47,7 @@ final class Commands {
         this.operations = operations;
         this.requests = requests;
         this.prefetches = starters.prefetches();
+        this.promotes = starters.promotes();
         this.writeBacks = starters.writeBacks();
         this.backUps = starters.backUps();
         this.copies = starters.copies();
@@ -54,7 +56,8 @@ final class Commands {
     }
 
     /** Those who begin operations, or wait for them. */
-    record Starters(Prefetches prefetches, WriteBacks writeBacks, BackUps backUps, Copies copies, Drops drops, Saves saves) {}
+    record Starters(
+            Prefetches prefetches, Promotes promotes, WriteBacks writeBacks, BackUps backUps, Copies copies, Drops drops, Saves saves) {}
 
     /** True when the command is for this life of this node. */
     boolean isForUs(Command command) {
@@ -128,8 +131,7 @@ final class Commands {
             case RefuseSave refusal -> saves.refused(refusal);
             case ReleasePins release -> backUps.releaseEarlier(release.pin());
             case CancelOperation cancel -> cancel(cancel);
-            case PromoteBlocks promote ->
-                desk.refuse(promote.header(), promote.operation(), OperationReason.UNSUPPORTED, "this agent promotes nothing");
+            case PromoteBlocks promote -> promotes.run(promote);
             case GrantPeerRead grant -> desk.refuse(grant.header(), null, OperationReason.UNSUPPORTED, "this agent lends nothing");
             case RefusePeerRead refusal -> desk.refuse(refusal.header(), null, OperationReason.UNSUPPORTED, "this agent lends nothing");
             case FenceAgent fence -> throw new IllegalStateException("Not numbered: " + fence);

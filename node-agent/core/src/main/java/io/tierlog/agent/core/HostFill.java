@@ -30,6 +30,15 @@ final class HostFill {
      * @return the pages reserved, or empty, with nothing changed, when there is no room for all
      */
     Optional<List<PagedBlock>> reserve(String operation, String cause, String namespace, List<Item> items) {
+        return reserve(operation, cause, namespace, items, true);
+    }
+
+    /** The same, of free pages only: nothing is evicted. */
+    Optional<List<PagedBlock>> reserveFree(String operation, String cause, String namespace, List<Item> items) {
+        return reserve(operation, cause, namespace, items, false);
+    }
+
+    private Optional<List<PagedBlock>> reserve(String operation, String cause, String namespace, List<Item> items, boolean evicting) {
         List<Item> pending = items.stream().filter(item -> item.state() == Item.State.PENDING).toList();
         int missing = 0;
         for (Item item : pending) {
@@ -40,7 +49,8 @@ final class HostFill {
                 missing++;
             }
         }
-        Optional<List<Evicted>> evicted = desk.pages.makeRoom(missing);
+        boolean takes = evicting || missing <= desk.pages.count(PageState.FREE);
+        Optional<List<Evicted>> evicted = takes ? desk.pages.makeRoom(missing) : Optional.empty();
         if (evicted.isEmpty()) {
             desk.pages.unpinAll(operation);
             return Optional.empty();
@@ -85,6 +95,11 @@ final class HostFill {
         desk.pages.markHeldOnDisk(page, desk.disk.serving(page.namespace(), page.block().key()).isPresent());
         desk.pages.pin(pin, page);
         operations.pageSettled(page, true, OperationReason.COMPLETED);
+    }
+
+    /** Whether somebody waits for the block that comes to this page. */
+    boolean isAwaited(Item item) {
+        return operations.isJoined(item.requirePage());
     }
 
     /** The page goes back; what is in it was never found. */

@@ -41,6 +41,7 @@ final class Operations {
             OperationKind.LOAD_BACK,
             OperationKind.PREFETCH,
             OperationKind.WRITE_BACK,
+            OperationKind.PROMOTE,
             OperationKind.COPY,
             OperationKind.DROP,
             OperationKind.BACK_UP);
@@ -94,6 +95,11 @@ final class Operations {
     /** True while a unit moves bytes from or to device pages. */
     boolean deviceBusy() {
         return !doubtful.isEmpty() || units.values().stream().anyMatch(unit -> unit.stream == Stream.DEVICE);
+    }
+
+    /** True when another operation waits for that page. */
+    boolean isJoined(Page page) {
+        return joins.containsKey(page);
     }
 
     /** True when another operation waits for one of these pages. */
@@ -257,7 +263,9 @@ final class Operations {
             case BACK_UP -> limits.backUps();
             case COPY -> desk.limits.disk().copies();
             case DROP -> desk.limits.disk().drops();
-            case UNKNOWN, PROMOTE -> 0;
+            // Nobody has asked for what is promoted: while requests wait for fetches, it gets by with one unit.
+            case PROMOTE -> next(OperationKind.PREFETCH) == null ? limits.fetches() : 1;
+            case UNKNOWN -> 0;
         };
     }
 

@@ -3,7 +3,6 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.disk.DiskCopy;
-import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationKind;
@@ -19,20 +18,14 @@ import java.util.List;
  * arrived as a contiguous run from the first block on serves at the end, leased to the request if it still waits; the rest goes back. What
  * lands after a cancel goes back too.
  */
-final class Prefetch extends Session {
-    private final HostFill fill;
+final class Prefetch extends Fetch {
     private final Requests requests;
     private final LiveAttempt attempt;
-    private final String lease;
-    private final long leaseMs;
 
     Prefetch(Desk desk, HostFill fill, Requests requests, LiveAttempt attempt, PrefetchBlocks command, List<Item> items) {
-        super(desk, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
-        this.fill = fill;
+        super(desk, fill, new Order(command.operation(), command.header().command(), command.namespace(), command.lease(), command.leaseMs()), items);
         this.requests = requests;
         this.attempt = attempt;
-        this.lease = command.lease();
-        this.leaseMs = command.leaseMs();
     }
 
     @Override
@@ -49,21 +42,17 @@ final class Prefetch extends Session {
     void send(long unit, List<Item> batch) {
         fill.begin(batch);
         if (stream(batch.getFirst()) == Stream.DISK) {
-            desk.ports.disk().read(unit, namespace, batch.stream().map(Prefetch::read).toList());
+            readDisk(unit, batch);
         } else {
             desk.ports.store().read(
                     unit, namespace, batch.stream().map(item -> new PageObject(item.block.key(), item.requirePage().number(), 0)).toList());
         }
     }
 
-    private static PageRead read(Item item) {
-        return new PageRead(item.block.key(), item.requireCopy().generation(), item.requirePage().number());
-    }
-
     @Override
     void arrived(Item item, UnitResult result) {
         DiskCopy copy = item.copy();
-        if (copy != null && (result.crc32c() != copy.crc32c() || result.generation() != copy.generation())) {
+        if (copy != null && !isKnown(copy, result)) {
             failed(item, OperationReason.CHECKSUM); // not the copy that the log knows
             return;
         }
@@ -87,31 +76,10 @@ final class Prefetch extends Session {
 
     /** The disk does not give the block: it is read from the store. A copy that is not what it should be leaves the disk. */
     private void fallBack(Item item, DiskCopy copy, OperationReason why) {
-        boolean wrong = switch (why) {
-            case CHECKSUM, NOT_FOUND, STALE_GENERATION, UNSUPPORTED -> true;
-            default -> false; // the disk may do better another time
-        };
-        if (wrong) {
-            desk.disk.condemn(copy);
-        }
+        condemnIfWrong(copy, why);
         desk.counters.increment(AgentCounter.DISK_READS_FALLEN_BACK);
         item.on((DiskCopy) null);
         again(item);
-    }
-
-    @Override
-    void unknown(Item item, Quarantine.Case held) {
-        fill.quarantine(item, held, OperationReason.IO);
-    }
-
-    @Override
-    void joinEnded(Item item, boolean serves, OperationReason whyNot) {
-        fill.joinEnded(item, operation, serves, whyNot);
-    }
-
-    @Override
-    void cancelled(OperationReason why) {
-        useless(why);
     }
 
     @Override
@@ -131,12 +99,10 @@ final class Prefetch extends Session {
         }
         boolean leased = run > 0 && attempt.awaits(this);
         if (leased) {
-            items.subList(0, run).forEach(item -> desk.pages.pin(lease, item.requirePage()));
-            desk.pages.endPinsAt(lease, desk.nowMs() + leaseMs);
-            attempt.leased(lease);
+            keepLeased(items.subList(0, run));
+            attempt.leased(lease());
         }
-        desk.pages.unpinAll(operation);
-        desk.disk.index.unpinAll(operation);
+        letGo();
         tellEnd(run, leased);
         requests.fetchEnded(attempt, this, run == items.size());
     }
@@ -149,7 +115,7 @@ final class Prefetch extends Session {
         tellEnd(
                 results,
                 run > 0,
-                e -> new PrefetchDone(e, operation, leased ? lease : null, namespace, results, bytes, micros),
+                e -> new PrefetchDone(e, operation, leased ? lease() : null, namespace, results, bytes, micros),
                 e -> new PrefetchFailed(e, operation, why, namespace, results));
     }
 }

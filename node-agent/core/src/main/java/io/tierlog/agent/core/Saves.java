@@ -154,7 +154,7 @@ final class Saves {
     }
 
     private static boolean brings(Session session) {
-        return session.kind() == OperationKind.WRITE_BACK || session.kind() == OperationKind.PREFETCH;
+        return session.kind() == OperationKind.WRITE_BACK || session instanceof Fetch;
     }
 
     /** {@code last} when nothing else is to bring the block to the host; what was refused waits for no more than what is on its way. */

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For the core's one thread.
  */
-abstract sealed class Session permits Prefetch, WriteBack, BackUp, ToDevice, Copy, DiskDrop {
+abstract sealed class Session permits Fetch, WriteBack, BackUp, ToDevice, Copy, DiskDrop {
     enum State {
         WAITING_FOR_ROOM,
         RUNNING,

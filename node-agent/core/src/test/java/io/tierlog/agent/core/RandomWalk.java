@@ -23,6 +23,7 @@ import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.CopyOrigin;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.PromoteBlocks;
 import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.command.ReleaseRequest;
@@ -40,6 +41,8 @@ import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.SaveRequested;
@@ -306,6 +309,8 @@ final class RandomWalk {
             case WriteBackFailed e -> Optional.of(e.operation());
             case PrefetchDone e -> Optional.of(e.operation());
             case PrefetchFailed e -> Optional.of(e.operation());
+            case PromoteDone e -> Optional.of(e.operation());
+            case PromoteFailed e -> Optional.of(e.operation());
             case BackUpDone e -> Optional.of(e.operation());
             case BackUpFailed e -> Optional.of(e.operation());
             case CopyDone e -> Optional.of(e.operation());
@@ -457,6 +462,12 @@ final class RandomWalk {
         if (random.nextBoolean() && !onDisk.isEmpty()) {
             int from = random.nextInt(onDisk.size());
             List<PagedBlock> some = onDisk.subList(from, Math.min(onDisk.size(), from + 1 + random.nextInt(4)));
+            if (random.nextInt(3) == 0) {
+                String operation = world.operation();
+                send(new PromoteBlocks(world.envelope(), world.header(), operation, "lease-" + operation, 1 + random.nextInt(3_000), "m",
+                        List.copyOf(some.reversed())));
+                return;
+            }
             if (random.nextInt(2) == 0) {
                 send(new CopyBlocks(
                         world.envelope(), world.header(), world.operation(), Tier.DISK, Tier.STORE, "m", List.copyOf(some), null));

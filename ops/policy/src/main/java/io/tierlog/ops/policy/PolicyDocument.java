@@ -3,11 +3,14 @@ package io.tierlog.ops.policy;
 
 import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Policies;
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.MigrationRoute;
+import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import java.io.IOException;
 import java.io.InputStream;
@@ -95,7 +98,26 @@ public final class PolicyDocument {
         all.put("marks", map("timeout", Units.TIME.format(migration.markTimeoutMs()), "clear", Section.name(migration.markClearing())));
         all.put("throttle", map("migrations", migration.migrationsInFlight(), "bytes", Units.BYTES.format(migration.migrationBytesInFlight())));
         all.put("groups", migration.groups().stream().map(PolicyDocument::group).toList());
+        all.put("fetch", fetch(Policies.fetch(policy)));
         return all;
+    }
+
+    private static Map<String, Object> fetch(FetchPolicy fetch) {
+        PromotionPolicy promotion = fetch.promotion();
+        PeerPolicy peers = fetch.peers();
+        return map(
+                "promotion", map("enabled", promotion.enabled(), "operations", promotion.operations(),
+                        "operation_blocks", promotion.operationBlocks(), "queued_blocks", promotion.queuedBlocks(),
+                        "dedup", Units.TIME.format(promotion.dedupMs()), "cooldown", Units.TIME.format(promotion.cooldownMs())),
+                "peers", map("enabled", peers.enabled(), "reads", peers.reads(), "lent_blocks", peers.lentBlocks(),
+                        "grant", Units.TIME.format(peers.grantMs()),
+                        "host_block_micros", micros(peers.hostBlockMicros()), "disk_block_micros", micros(peers.diskBlockMicros()),
+                        "store_block_micros", micros(peers.storeBlockMicros()), "compute_block_micros", micros(peers.computeBlockMicros())));
+    }
+
+    /** No policy that can be used has more than an int holds. */
+    private static int micros(long value) {
+        return Math.clamp(value, Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
 
     private static Map<String, Object> group(GroupPolicy group) {

@@ -2,13 +2,16 @@
 package io.tierlog.ops.policy;
 
 import io.tierlog.controller.core.Policies;
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.MigrationRoute;
+import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
@@ -55,7 +58,8 @@ final class PolicyReader {
                 root.timeMs("lease", base.leaseMs()),
                 root.count("node_silent_ticks", base.nodeSilentTicks()),
                 root.flag("back_up", base.backUp()),
-                migration(root), null);
+                migration(root),
+                fetch(root));
         reclaim.end();
         root.end();
         return policy;
@@ -97,6 +101,41 @@ final class PolicyReader {
                 ? new MigrationPolicy(frame.markTimeoutMs(), frame.markClearing(), frame.migrationsInFlight(), frame.migrationBytesInFlight(),
                         root.has("groups") ? List.copyOf(groups) : before.groups())
                 : null;
+    }
+
+    private @Nullable FetchPolicy fetch(Section root) {
+        FetchPolicy before = Policies.fetch(base);
+        Section section = root.section("fetch");
+        FetchPolicy fetch = new FetchPolicy(
+                promotion(section.section("promotion"), before.promotion()), peers(section.section("peers"), before.peers()));
+        section.end();
+        return root.has("fetch") || base.fetch() != null ? fetch : null;
+    }
+
+    private static PromotionPolicy promotion(Section section, PromotionPolicy before) {
+        PromotionPolicy promotion = new PromotionPolicy(
+                section.flag("enabled", before.enabled()),
+                section.count("operations", before.operations()),
+                section.count("operation_blocks", before.operationBlocks()),
+                section.count("queued_blocks", before.queuedBlocks()),
+                section.timeMs("dedup", before.dedupMs()),
+                section.timeMs("cooldown", before.cooldownMs()));
+        section.end();
+        return promotion;
+    }
+
+    private static PeerPolicy peers(Section section, PeerPolicy before) {
+        PeerPolicy peers = new PeerPolicy(
+                section.flag("enabled", before.enabled()),
+                section.count("reads", before.reads()),
+                section.count("lent_blocks", before.lentBlocks()),
+                section.timeMs("grant", before.grantMs()),
+                section.count("host_block_micros", before.hostBlockMicros()),
+                section.count("disk_block_micros", before.diskBlockMicros()),
+                section.count("store_block_micros", before.storeBlockMicros()),
+                section.count("compute_block_micros", before.computeBlockMicros()));
+        section.end();
+        return peers;
     }
 
     private GroupPolicy group(Section section, MigrationPolicy frame) {

@@ -84,6 +84,11 @@ final class Section {
         return wrong(key, node, "a whole number", otherwise);
     }
 
+    /** The same where the policy keeps a long. */
+    long count(String key, long otherwise) {
+        return count(key, Math.clamp(otherwise, Integer.MIN_VALUE, Integer.MAX_VALUE));
+    }
+
     double share(String key, double otherwise) {
         return share(key, get(key), otherwise);
     }

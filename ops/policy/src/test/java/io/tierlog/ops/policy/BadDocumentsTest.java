@@ -20,7 +20,7 @@ class BadDocumentsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
-        "prefetch_treshold: 3 | line 1: prefetch_treshold: is unknown; known here are back_up, copy_to_disk, groups, lease,"
+        "prefetch_treshold: 3 | line 1: prefetch_treshold: is unknown; known here are back_up, copy_to_disk, fetch, groups, lease,"
                 + " marks, node_silent_ticks, operation_timeout, prefetch_threshold, reclaim, throttle, write_policy",
         "reclaim: {host: {hihg: 1}}                      | line 1: reclaim.host.hihg: is unknown; known here are high, low",
         "lease: 1s\\nlease: 2s                           | line 2: lease: is said twice, first in line 1",
@@ -51,6 +51,15 @@ class BadDocumentsTest {
         "marks: {timeout: 0s}                            | line 1: marks.timeout: must be from 1 to 31536000000, not 0",
         "marks: {timeout: -1s}                           | line 1: marks.timeout: must be a time such as 30s, with ms, s, m or h, not the text '-1s'",
         "marks: {clear: never}                           | line 1: marks.clear: must be on_write or on_expiry, not the text 'never'",
+        "fetch: {promotion: {operations: 0}}             | line 1: fetch.promotion.operations: must be from 1 to 1024, not 0",
+        "fetch: {promotion: {operation_blocks: 1001}}    | line 1: fetch.promotion.operation_blocks: must be from 1 to 1000, not 1001",
+        "fetch: {promotion: {queued_blocks: 16385}}      | line 1: fetch.promotion.queued_blocks: must be from 0 to 16384, not 16385",
+        "fetch: {promotion: {dedup: 25h}}                | line 1: fetch.promotion.dedup: must be from 0 to 86400000, not 90000000",
+        "fetch: {promotion: {cooldown: 25h}}             | line 1: fetch.promotion.cooldown: must be from 0 to 86400000, not 90000000",
+        "fetch: {peers: {reads: 0}}                      | line 1: fetch.peers.reads: must be from 1 to 1024, not 0",
+        "fetch: {peers: {lent_blocks: 0}}                | line 1: fetch.peers.lent_blocks: must be from 1 to 1048576, not 0",
+        "fetch: {peers: {grant: 0s}}                     | line 1: fetch.peers.grant: must be from 1 to 86400000, not 0",
+        "fetch: {peers: {host_block_micros: 0}}          | line 1: fetch.peers.host_block_micros: must be from 1 to 2147483647, not 0",
         "throttle: {migrations: 0}                       | line 1: throttle.migrations: must be 1 or more, not 0",
         "throttle: {bytes: 0}                            | line 1: throttle.bytes: must be from 1 to 9007199254740992, not 0",
         "throttle: {bytes: 4GB} | line 1: throttle.bytes: must be a size such as 64MiB, with B, KiB, MiB, GiB or TiB, or a whole"
@@ -121,7 +130,7 @@ class BadDocumentsTest {
     void allIsFoundAtOnceInTheOrderOfLines() {
         assertEquals(List.of(
                 "line 2: reclaim.host.high: must be a number, not true",
-                "line 3: leese: is unknown; known here are back_up, copy_to_disk, groups, lease, marks, node_silent_ticks, operation_timeout,"
+                "line 3: leese: is unknown; known here are back_up, copy_to_disk, fetch, groups, lease, marks, node_silent_ticks, operation_timeout,"
                         + " prefetch_threshold, reclaim, throttle, write_policy",
                 "line 5: groups[0].name: is missing",
                 "line 5: groups[0].quota: must be from 0 to 9007199254740992 bytes",

@@ -8,12 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Policies;
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.MigrationRoute;
+import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
@@ -50,6 +53,10 @@ class PolicyDocumentTest {
                   - {source: host, target: disk, threshold: 0.7, methods: [copy, mark], retention: keep_both, concurrency: 2, bytes_in_flight: 64MiB}
                   - {source: disk, target: store, threshold: 0.75, methods: [mark]}
               - {name: iron, namespaces: ["*"]}
+            fetch:
+              promotion: {enabled: false, operations: 5, operation_blocks: 33, queued_blocks: 1025, dedup: 31s, cooldown: 6s}
+              peers: {enabled: false, reads: 5, lent_blocks: 1025, grant: 11s, host_block_micros: 201, disk_block_micros: 601,
+                      store_block_micros: 1001, compute_block_micros: 5001}
             """;
 
     static final Policy FULL_POLICY = new Policy(3, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.7, 0.6, 0.5, 0.4, false, 255, 31_000, 61_000, 11, false,
@@ -58,7 +65,9 @@ class PolicyDocumentTest {
                             List.of(new GroupTier(Tier.HOST, 2L << 30, 0.9, 0.8), new GroupTier(Tier.DISK, 3L, 0.95, 0.85)),
                             List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.7, true, true, Retention.KEEP_BOTH, 2, 64L << 20),
                                     new MigrationRoute(Tier.DISK, Tier.STORE, 0.75, false, true, Retention.UNKNOWN, 9, 5L << 30))),
-                    new GroupPolicy("iron", List.of("*"), null, List.of(), List.of()))), null);
+                    new GroupPolicy("iron", List.of("*"), null, List.of(), List.of()))),
+            new FetchPolicy(new PromotionPolicy(false, 5, 33, 1_025, 31_000, 6_000),
+                    new PeerPolicy(false, 5, 1_025, 11_000, 201, 601, 1_001, 5_001)));
 
     static Policy valid(String text) {
         return valid(PolicyDocument.read(text.getBytes(StandardCharsets.UTF_8)));
@@ -77,6 +86,7 @@ class PolicyDocumentTest {
     void whatIsNotSaidIsAsTheCoreHasIt() {
         assertEquals(Policies.INITIAL, valid("{}"));
         assertEquals(Policies.migration(Policies.INITIAL), valid("groups: []").migration());
+        assertEquals(Policies.fetch(Policies.INITIAL), valid("fetch: {}").fetch());
         assertEquals(new MigrationPolicy(86_400_000, MarkClearing.ON_EXPIRY, 8, 4L << 30, List.of()), valid("marks: {clear: on_expiry}").migration());
     }
 
@@ -110,7 +120,7 @@ class PolicyDocumentTest {
                 leaves++;
             }
         }
-        assertEquals(42, leaves, PolicyDocument.write(full));
+        assertEquals(56, leaves, PolicyDocument.write(full));
     }
 
     @ParameterizedTest
@@ -119,7 +129,7 @@ class PolicyDocumentTest {
         GroupPolicy group = new GroupPolicy(name, List.of("*", "~", "a: b", "#x", "ü*\n", " ", "'\"", "true"), null, List.of(), List.of());
         Policy policy = valid("groups: []");
         Policy named = new Policy(2, WritePolicy.WRITE_BACK, 0.000_001, 0.000_001, 1, 1, true, 1, 1, 86_400_000, 0, true, new MigrationPolicy(
-                1, MarkClearing.ON_WRITE, 1, (1L << 53) - 1, List.of(group)), null);
+                1, MarkClearing.ON_WRITE, 1, (1L << 53) - 1, List.of(group)), Policies.fetch(policy));
         assertEquals(named, valid(PolicyDocument.write(named)));
         assertTrue(Objects.requireNonNull(policy.migration()).groups().isEmpty());
     }

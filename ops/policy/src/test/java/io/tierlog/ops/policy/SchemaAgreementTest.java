@@ -133,7 +133,7 @@ class SchemaAgreementTest {
     void theDefaultsOfTheSchemaAreThoseOfTheCore() throws Exception {
         JsonNode schema = JSON.readTree(PolicyDocument.schema());
         int defaults = defaults(schema, JSON.valueToTree(PolicyDocument.fields(Policies.INITIAL)));
-        assertEquals(13, defaults);
+        assertEquals(27, defaults);
         Policy policy = PolicyDocumentTest.valid("{}");
         assertEquals(Policies.INITIAL, policy);
     }

@@ -20,6 +20,8 @@ import io.tierlog.schemas.event.LoadBackFailed;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
@@ -49,6 +51,10 @@ record Ending(String operation, OperationKind kind, OperationState state, Tier f
             case PrefetchDone e ->
                 new Ending(e.operation(), OperationKind.PREFETCH, OperationState.DONE, Tier.UNKNOWN, Tier.HOST,
                         e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+            case PromoteDone e ->
+                new Ending(e.operation(), OperationKind.PROMOTE, OperationState.DONE, Tier.DISK, Tier.HOST,
+                        e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+            case PromoteFailed e -> failed(e.operation(), OperationKind.PROMOTE, Tier.DISK, Tier.HOST, e.namespace(), e.blocks());
             case BackUpDone e ->
                 new Ending(e.operation(), OperationKind.BACK_UP, OperationState.DONE, Tier.HOST, Tier.STORE,
                         e.namespace(), e.blocks(), e.movedBytes(), null);

@@ -43,11 +43,16 @@ final class Leases {
             node.findings.say(Invariant.I1, "lease " + f.lease() + " is asked for a second time, or its id is not of the event it answers");
         }
         Operations.Live operation = node.operations.find(f.operation());
-        if (operation == null || operation.kind() != OperationKind.PREFETCH) {
+        boolean promotes = operation != null && operation.kind() == OperationKind.PROMOTE;
+        if (!promotes && (operation == null || operation.kind() != OperationKind.PREFETCH)) {
             node.findings.say(Invariant.I1, "lease " + f.lease() + " waits for " + f.operation() + ", which is no fetch in progress");
         }
         Requests.Live owner = node.requests.find(f.request(), f.attempt());
-        if (owner == null) {
+        if (promotes) {
+            if (!f.request().isEmpty() || f.attempt() != 0) {
+                node.findings.say(Invariant.I5, "lease " + f.lease() + " is of a promotion, and names " + f.request());
+            }
+        } else if (owner == null) {
             node.findings.say(Invariant.I5, "lease " + f.lease() + " is for " + f.request() + ", which has ended or never began");
         } else {
             owner.lease = f.lease();

@@ -23,6 +23,7 @@ import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SweepAdvanced;
@@ -42,6 +43,7 @@ final class NodeFold {
     final Operations operations;
     final Copies copies = new Copies(this);
     final Migrations migrations = new Migrations(this);
+    final Promotions promotions = new Promotions(this);
     final Map<Tier, Long> capacities = new EnumMap<>(Tier.class);
     private long incarnation;
     private boolean alive;
@@ -96,19 +98,28 @@ final class NodeFold {
             case OperationIssued f -> {
                 operations.issued(f, cause, situation.policy());
                 migrations.issued(f);
+                promotions.issued(f);
             }
             case OperationOverdue f -> operations.overdue(f, situation.timeMs());
             case OperationEnded f -> {
                 operations.ended(f, cause);
                 migrations.ended(f);
+                promotions.ended(f);
             }
             case MigrationSubmitted f -> migrations.submitted(f);
             case MigrationCompleted f -> migrations.completed(f);
             case MigrationStopping f -> operations.commandRises(f.commandSequence(), false);
             case OrphanAdopted f -> operations.adopted(f, cause);
-            case BlocksPlaced f -> copies.placed(f, cause);
+            case BlocksPlaced f -> {
+                copies.placed(f, cause);
+                promotions.placed(f);
+            }
             case BlocksBackedUp f -> copies.backedUp(f, cause);
-            case BlocksRemoved f -> copies.removed(f, cause);
+            case BlocksRemoved f -> {
+                copies.removed(f, cause);
+                promotions.removed(f);
+            }
+            case PromotionSettled f -> promotions.settled(f);
             default -> {}
         }
     }
@@ -144,6 +155,7 @@ final class NodeFold {
         endedAt = findings.offset();
         agent = null;
         copies.clear();
+        promotions.clear();
     }
 
     /** What lives left behind has been settled: nothing of them may be open any more. */
@@ -166,6 +178,7 @@ final class NodeFold {
     void closeCause() {
         requests.closeCause();
         migrations.closeCause();
+        promotions.closeCause();
     }
 
     void atRest() {

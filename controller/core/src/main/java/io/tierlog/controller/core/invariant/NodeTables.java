@@ -59,6 +59,7 @@ final class NodeTables {
         node.tiers().forEach(this::counts);
         shares();
         new MigrationTables(tables, aggregate, node, say).check(inProgress);
+        new PromotionTables(tables, aggregate, node, say).check(inProgress);
         children();
         holds();
         copies.forEach(new RowTables(tables, aggregate, node, say)::copy);
@@ -247,7 +248,7 @@ final class NodeTables {
             }
         }
         leases.forEach((id, lease) -> {
-            if (!owned.containsKey(id)) {
+            if (!owned.containsKey(id) && !RowTables.isOfPromotion(lease)) {
                 say.that(Invariant.I5, "lease " + id + " goes on, and " + lease.request() + " does not have it");
             }
         });

@@ -91,6 +91,10 @@ final class RowTables {
         if (copied && !TableInvariants.isOrdered(key.tier())) {
             say.that(Invariant.I13, "only the host and the disk are copied from: " + key + " is " + row);
         }
+        boolean served = row.state() != CopyState.ABSENT && row.state() != CopyState.WRITING;
+        if (row.promoted() && (key.tier() != Tier.HOST || !served)) {
+            say.that(Invariant.I13, "only what serves on the host was promoted: " + key + " is " + row);
+        }
         if (row.state() == CopyState.ABSENT && row.children() == 0 && row.holds() == 0) {
             say.that(Invariant.I13, "nothing refers to " + key + ", which is not there");
         }
@@ -124,12 +128,22 @@ final class RowTables {
         }
     }
 
+    /** Whether a lease has no request: a promotion keeps what it has brought. */
+    static boolean isOfPromotion(LeaseRow row) {
+        return row.request().isEmpty() && row.attempt() == 0;
+    }
+
     void lease(RowKey.Text key, LeaseRow row) {
         if (row.incarnation() != node.incarnation() || !node.alive()) {
             return;
         }
         RequestRow owner = tables.get(Rows.REQUESTS, new RowKey.Text(aggregate, row.request()));
-        if (owner == null || owner.attempt() != row.attempt() || !key.id().equals(owner.lease())) {
+        if (isOfPromotion(row)) {
+            OperationRow operation = tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, row.operation()));
+            if (operation != null && operation.kind() != OperationKind.PROMOTE) {
+                say.that(Invariant.I5, "lease " + key.id() + " is nobody's, and its operation is no promotion: " + operation);
+            }
+        } else if (owner == null || owner.attempt() != row.attempt() || !key.id().equals(owner.lease())) {
             say.that(Invariant.I5, "lease " + key.id() + " goes on, and " + row.request() + " does not have it");
         }
         if (row.state() == LeaseState.HELD) {

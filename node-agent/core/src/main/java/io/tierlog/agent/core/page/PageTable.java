@@ -251,6 +251,13 @@ public final class PageTable {
         }
     }
 
+    /** Nobody has asked for what serves in this page: it is as cold as can be until somebody does. */
+    public void cool(Page page) {
+        withdraw(page);
+        page.touch = 0;
+        offerForEviction(page);
+    }
+
     // --- pins
 
     /** Pins a page that serves, or that others still pin, under {@code name}; once more under the same name is nothing. */

@@ -174,6 +174,8 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         }
         if (unit.touchesPagesFrom(hostPages)) {
             unit.operation = OperationKind.COPY; // nothing else goes through the agent's own pages
+        } else if (unit.reads.stream().anyMatch(read -> book.isPromoted(read.hostPage()))) {
+            unit.operation = OperationKind.PROMOTE;
         }
         touch(unit, 1);
         units.add(unit);

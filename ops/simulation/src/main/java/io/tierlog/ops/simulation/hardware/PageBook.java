@@ -8,11 +8,15 @@ import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +27,7 @@ final class PageBook {
     private final String node;
     private final @Nullable String[] holders;
     private final Map<String, List<PagedBlock>> taken = new LinkedHashMap<>();
+    private final Set<String> promotions = new LinkedHashSet<>();
 
     PageBook(String node, int pages) {
         this.node = node;
@@ -32,7 +37,10 @@ final class PageBook {
     /** The agent says something. */
     void said(Event event) {
         switch (event) {
-            case OperationStarted e when e.kind() == OperationKind.PREFETCH || e.kind() == OperationKind.WRITE_BACK -> take(e);
+            case OperationStarted e when e.kind() == OperationKind.PREFETCH || e.kind() == OperationKind.WRITE_BACK
+                    || e.kind() == OperationKind.PROMOTE -> take(e);
+            case PromoteDone e -> giveBack(e.operation());
+            case PromoteFailed e -> giveBack(e.operation());
             case PrefetchDone e -> giveBack(e.operation());
             case PrefetchFailed e -> giveBack(e.operation());
             case WriteBackDone e -> giveBack(e.operation());
@@ -53,13 +61,23 @@ final class PageBook {
             holders[block.page()] = e.operation();
         }
         taken.put(e.operation(), e.pages());
+        if (e.kind() == OperationKind.PROMOTE) {
+            promotions.add(e.operation());
+        }
     }
 
     private void giveBack(String operation) {
         List<PagedBlock> pages = taken.remove(operation);
+        promotions.remove(operation);
         if (pages != null) {
             pages.forEach(block -> holders[block.page()] = null);
         }
+    }
+
+    /** Whether a promotion has the page in its hands. */
+    boolean isPromoted(int page) {
+        String holder = holders[page];
+        return holder != null && promotions.contains(holder);
     }
 
     /** A unit is about to write to a page. */

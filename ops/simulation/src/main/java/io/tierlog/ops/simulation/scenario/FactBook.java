@@ -8,6 +8,7 @@ import io.tierlog.controller.core.Decided;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Decision;
@@ -18,7 +19,10 @@ import io.tierlog.schemas.decision.MarkExpired;
 import io.tierlog.schemas.decision.MigrationCompleted;
 import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationSubmitted;
+import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.PromotionSettled;
+import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
@@ -115,8 +119,18 @@ final class FactBook implements World.Watcher {
             case OperationIssued f -> {
                 if (f.kind() == OperationKind.DROP) {
                     add(counts, "DROPS_" + f.from(), f.blocks().size());
+                } else if (f.kind() == OperationKind.PROMOTE) {
+                    add(counts, "PROMOTIONS_STARTED", f.blocks().size());
                 }
             }
+            case OperationEnded f -> {
+                if (f.kind() == OperationKind.PROMOTE) {
+                    add(counts, "PROMOTIONS_DONE", f.doneBlocks());
+                }
+            }
+            case PromotionSettled f -> add(counts, f.outcome() == PromotionOutcome.FAILED ? "PROMOTION_FAILED_" + f.reason() : f.outcome().name(),
+                    f.blocks().size());
+            case PromotionsPaused f -> add(counts, "PROMOTIONS_GIVEN_UP", f.givenUpBlocks());
             case BlocksRemoved f -> add(counts, "REMOVED_" + f.reason(), f.blocks().size());
             default -> {}
         }

@@ -228,8 +228,8 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
 
         private static OperationKind kind(Fields f) {
             OperationKind kind = f.oneOf("kind", OperationKind.class, OperationKind.UNKNOWN);
-            if (kind == OperationKind.UNKNOWN || kind == OperationKind.PROMOTE) {
-                throw f.error("wants one of WRITE_BACK, LOAD_BACK, PREFETCH, BACK_UP, COPY or DROP in \"kind\"");
+            if (kind == OperationKind.UNKNOWN) {
+                throw f.error("wants one of WRITE_BACK, LOAD_BACK, PREFETCH, PROMOTE, BACK_UP, COPY or DROP in \"kind\"");
             }
             return kind;
         }
@@ -287,10 +287,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
         }
 
         private Step exist(Fields f) {
-            if (f.flag("prefetch_to_memory", false)) {
-                throw f.error("asks for a promotion, which this version does not have");
-            }
-            return new Step.Exist(f.line(), f.text("id"), node(f), blocks(f));
+            return new Step.Exist(f.line(), f.text("id"), node(f), blocks(f), f.flag("prefetch_to_memory", false));
         }
 
         private Step touch(Fields f) {

@@ -8,6 +8,7 @@ import io.tierlog.ops.simulation.engine.AgentLink;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.ops.simulation.world.DirectoryModel;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
@@ -43,6 +44,8 @@ final class ScenarioRun {
     private final FactBook facts = new FactBook();
     private final MigrationView migrations;
     private final Checks checks = new Checks();
+    private final ProbeBook probes = new ProbeBook();
+    private final DirectoryModel directory;
     private final View view;
     private final List<Step.Touch> touches = new ArrayList<>();
     private @Nullable Put putting;
@@ -58,12 +61,15 @@ final class ScenarioRun {
         this.labels = new Labels(file);
         this.operations = new OperationBook(labels);
         this.migrations = new MigrationView(world, labels);
-        this.view = new View(world, file.world(), operations, facts, migrations);
+        this.directory = new DirectoryModel(world);
+        this.view = new View(world, file.world(), operations, new View.Books(facts, migrations, probes));
         world.watch(operations);
         world.watch(facts);
         world.watch(migrations);
         world.watch(checks);
         world.watch(view);
+        world.watch(directory);
+        world.watch(probes);
         world.gate((node, unit) -> putting == null ? gates.standsStill(node, unit) : putting.standsStill(unit));
         world.commandGate((node, command) -> putting == null && gates.standsStill(node, command));
         world.commitEach(file.world().commitEach());
@@ -168,7 +174,7 @@ final class ScenarioRun {
             case Step.Abort s -> world.abort();
             case Step.Copies s -> copies(s);
             case Step.Read s -> told(s.line(), node(s.node()).engine().outside().read(s.id(), prompt(s.blocks()), s.waitMs()));
-            case Step.Exist s -> told(s.line(), node(s.node()).engine().outside().exist(s.id(), prompt(s.blocks())));
+            case Step.Exist s -> exist(s);
             case Step.Touch s -> touches.add(s);
             case Step.Deliver s -> world.duplicates(s.duplicates() || mode == Mode.DUPLICATES, s.late());
             case Step.SetPolicy s -> {
@@ -346,6 +352,16 @@ final class ScenarioRun {
             world.settle();
         }
         operations.hide(false);
+    }
+
+    private void exist(Step.Exist s) {
+        Prompt prompt = prompt(s.blocks());
+        if (!s.prefetch()) {
+            told(s.line(), node(s.node()).engine().outside().exist(s.id(), prompt));
+            return;
+        }
+        DirectoryModel.Answer answer = directory.exist(s.id(), prompt, indexes(s.blocks(), prompt));
+        view.outcome(s.id()).put("found", answer.found()).put("not_found", answer.notFound()).put("probes", answer.probes());
     }
 
     // --- operations

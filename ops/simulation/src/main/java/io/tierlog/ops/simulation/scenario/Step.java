@@ -82,8 +82,8 @@ sealed interface Step {
     /** The waiting read. */
     record Read(int line, String id, String node, Blocks blocks, long waitMs) implements Step {}
 
-    /** Where blocks are. */
-    record Exist(int line, String id, String node, Blocks blocks) implements Step {}
+    /** Where blocks are; the directory is asked where they shall come to memory, too. */
+    record Exist(int line, String id, String node, Blocks blocks, boolean prefetch) implements Step {}
 
     /** A recency. */
     record Touch(int line, String node, Tier tier, Blocks blocks, long atMs) implements Step {}

@@ -28,10 +28,12 @@ import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PolicyRow;
+import io.tierlog.schemas.state.PromotionsRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -43,16 +45,21 @@ final class View implements World.Watcher {
     private final OperationBook operations;
     private final FactBook facts;
     private final MigrationView migrations;
+    private final ProbeBook probes;
     private final Map<String, SimNode> homes = new LinkedHashMap<>();
     private final Map<String, ObjectNode> outcomes = new LinkedHashMap<>();
     private boolean policyAsked;
 
-    View(World world, WorldSpec spec, OperationBook operations, FactBook facts, MigrationView migrations) {
+    /** What is written down beside operations. */
+    record Books(FactBook facts, MigrationView migrations, ProbeBook probes) {}
+
+    View(World world, WorldSpec spec, OperationBook operations, Books books) {
         this.world = world;
         this.spec = spec;
         this.operations = operations;
-        this.facts = facts;
-        this.migrations = migrations;
+        this.facts = books.facts();
+        this.migrations = books.migrations();
+        this.probes = books.probes();
     }
 
     /** A request was submitted to that node. */
@@ -289,6 +296,11 @@ final class View implements World.Watcher {
     private ObjectNode outcomes() {
         ObjectNode all = JsonNodeFactory.instance.objectNode();
         TreeMap<String, ObjectNode> sorted = new TreeMap<>(outcomes);
+        outcomes.forEach((id, outcome) -> {
+            if (outcome.has("probes")) {
+                outcome.set("replies", probes.replies(id));
+            }
+        });
         sorted.putAll(migrations.outcomes());
         for (SimNode node : world.nodes()) {
             node.engine().outcomes().forEach((id, what) -> sorted.put(id, told(what)));
@@ -313,7 +325,11 @@ final class View implements World.Watcher {
 
     private ObjectNode counters(boolean zeroes) {
         ObjectNode all = JsonNodeFactory.instance.objectNode();
-        all.set("controller", facts.counters());
+        ObjectNode controller = facts.counters();
+        List<PromotionsRow> promotions = world.state().rows(Rows.NODES).values().stream().map(NodeRow::promotions).filter(Objects::nonNull).toList();
+        controller.put("PROMOTIONS_IN_FLIGHT", promotions.stream().mapToInt(PromotionsRow::operations).sum());
+        controller.put("PROMOTIONS_QUEUED", promotions.stream().mapToLong(PromotionsRow::queuedBlocks).sum());
+        all.set("controller", controller);
         for (SimNode node : world.nodes()) {
             Life life = node.life();
             if (life != null) {

@@ -3,13 +3,16 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.Policies;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.ops.simulation.world.WorldSettings;
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,7 +64,17 @@ final class EpisodeSettings {
         boolean backUp = choices.next(5) != 4;
         int silent = choices.next(5) == 4 ? 0 : 3 + choices.next(6);
         return new Policy(choices.next(3), write, high, low, diskHigh, diskLow, copies, 1 + choices.next(8), 1_000 + 500 * choices.next(8),
-                1_000 + 500 * choices.next(8), silent, backUp, new DrawnMigration(choices, blockBytes).draw(), null);
+                1_000 + 500 * choices.next(8), silent, backUp, new DrawnMigration(choices, blockBytes).draw(), fetch(choices));
+    }
+
+    /** Few promotions at once, of few blocks, and short memories; or what the core has. */
+    private static @Nullable FetchPolicy fetch(Choices choices) {
+        if (choices.next(3) == 0) {
+            return null;
+        }
+        PromotionPolicy promotion = new PromotionPolicy(choices.next(8) != 7, 1 + choices.next(3), 1 + choices.next(6), choices.next(20),
+                250L * choices.next(12), 250L * choices.next(6));
+        return new FetchPolicy(promotion, Policies.fetch(calm()).peers());
     }
 
     /** The policy under which everything must come to rest. */

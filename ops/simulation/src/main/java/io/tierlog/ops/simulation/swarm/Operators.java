@@ -5,6 +5,7 @@ import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
@@ -40,6 +41,7 @@ final class Operators {
     private final Map<SimNode, Integer> drains = new LinkedHashMap<>();
     private int asked;
     private int wishes;
+    private int probes;
 
     /** Of blocks of such prompts. */
     Operators(Stage stage, Supplier<Prompt> prompts) {
@@ -51,7 +53,10 @@ final class Operators {
 
     /** Something is wanted; true when it was asked for. */
     boolean act() {
-        int what = choices.next(100);
+        int what = choices.next(140);
+        if (what >= 100) {
+            return probe();
+        }
         if (what < 70) {
             return migrate();
         }
@@ -62,6 +67,23 @@ final class Operators {
             return clear();
         }
         return drain(choices.pick(world.nodes()));
+    }
+
+    /** Expects blocks to be asked for, as a directory does: of what a node's disk has, or of whatever prompt. */
+    private boolean probe() {
+        SimNode node = choices.pick(world.nodes());
+        Prompt of = prompts.get();
+        int many = Math.min(of.keys().size(), 1 + choices.next(2 * MOST_BLOCKS));
+        int first = choices.next(of.keys().size() - many + 1);
+        List<Block> blocks = new ArrayList<>();
+        for (int i = first; i < first + many; i++) {
+            blocks.add(new Block(i, of.keys().get(i), of.parent(i)));
+        }
+        if (blocks.isEmpty()) {
+            return false;
+        }
+        world.operator().promote(node.aggregate(), "p" + probes++, of.namespace(), blocks);
+        return true;
     }
 
     private boolean migrate() {

@@ -15,6 +15,7 @@ import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PromotionsRow;
 import java.util.Collection;
 import java.util.EnumSet;
 import java.util.List;
@@ -172,6 +173,12 @@ final class Rest {
         state.rows(Rows.REQUESTS).forEach((key, row) -> {
             if (!OVER.contains(row.state())) {
                 throw new SimulationFailure("I5, request: " + key + " never ended: " + row);
+            }
+        });
+        state.rows(Rows.NODES).forEach((key, row) -> {
+            PromotionsRow promotions = row.promotions();
+            if (promotions != null && (promotions.operations() != 0 || promotions.queuedBlocks() != 0)) {
+                throw new SimulationFailure("I6, promotion: at rest " + key + " still promotes: " + promotions);
             }
         });
         if (!state.rows(Rows.LEASES).isEmpty()) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.MigrationOrder;
@@ -8,6 +9,7 @@ import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PromotionRequested;
 import java.util.List;
 
 /** An operator at the controller's door: what is asked for is an event, as the door appends it. Each has a number of its own. For one thread. */
@@ -43,6 +45,12 @@ public final class Operator {
     public long drain(SimNode node, String request, boolean drain) {
         world.append(new NodeDrainRequested(about(node.aggregate()), request, drain, null));
         return asked;
+    }
+
+    /** Expects blocks to be asked for at the node of that aggregate, as a directory does. */
+    public void promote(String aggregate, String probe, String namespace, List<Block> blocks) {
+        world.append(new PromotionRequested(
+                new Envelope(aggregate, "directory/simulated", 0, 0, 0, World.START_MS + world.nowMs(), null, null, null), probe, namespace, blocks));
     }
 
     /** The aggregate of a migration. */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.state.PromotionsRow;
+import org.jspecify.annotations.Nullable;
+
+/** What a node promotes and lends, counted, while a fact changes it. Confined to one call of evolve. */
+final class PromotionCounts {
+    private static final PromotionsRow NOTHING = new PromotionsRow(0, 0, 0, 0, 0, 0);
+
+    int operations;
+    long queuedBlocks;
+    long pausedUntilMs;
+    int reads;
+    long lentBlocks;
+    long rememberedBlocks;
+
+    private PromotionCounts(PromotionsRow row) {
+        operations = row.operations();
+        queuedBlocks = row.queuedBlocks();
+        pausedUntilMs = row.pausedUntilMs();
+        reads = row.reads();
+        lentBlocks = row.lentBlocks();
+        rememberedBlocks = row.rememberedBlocks();
+    }
+
+    static PromotionCounts of(@Nullable PromotionsRow row) {
+        return new PromotionCounts(orNothing(row));
+    }
+
+    /** The row, or what it stands for when there is none. */
+    static PromotionsRow orNothing(@Nullable PromotionsRow row) {
+        return row == null ? NOTHING : row;
+    }
+
+    /** The row; null when it would say nothing. */
+    @Nullable PromotionsRow toRow() {
+        if (operations < 0 || queuedBlocks < 0 || reads < 0 || lentBlocks < 0 || rememberedBlocks < 0) {
+            throw new IllegalHistory("Less than nothing is promoted or lent: " + row());
+        }
+        PromotionsRow row = row();
+        return row.equals(NOTHING) ? null : row;
+    }
+
+    private PromotionsRow row() {
+        return new PromotionsRow(operations, queuedBlocks, pausedUntilMs, reads, lentBlocks, rememberedBlocks);
+    }
+}

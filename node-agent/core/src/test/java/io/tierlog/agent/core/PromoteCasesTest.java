@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Blocks come from the disk to free pages of the host ahead of requests. Blocks of 2 tokens. */
+class PromoteCasesTest {
+    /** 11 tokens: 5 whole blocks. */
+    private final Prompt prompt = Prompt.range(2, 1, 11);
+
+    /** A host of {@code hostPages}, and a disk that holds the whole prompt. */
+    private World world(int hostPages) {
+        World.Past past = World.Past.none();
+        past.disk().put(prompt, 0, 5);
+        return World.withDisk(hostPages, 20, past);
+    }
+
+    private static List<PagedBlock> onDisk(World world) {
+        return world.heard.event(BlocksRecovered.class).blocks();
+    }
+
+    private PromoteBlocks command(World world, int from, int to) {
+        return command(world, onDisk(world).subList(from, to));
+    }
+
+    private PromoteBlocks command(World world, List<PagedBlock> blocks) {
+        String operation = world.operation();
+        CommandHeader header = world.header();
+        return new PromoteBlocks(world.envelope(), header, operation, "lease-" + operation, 60_000, prompt.namespace(), blocks);
+    }
+
+    private static List<BlockStatus> statuses(List<BlockResult> results) {
+        return results.stream().map(BlockResult::status).toList();
+    }
+
+    @Test
+    void whatArrivesServesUnderItsLease() {
+        World world = world(31);
+        PromoteBlocks command = command(world, 0, 5);
+        world.command(command);
+        assertEquals(5, world.heard.event(OperationStarted.class).pages().size());
+        assertEquals(5, world.disk().pinCount());
+
+        world.end(Kind.DISK_READ, 9);
+
+        PromoteDone done = world.heard.event(PromoteDone.class);
+        assertEquals(List.of(command.lease(), List.of()), List.of(done.lease(), done.awaited()));
+        assertTrue(done.blocks().stream().allMatch(block -> block.status() == BlockStatus.ARRIVED && block.source() == Tier.DISK));
+        assertEquals(List.of(5L, 0L), List.of(world.pins(), world.disk().pinCount()));
+        assertEquals(5, world.core.status().count(AgentCounter.PROMOTED_BLOCKS));
+        long call = world.submitted("r", prompt);
+        assertEquals(5, world.offered(call).sources().size());
+        world.cancel("r");
+        world.advance(60_000);
+        world.assertAtRest();
+    }
+
+    /** 5 blocks, 4 free pages: refused as a whole, and nothing that serves has to leave. */
+    @Test
+    void onlyFreePagesAreTaken() {
+        World world = world(6);
+        Prompt other = Prompt.range(2, 100, 104);
+        world.compute("warm", other, 0, 0, 1);
+        world.releasePins(world.writeBack("warm", other, 0, 0, 1));
+        world.endAll(Kind.SAVE);
+        world.advance(60_000);
+
+        world.command(command(world, 0, 5));
+
+        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
+        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertTrue(world.core.serves(Tier.HOST, other.namespace(), other.keys()));
+        world.assertAtRest();
+    }
+
+    /** Nobody has asked for it: when room is needed, it goes before what was used earlier. */
+    @Test
+    void whatWasPromotedIsTheFirstToGo() {
+        World world = world(6);
+        Prompt other = Prompt.range(2, 100, 102);
+        world.compute("warm", other, 0, 0);
+        world.releasePins(world.writeBack("warm", other, 0, 0));
+        world.endAll(Kind.SAVE);
+        world.command(command(world, 0, 1));
+        world.end(Kind.DISK_READ, 9);
+        world.advance(60_000);
+        world.ports.put(prompt, 1, 5);
+        Prompt third = Prompt.range(2, 200, 210);
+        world.ports.put(third, 0, 5);
+
+        world.submitted("r", third);
+        world.prefetch("r", third, 0, 5);
+
+        BlocksEvicted gone = world.heard.event(BlocksEvicted.class);
+        assertEquals(List.of(prompt.keys().getFirst()), gone.blocks().stream().map(block -> block.block().key()).toList());
+        world.endAll(Kind.READ);
+        world.cancel("r");
+    }
+
+    @Test
+    void whatTheDiskHoldsOtherwiseIsNotPromoted() {
+        World world = world(31);
+        PagedBlock first = onDisk(world).getFirst();
+        PagedBlock stale = new PagedBlock(first.block(), -1, first.generation() + 1, first.crc32c());
+        PagedBlock other = new PagedBlock(prompt.block(4), -1, 99, 0);
+
+        world.command(command(world, List.of(stale, other)));
+
+        PromoteFailed failed = world.heard.event(PromoteFailed.class);
+        assertEquals(OperationReason.STALE_GENERATION, failed.reason());
+        world.assertAtRest();
+    }
+
+    /** A damaged copy leaves the disk; of its chain what comes before it serves, what comes after it goes back. */
+    @Test
+    void aHoleEndsTheChain() {
+        World world = world(31);
+        world.ports.disk.rot(prompt, 2);
+        world.command(command(world, 0, 5));
+
+        world.end(Kind.DISK_READ, 9);
+
+        assertEquals(RemovalReason.CHECKSUM, world.heard.event(BlocksEvicted.class).reason());
+        PromoteDone done = world.heard.event(PromoteDone.class);
+        assertEquals(List.of(BlockStatus.ARRIVED, BlockStatus.ARRIVED, BlockStatus.FAILED, BlockStatus.FAILED, BlockStatus.FAILED),
+                statuses(done.blocks()));
+        assertEquals(OperationReason.PREFIX_GONE, done.blocks().getLast().reason());
+        assertEquals(2, world.pins());
+    }
+
+    /** A fetch and a read join what is promoted: nothing is read twice, and the end says who waited. */
+    @Test
+    void othersJoinIt() {
+        World world = world(31);
+        world.command(command(world, 0, 3));
+        world.submitted("r", prompt);
+        world.prefetch("r", prompt, 0, 2);
+        long call = world.read(prompt, 10, 2, 20);
+        long other = world.read(prompt, 10, 4, 21);
+        assertEquals(1, world.ports.units.stream().filter(unit -> unit.kind() == Kind.DISK_READ).count());
+
+        assertEquals(List.of(new BlockAnswer(false, OperationReason.NOT_SERVING)), world.heard.reply(other, Heard.Read.class).blocks(), "+0 ms");
+        world.end(Kind.DISK_READ, 9);
+
+        assertEquals(List.of(0, 1, 2), world.heard.event(PromoteDone.class).awaited());
+        assertEquals(List.of(BlockStatus.ALREADY_THERE, BlockStatus.ALREADY_THERE),
+                statuses(world.heard.event(PrefetchDone.class).blocks()));
+        world.endAll(Kind.LOAD);
+        assertEquals(List.of(new BlockAnswer(true, OperationReason.COMPLETED)), world.heard.reply(call, Heard.Read.class).blocks());
+    }
+
+    /** And it joins a fetch that runs. */
+    @Test
+    void itJoinsAFetch() {
+        World world = world(31);
+        world.submitted("r", prompt);
+        world.prefetch("r", prompt, 0, 5);
+        world.command(command(world, 0, 5));
+        assertEquals(1, world.ports.units.stream().filter(unit -> unit.kind() == Kind.DISK_READ).count());
+
+        world.end(Kind.DISK_READ, 9);
+
+        assertTrue(world.heard.event(PromoteDone.class).blocks().stream().allMatch(block -> block.status() == BlockStatus.ALREADY_THERE));
+        assertEquals(List.of(), world.heard.event(PromoteDone.class).awaited());
+    }
+
+    /** 10 blocks that are only on the disk, none promoted in time: one wait of 10 ms for all, and one deadline. */
+    @Test
+    void oneBudgetForTheWholeRead() {
+        World world = world(31);
+        world.command(command(world, 0, 5));
+        long call = world.read(prompt, 10, 0, 20, 21, 22, 23, 24);
+
+        world.advance(9);
+        assertFalse(world.heard.replies.containsKey(call));
+        world.advance(1);
+
+        assertEquals(Collections.nCopies(5, new BlockAnswer(false, OperationReason.MOVED_ON)),
+                world.heard.reply(call, Heard.Read.class).blocks());
+        world.end(Kind.DISK_READ, 9);
+        assertEquals(List.of(), world.heard.event(PromoteDone.class).awaited(), "nobody waits any more");
+    }
+
+    /** 32 readers read one key 10 times each while it is promoted: it is read from the disk once, and its one event wakes all of them. */
+    @Test
+    void manyReadersOfOneKey() {
+        World world = world(31);
+        world.command(command(world, 0, 1));
+        List<Long> calls = new ArrayList<>();
+        for (int i = 0; i < 320; i++) {
+            long call = world.read(prompt, 10_000, 0, i % 31);
+            if (!world.heard.replies.containsKey(call)) {
+                calls.add(call);
+            }
+        }
+        assertTrue(calls.size() >= 31, () -> calls.size() + " wait: a page of the device takes part in one read at a time");
+        assertEquals(1, world.ports.units.stream().filter(unit -> unit.kind() == Kind.DISK_READ).count());
+
+        world.end(Kind.DISK_READ, 9);
+        world.endAll(Kind.LOAD);
+
+        assertEquals(List.of(0), world.heard.event(PromoteDone.class).awaited());
+        calls.forEach(call -> assertEquals(List.of(new BlockAnswer(true, OperationReason.COMPLETED)),
+                world.heard.reply(call, Heard.Read.class).blocks()));
+    }
+
+    /** What lands after a cancel goes back. */
+    @Test
+    void cancelled() {
+        World world = world(31);
+        PromoteBlocks command = command(world, 0, 5);
+        world.command(command);
+        world.command(new CancelOperation(world.envelope(), world.header(), command.operation(), OperationKind.PROMOTE));
+
+        world.end(Kind.DISK_READ, 9);
+
+        assertEquals(OperationReason.CANCELLED, world.heard.event(OperationCancelled.class).reason());
+        world.assertAtRest();
+    }
+
+    /** The same command once more is answered once more, and runs once. */
+    @Test
+    void aRepeatRunsOnce() {
+        World world = world(31);
+        PromoteBlocks command = command(world, 0, 5);
+        world.command(command);
+        world.command(command);
+        world.end(Kind.DISK_READ, 9);
+        world.command(command);
+
+        assertEquals(2, world.heard.events(PromoteDone.class).size());
+        assertEquals(5, world.core.status().count(AgentCounter.PROMOTED_BLOCKS));
+    }
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.scenario;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.core.Decided;
+import io.tierlog.ops.simulation.world.World;
+import io.tierlog.schemas.PromotionAnswer;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.PromotionAnswered;
+import io.tierlog.schemas.event.Event;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What probes were told. Of a probe that comes twice the first answer counts; decided again, it is the same one. For one thread.
+ */
+final class ProbeBook implements World.Watcher {
+    private record Told(long offset, List<PromotionAnswer> answers) {}
+
+    private final Map<String, Told> told = new LinkedHashMap<>();
+
+    @Override
+    public void decided(int partition, long offset, Event event, Decided decided) {
+        for (Decision fact : decided.facts()) {
+            if (fact instanceof PromotionAnswered answered) {
+                told.merge(answered.probe(), new Told(offset, answered.answers()), (a, b) -> b.offset() <= a.offset() ? b : a);
+            }
+        }
+    }
+
+    /** Blocks by reply, over all probes of one call. */
+    ObjectNode replies(String id) {
+        Map<String, Integer> counts = new TreeMap<>();
+        told.forEach((probe, one) -> {
+            if (probe.equals(id) || probe.startsWith(id + "/")) {
+                one.answers().forEach(answer -> counts.merge(answer.reply().name(), answer.blocks().size(), Integer::sum));
+            }
+        });
+        ObjectNode replies = JsonNodeFactory.instance.objectNode();
+        counts.forEach(replies::put);
+        return replies;
+    }
+}
