@@ -72,6 +72,7 @@ final class Forgetting {
                 case RowKey.Timer.MARK -> {}
                 case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
                 case RowKey.Timer.PROMOTION -> promotion(t, timer, nowMs);
+                case RowKey.Timer.ANSWER -> EvolveMigrations.forgetWhenAnswered(t, timer);
                 default -> throw new IllegalHistory("A timer of kind " + timer.kind());
             }
         }

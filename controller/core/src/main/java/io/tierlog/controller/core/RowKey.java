@@ -124,7 +124,10 @@ public sealed interface RowKey<K> {
         static final int MIGRATION = 5;
 
         /** For a promotion of a block. */
-        static final int PROMOTION = 6;
+        static final int PROMOTION = 7;
+
+        /** For the answers of a migration's nodes. */
+        static final int ANSWER = 6;
 
         static Timer read(String aggregate, KeyReader in) {
             return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());
