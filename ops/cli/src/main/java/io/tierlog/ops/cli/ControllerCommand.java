@@ -2,6 +2,8 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.door.DoorException;
+import io.tierlog.controller.door.Endpoint;
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
@@ -9,7 +11,6 @@ import io.tierlog.controller.streams.ControllerException;
 import io.tierlog.controller.streams.InputPosition;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.controller.streams.api.ApiConfig;
-import io.tierlog.controller.streams.api.ApiException;
 import io.tierlog.controller.streams.api.ApiLimits;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -142,9 +143,9 @@ final class ControllerCommand implements Callable<Integer> {
                 .tickMs(tickMs)
                 .skipInputs(skips);
         if (!apiListen.equals("none")) {
-            Optional<ApiConfig.Endpoint> grpc = Optional.ofNullable(grpcListen).map(ApiConfig.Endpoint::parse);
+            Optional<Endpoint> grpc = Optional.ofNullable(grpcListen).map(Endpoint::parse);
             builder.api(new ApiConfig(
-                    ApiConfig.Endpoint.parse(apiListen), grpc, Optional.ofNullable(apiTokens), apiInsecure, ApiLimits.DEFAULTS));
+                    Endpoint.parse(apiListen), grpc, Optional.ofNullable(apiTokens), apiInsecure, ApiLimits.DEFAULTS));
         } else if (grpcListen != null) {
             throw new IllegalArgumentException("--grpc-listen needs --api-listen: over gRPC a migration is asked for, over HTTP it is followed");
         }
@@ -158,7 +159,7 @@ final class ControllerCommand implements Callable<Integer> {
     private static ControllerApp start(ControllerConfig config) {
         try {
             return ClusterOptions.checked(() -> ControllerApp.start(config));
-        } catch (ControllerException | ApiException e) {
+        } catch (ControllerException | DoorException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         }
     }
@@ -168,7 +169,7 @@ final class ControllerCommand implements Callable<Integer> {
     }
 
     private String apiUrl(ControllerApp app) {
-        return "http://" + new ApiConfig.Endpoint(ApiConfig.Endpoint.parse(apiListen).host(), app.apiPort());
+        return "http://" + new Endpoint(Endpoint.parse(apiListen).host(), app.apiPort());
     }
 
     private String ready(ControllerApp app) throws Exception {

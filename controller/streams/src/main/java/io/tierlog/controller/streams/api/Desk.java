@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.door.Caller;
+import io.tierlog.controller.door.Problem;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;

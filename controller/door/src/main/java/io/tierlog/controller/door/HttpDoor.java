@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -22,12 +22,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The operator's door over HTTP: finds the route, lets in who may come in, reads the body, answers with JSON, and turns every failure into a problem.
+ * A door over HTTP: finds the route, lets in who may come in, reads the body, answers with JSON, and turns every failure into a problem.
  *
  * <p>A virtual thread for each request, for some of them wait for seconds. Bounded by {@link HttpBounds} in connections and time, and by
- * {@link ApiLimits} in requests and bytes: a request too many is answered 503 with Retry-After. The price: no TLS of its own.
+ * {@link DoorLimits} in requests and bytes: a request too many is answered 503 with Retry-After. The price: no TLS of its own.
  */
-final class HttpDoor implements AutoCloseable {
+public final class HttpDoor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpDoor.class);
     private static final int BACKLOG = 64;
     /** What is read of a body that is refused, so that whoever sends it gets to read why. */
@@ -37,26 +37,26 @@ final class HttpDoor implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final List<Route> routes;
     private final Tokens tokens;
-    private final ApiLimits limits;
+    private final DoorLimits limits;
     private final ObjectMapper json;
     private final Semaphore requests;
 
     /**
      * Listens at once.
      *
-     * @throws ApiException.CannotListen when the address is taken
+     * @throws DoorException.CannotListen when the address is taken
      */
-    HttpDoor(ApiConfig config, Tokens tokens, List<Route> routes) {
+    public HttpDoor(Listening where, Tokens tokens, List<Route> routes) {
         this.tokens = tokens;
         this.routes = routes;
-        limits = config.limits();
+        limits = where.limits();
         json = Fields.mapper(limits);
         requests = new Semaphore(limits.requests());
         HttpBounds.set();
         try {
-            server = HttpServer.create(config.listen().toSocketAddress(), BACKLOG);
+            server = HttpServer.create(where.endpoint().toSocketAddress(), BACKLOG);
         } catch (IOException | IllegalArgumentException e) {
-            throw new ApiException.CannotListen("--api-listen", config.listen(), e);
+            throw new DoorException.CannotListen(where.option(), where.endpoint(), e);
         }
         server.setExecutor(threads);
         server.createContext("/", this::handle);
@@ -64,7 +64,7 @@ final class HttpDoor implements AutoCloseable {
     }
 
     /** The port it listens on. */
-    int port() {
+    public int port() {
         return server.getAddress().getPort();
     }
 
@@ -101,7 +101,7 @@ final class HttpDoor implements AutoCloseable {
             answer = refused(problem, Map.of());
         } catch (RuntimeException e) {
             LOG.error("{} {} failed", exchange.getRequestMethod(), exchange.getRequestURI(), e);
-            answer = refused(new Problem(Problem.Kind.INTERNAL, e.toString(), "look at the log of the controller, and report this"), Map.of());
+            answer = refused(new Problem(Problem.Kind.INTERNAL, e.toString(), "look at the log of this process, and report this"), Map.of());
         }
         send(exchange, answer, mediaType);
     }
@@ -180,7 +180,7 @@ final class HttpDoor implements AutoCloseable {
         if (body.length > limits.bodyBytes()) {
             in.skipNBytes(Math.min(DRAIN_BYTES, Math.max(0, rest(exchange, body.length))));
             throw new Problem(Problem.Kind.BODY_TOO_LARGE, "the body has more than " + limits.bodyBytes() + " bytes",
-                    "ask for less at once: several migrations with fewer blocks each");
+                    "ask for less at once: several requests with fewer blocks each");
         }
         if (body.length > 0 && (type == null || !type.strip().toLowerCase(Locale.ROOT).startsWith("application/json"))) {
             throw new Problem(Problem.Kind.UNSUPPORTED_MEDIA_TYPE, "the body's Content-Type is " + (type == null ? "not given" : type),

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 /**
  * Who asks.
  *
  * @param role what they may do
  * @param name as it stands on the log, 1 to 64 letters, digits, dots, dashes, underscores
+ * @param scope whose blocks they may know of
  */
-record Caller(Role role, String name) {
+public record Caller(Role role, String name, Scope scope) {
     /** Whoever comes in where no tokens are asked for. */
-    static final Caller LOCAL = new Caller(Role.OPERATOR, "local");
+    public static final Caller LOCAL = new Caller(Role.OPERATOR, "local", Scope.ALL);
 
     /** What somebody may do: an operator may read too. */
-    enum Role {
+    public enum Role {
         /** May look. */
         READER,
         /** May have things done. */
         OPERATOR;
 
-        boolean includes(Role needed) {
+        /** Whether who may do this may do what {@code needed} says. */
+        public boolean includes(Role needed) {
             return compareTo(needed) >= 0;
         }
     }

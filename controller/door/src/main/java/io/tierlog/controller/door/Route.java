@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -19,19 +19,24 @@ import org.jspecify.annotations.Nullable;
  * @param takesBody whether a body is read
  * @param handler answers
  */
-record Route(String method, String template, Caller.Role role, Set<String> query, boolean takesBody, Function<Ask, Answer> handler) {
+public record Route(String method, String template, Caller.Role role, Set<String> query, boolean takesBody, Function<Ask, Answer> handler) {
     /** Something to be read, without a body. */
-    static Route get(String template, Set<String> query, Function<Ask, Answer> handler) {
+    public static Route get(String template, Set<String> query, Function<Ask, Answer> handler) {
         return new Route("GET", template, Caller.Role.READER, query, false, handler);
     }
 
     /** Something to be done. */
-    static Route operate(String method, String template, Function<Ask, Answer> handler) {
+    public static Route operate(String method, String template, Function<Ask, Answer> handler) {
         return new Route(method, template, Caller.Role.OPERATOR, Set.of(), true, handler);
     }
 
+    /** Something to be read that is asked for with a body. */
+    public static Route ask(String template, Function<Ask, Answer> handler) {
+        return new Route("POST", template, Caller.Role.READER, Set.of(), true, handler);
+    }
+
     /** What stands in the places of the names; null when the path is another one. */
-    @Nullable Map<String, String> match(String rawPath) {
+    public @Nullable Map<String, String> match(String rawPath) {
         String[] mine = template.split("/", -1);
         String[] theirs = rawPath.split("/", -1);
         if (mine.length != theirs.length) {

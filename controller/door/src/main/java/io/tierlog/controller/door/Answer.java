@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
@@ -11,8 +11,9 @@ import java.util.Map;
  * @param body a JSON object
  * @param headers further headers
  */
-record Answer(int status, ObjectNode body, Map<String, String> headers) {
-    static Answer of(int status, ObjectNode body) {
+public record Answer(int status, ObjectNode body, Map<String, String> headers) {
+    /** An answer without further headers. */
+    public static Answer of(int status, ObjectNode body) {
         return new Answer(status, body, Map.of());
     }
 }

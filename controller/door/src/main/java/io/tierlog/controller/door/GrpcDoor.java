@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
-import io.grpc.Metadata;
+import io.grpc.BindableService;
 import io.grpc.Server;
 import io.grpc.ServerInterceptors;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The operator's door over gRPC: the port and its bounds. {@link MigrateService} answers.
+ * A door over gRPC: the port and its bounds. The services answer.
  *
  * <p>A virtual thread for each call. Bounded in message size, calls of a connection and idle time; how many calls wait is bounded by the
- * {@link Desk}, together with HTTP's. The price: no TLS of its own.
+ * services. The price: no TLS of its own.
  */
-final class GrpcDoor implements AutoCloseable {
-    private static final int CALLS_OF_A_CONNECTION = 32;
+public final class GrpcDoor implements AutoCloseable {
+    /** Calls of one connection at once, where nothing speaks for another number. */
+    public static final int CALLS_OF_A_CONNECTION = 32;
+
     private static final int METADATA_BYTES = 16 << 10;
     private static final int IDLE_MIN = 10;
     private static final int END_S = 2;
@@ -28,27 +31,28 @@ final class GrpcDoor implements AutoCloseable {
     /**
      * Listens at once.
      *
-     * @throws ApiException.CannotListen when the address is taken
+     * @param calls of one connection at once
+     * @throws DoorException.CannotListen when the address is taken
      */
-    GrpcDoor(ApiConfig.Endpoint endpoint, MigrateService service, ApiLimits limits) {
-        server = NettyServerBuilder.forAddress(endpoint.toSocketAddress())
+    public GrpcDoor(Listening where, List<BindableService> services, int calls) {
+        NettyServerBuilder builder = NettyServerBuilder.forAddress(where.endpoint().toSocketAddress())
                 .executor(threads)
-                .maxInboundMessageSize(limits.bodyBytes())
+                .maxInboundMessageSize(where.limits().bodyBytes())
                 .maxInboundMetadataSize(METADATA_BYTES)
-                .maxConcurrentCallsPerConnection(CALLS_OF_A_CONNECTION)
-                .maxConnectionIdle(IDLE_MIN, TimeUnit.MINUTES)
-                .addService(ServerInterceptors.intercept(service, MigrateService.AUTHORIZATION))
-                .build();
+                .maxConcurrentCallsPerConnection(calls)
+                .maxConnectionIdle(IDLE_MIN, TimeUnit.MINUTES);
+        services.forEach(service -> builder.addService(ServerInterceptors.intercept(service, GrpcCalls.AUTHORIZATION)));
+        server = builder.build();
         try {
             server.start();
         } catch (IOException e) {
             threads.shutdownNow();
-            throw new ApiException.CannotListen("--grpc-listen", endpoint, e.getCause() == null ? e : e.getCause());
+            throw new DoorException.CannotListen(where.option(), where.endpoint(), e.getCause() == null ? e : e.getCause());
         }
     }
 
     /** The port it listens on. */
-    int port() {
+    public int port() {
         return server.getPort();
     }
 
@@ -63,10 +67,5 @@ final class GrpcDoor implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         threads.shutdownNow();
-    }
-
-    /** An entry of text in a call's metadata. */
-    static Metadata.Key<String> entry(String name) {
-        return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * The fields of a JSON object, read strictly: what is missing, of another type, out of range or not known is a finding, and all findings are told
  * at once. For one request.
  */
-final class Fields {
+public final class Fields {
     private static final int LONGEST_NUMBER = 32;
 
     private final ObjectNode json;
@@ -39,7 +39,7 @@ final class Fields {
     }
 
     /** Reads bodies within bounds of depth and length. */
-    static ObjectMapper mapper(ApiLimits limits) {
+    public static ObjectMapper mapper(DoorLimits limits) {
         StreamReadConstraints constraints = StreamReadConstraints.builder()
                 .maxNestingDepth(limits.jsonDepth())
                 .maxNumberLength(LONGEST_NUMBER)
@@ -56,7 +56,7 @@ final class Fields {
      *
      * @throws Problem INVALID_REQUEST when it is no JSON object
      */
-    static Fields of(ObjectMapper mapper, byte[] body) {
+    public static Fields of(ObjectMapper mapper, byte[] body) {
         if (body.length == 0) {
             return new Fields(JsonNodeFactory.instance.objectNode(), "", new ArrayList<>());
         }
@@ -73,17 +73,17 @@ final class Fields {
     }
 
     /** The fields of an object that was made here. */
-    static Fields of(ObjectNode object) {
+    public static Fields of(ObjectNode object) {
         return new Fields(object, "", new ArrayList<>());
     }
 
     /** Whether the field is there, with any value but null. */
-    boolean has(String name) {
+    public boolean has(String name) {
         return json.hasNonNull(name);
     }
 
     /** A text of at most {@code most} characters. */
-    Optional<String> text(String name, int most) {
+    public Optional<String> text(String name, int most) {
         JsonNode value = take(name);
         if (value == null) {
             return Optional.empty();
@@ -96,7 +96,7 @@ final class Fields {
     }
 
     /** A text that fits {@code pattern}, as {@code what} says for people. */
-    Optional<String> name(String name, String pattern, String what) {
+    public Optional<String> name(String name, String pattern, String what) {
         JsonNode value = take(name);
         if (value == null) {
             return Optional.empty();
@@ -109,7 +109,7 @@ final class Fields {
     }
 
     /** A whole number in a range. */
-    OptionalLong integer(String name, long least, long most) {
+    public OptionalLong integer(String name, long least, long most) {
         JsonNode value = take(name);
         if (value == null) {
             return OptionalLong.empty();
@@ -122,7 +122,7 @@ final class Fields {
     }
 
     /** True or false; false when it is not there. */
-    boolean flag(String name) {
+    public boolean flag(String name) {
         JsonNode value = take(name);
         if (value == null) {
             return false;
@@ -134,7 +134,7 @@ final class Fields {
     }
 
     /** One of some symbols, in capital letters or small ones. */
-    <E extends Enum<E>> Optional<E> symbol(String name, List<E> symbols) {
+    public <E extends Enum<E>> Optional<E> symbol(String name, List<E> symbols) {
         JsonNode value = take(name);
         if (value == null) {
             return Optional.empty();
@@ -148,7 +148,7 @@ final class Fields {
     }
 
     /** An object in this one. */
-    Optional<Fields> object(String name) {
+    public Optional<Fields> object(String name) {
         JsonNode value = take(name);
         if (value instanceof ObjectNode object) {
             return Optional.of(new Fields(object, path + name + ".", findings));
@@ -160,7 +160,7 @@ final class Fields {
     }
 
     /** Objects in a list of this one, at most {@code most}; none when there is no list. */
-    List<Fields> objects(String name, int most) {
+    public List<Fields> objects(String name, int most) {
         List<Fields> found = new ArrayList<>();
         int i = 0;
         for (JsonNode element : elements(name, most)) {
@@ -175,7 +175,7 @@ final class Fields {
     }
 
     /** Texts in a list of this one, at most {@code most}; none when there is no list. */
-    List<String> names(String name, int most, String pattern, String what) {
+    public List<String> names(String name, int most, String pattern, String what) {
         List<String> found = new ArrayList<>();
         int i = 0;
         for (JsonNode element : elements(name, most)) {
@@ -202,12 +202,12 @@ final class Fields {
     }
 
     /** Says what is wrong with a field. */
-    void finding(String name, String detail) {
+    public void finding(String name, String detail) {
         findings.add(new Problem.Finding(path + name, detail));
     }
 
     /** A field that must be there. */
-    <T> @Nullable T required(String name, Optional<T> value) {
+    public <T> @Nullable T required(String name, Optional<T> value) {
         if (value.isEmpty() && !has(name)) {
             finding(name, "is missing");
         }
@@ -215,7 +215,7 @@ final class Fields {
     }
 
     /** Says which fields nobody has asked for. */
-    void closed() {
+    public void closed() {
         json.fieldNames().forEachRemaining(name -> {
             if (!read.contains(name)) {
                 finding(name, "is not a field; these are: " + String.join(", ", read));
@@ -228,7 +228,7 @@ final class Fields {
      *
      * @throws Problem INVALID_REQUEST with all findings, when there is one
      */
-    void done() {
+    public void done() {
         closed();
         if (!findings.isEmpty()) {
             String first = findings.getFirst().field() + " " + findings.getFirst().detail();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 /**
  * The bounds that the JDK's HTTP server takes from system properties, once, when the first server of the process is made. Static.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,14 +20,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A token is looked up by comparing its digest with every line's, all of them and each in constant time, so that how long it takes says nothing.
  */
-final class Tokens {
-    private static final Pattern LINE = Pattern.compile("(reader|operator)\\s+([A-Za-z0-9._-]{1,64})\\s+sha256:([0-9a-fA-F]{64})");
+public final class Tokens {
+    private static final Pattern LINE = Pattern.compile(
+            "(reader|operator)\\s+([A-Za-z0-9._-]{1,64})\\s+sha256:([0-9a-fA-F]{64})(?:\\s+namespaces=(.+))?");
     private static final Pattern BEARER = Pattern.compile("(?i:Bearer) +([!-~]{1,512})");
     private static final int MAX_LINES = 10_000;
-    private static final Tokens NONE = new Tokens(List.of(), true);
+    private static final Tokens NONE = new Tokens(List.of(), true, true);
 
     private final List<Entry> entries;
     private final boolean open;
+    private final boolean scoped;
 
     private static final class Entry {
         private final Caller caller;
@@ -39,21 +41,32 @@ final class Tokens {
         }
     }
 
-    private Tokens(List<Entry> entries, boolean open) {
+    private Tokens(List<Entry> entries, boolean open, boolean scoped) {
         this.entries = entries;
         this.open = open;
+        this.scoped = scoped;
     }
 
     /**
-     * Reads the file; without one, whoever comes is {@link Caller#LOCAL}.
+     * Reads the file, for a door that shows what all tenants have: who is limited to some namespaces does not come in. Without a file, whoever
+     * comes is {@link Caller#LOCAL}.
      *
-     * @throws ApiException.TokensUnusable when it cannot be read, holds no token, or a line is none
+     * @throws DoorException.TokensUnusable when it cannot be read, holds no token, or a line is none
      */
-    static Tokens of(Optional<Path> file) {
-        return file.map(Tokens::read).orElse(NONE);
+    public static Tokens of(Optional<Path> file) {
+        return file.map(path -> read(path, false)).orElse(NONE);
     }
 
-    private static Tokens read(Path file) {
+    /**
+     * Reads the file, for a door that heeds {@link Caller#scope}.
+     *
+     * @throws DoorException.TokensUnusable as {@link #of}
+     */
+    public static Tokens scoped(Optional<Path> file) {
+        return file.map(path -> read(path, true)).orElse(NONE);
+    }
+
+    private static Tokens read(Path file, boolean scoped) {
         try {
             List<String> lines = Files.readAllLines(file);
             if (lines.size() > MAX_LINES) {
@@ -69,9 +82,9 @@ final class Tokens {
             if (entries.isEmpty()) {
                 throw new IllegalArgumentException("nobody could come in: there is no token");
             }
-            return new Tokens(List.copyOf(entries), false);
+            return new Tokens(List.copyOf(entries), false, scoped);
         } catch (IOException | IllegalArgumentException e) {
-            throw new ApiException.TokensUnusable(file, String.valueOf(e.getMessage()), e);
+            throw new DoorException.TokensUnusable(file, String.valueOf(e.getMessage()), e);
         }
     }
 
@@ -81,7 +94,8 @@ final class Tokens {
             throw new IllegalArgumentException("line " + number + " is no token");
         }
         Caller.Role role = matcher.group(1).equals("operator") ? Caller.Role.OPERATOR : Caller.Role.READER;
-        return new Entry(new Caller(role, matcher.group(2)), HexFormat.of().parseHex(matcher.group(3)));
+        Scope scope = matcher.group(4) == null ? Scope.ALL : Scope.of(matcher.group(4));
+        return new Entry(new Caller(role, matcher.group(2), scope), HexFormat.of().parseHex(matcher.group(3)));
     }
 
     /**
@@ -90,10 +104,14 @@ final class Tokens {
      * @param authorization the header or the entry of the metadata; null when there is none
      * @throws Problem UNAUTHENTICATED without a token that is known, FORBIDDEN when it may not do this
      */
-    Caller admit(@Nullable String authorization, Caller.Role needed) {
+    public Caller admit(@Nullable String authorization, Caller.Role needed) {
         Caller caller = open ? Caller.LOCAL : known(authorization);
         if (!caller.role().includes(needed)) {
             throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is for reading", "use a token of an operator");
+        }
+        if (caller.scope().isLimited() && !scoped) {
+            throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is for some namespaces, and here is what all have",
+                    "use a token without namespaces=");
         }
         return caller;
     }
@@ -111,7 +129,7 @@ final class Tokens {
         }
         if (found == null) {
             throw new Problem(Problem.Kind.UNAUTHENTICATED, authorization == null ? "no token was given" : "the token is not known here",
-                    "send the header: Authorization: Bearer TOKEN, with a token whose digest is in the controller's --api-tokens");
+                    "send the header: Authorization: Bearer TOKEN, with a token whose digest is in the server's --api-tokens");
         }
         return found;
     }

@@ -1,51 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams;
+package io.tierlog.controller.door;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.prometheus.metrics.exporter.httpserver.MetricsHandler;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.tierlog.controller.core.Core;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.InetSocketAddress;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
- * Serves {@code /metrics} (Prometheus) and {@code /health} (JSON; 200 while the instance decides, 503 otherwise).
+ * Serves {@code /metrics} (Prometheus) and {@code /health} (JSON; 200 while the instance does its work, 503 otherwise).
  * Bounded: two threads, a short queue, what is more is refused. The price: no authentication, so it listens where the operator says.
  */
-final class StatusServer implements AutoCloseable {
+public final class StatusServer implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int THREADS = 2;
     private static final int QUEUE = 16;
 
     private final HttpServer server;
     private final ExecutorService workers;
-    private final Health health;
-    private final String instance;
+    private final Supplier<Report> health;
+
+    /**
+     * How an instance is.
+     *
+     * @param working whether it does its work
+     * @param body what is told of it
+     */
+    public record Report(boolean working, ObjectNode body) {}
 
     /**
      * Listens at once.
      *
-     * @throws ControllerException.CannotListen when the address is taken
+     * @throws DoorException.CannotListen when the address is taken
      */
-    StatusServer(ControllerConfig.HttpAddress address, PrometheusRegistry metrics, Health health, String instance) {
+    public StatusServer(String option, Endpoint endpoint, PrometheusRegistry metrics, Supplier<Report> health) {
         this.health = health;
-        this.instance = instance;
+        HttpBounds.set();
         try {
-            server = HttpServer.create(new InetSocketAddress(address.host(), address.port()), QUEUE);
+            server = HttpServer.create(endpoint.toSocketAddress(), QUEUE);
         } catch (IOException | IllegalArgumentException e) {
-            throw new ControllerException.CannotListen(address, e);
+            throw new DoorException.CannotListen(option, endpoint, e);
         }
         workers = new ThreadPoolExecutor(THREADS, THREADS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
-            Thread thread = new Thread(task, "tierlog-controller-http");
+            Thread thread = new Thread(task, "tierlog-status-http");
             thread.setDaemon(true);
             return thread;
         });
@@ -56,7 +61,7 @@ final class StatusServer implements AutoCloseable {
     }
 
     /** The port it listens on. */
-    int port() {
+    public int port() {
         return server.getAddress().getPort();
     }
 
@@ -67,15 +72,10 @@ final class StatusServer implements AutoCloseable {
     }
 
     private void answerHealth(HttpExchange exchange) throws IOException {
-        Health.State state = health.state();
-        ObjectNode body = JsonNodeFactory.instance.objectNode();
-        body.put("state", state.name());
-        body.put("detail", health.detail());
-        body.put("instance", instance);
-        body.put("coreVersion", Core.VERSION);
-        byte[] bytes = JSON.writeValueAsBytes(body);
+        Report report = health.get();
+        byte[] bytes = JSON.writeValueAsBytes(report.body());
         exchange.getResponseHeaders().set("Content-Type", "application/json");
-        exchange.sendResponseHeaders(state == Health.State.RUNNING ? 200 : 503, bytes.length);
+        exchange.sendResponseHeaders(report.working() ? 200 : 503, bytes.length);
         try (OutputStream out = exchange.getResponseBody()) {
             out.write(bytes);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.controller.streams.api;
+package io.tierlog.controller.door;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request that a route was found for: what its path, query, headers and body say. For one request.
  */
-final class Ask {
+public final class Ask {
     private static final int LONGEST_PARAMETER = 2_048;
 
     private final Caller caller;
@@ -21,12 +21,14 @@ final class Ask {
     private final Fields body;
 
     /** What of a request comes as it is. */
-    record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key) {}
+    public record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key) {}
 
     /**
+     * Reads the query.
+     *
      * @throws Problem INVALID_REQUEST when the query has what the route does not know
      */
-    Ask(Raw raw, Route route, Fields body) {
+    public Ask(Raw raw, Route route, Fields body) {
         caller = raw.caller();
         path = raw.path();
         query = query(raw.query(), route);
@@ -68,12 +70,13 @@ final class Ask {
         return new Problem(Problem.Kind.INVALID_REQUEST, detail, "GET /v1/openapi.json has all parameters");
     }
 
-    Caller caller() {
+    /** Who asks. */
+    public Caller caller() {
         return caller;
     }
 
     /** A part of the path. */
-    String path(String name) {
+    public String path(String name) {
         String value = path.get(name);
         if (value == null) {
             throw new IllegalStateException("the route has no {" + name + "}");
@@ -81,12 +84,13 @@ final class Ask {
         return value;
     }
 
-    Optional<String> query(String name) {
+    /** A parameter of the query, if it was given. */
+    public Optional<String> query(String name) {
         return Optional.ofNullable(query.get(name));
     }
 
     /** A whole number in the query. */
-    int query(String name, int least, int most, int otherwise) {
+    public int query(String name, int least, int most, int otherwise) {
         Optional<String> text = query(name);
         if (text.isEmpty()) {
             return otherwise;
@@ -107,11 +111,12 @@ final class Ask {
     }
 
     /** The header Idempotency-Key. */
-    Optional<String> key() {
+    public Optional<String> key() {
         return key;
     }
 
-    Fields body() {
+    /** The body; without fields where none came. */
+    public Fields body() {
         return body;
     }
 }
