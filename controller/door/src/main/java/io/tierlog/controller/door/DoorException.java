@@ -26,7 +26,8 @@ public abstract sealed class DoorException extends RuntimeException {
     public static final class TokensUnusable extends DoorException {
         private static final long serialVersionUID = 1L;
 
-        TokensUnusable(Path file, String why, Throwable cause) {
+        /** What is wrong with the file. */
+        public TokensUnusable(Path file, String why, Throwable cause) {
             super("the tokens in " + file + " cannot be used: " + why + "; each line of --api-tokens is: reader|operator NAME sha256:HEX"
                     + " [namespaces=PATTERN,...], where HEX is what `printf %s TOKEN | sha256sum` says", cause);
         }

@@ -12,12 +12,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -187,6 +189,73 @@ public final class Fields {
             i++;
         }
         return found;
+    }
+
+    /**
+     * Texts of hexadecimal digits in a list of this one, all of one length; empty when there is none, or a finding. A whole number stands for eight
+     * bytes, the highest first.
+     *
+     * @param most number of texts
+     * @param least fewest bytes of each
+     * @param longest most bytes of each
+     */
+    public Optional<PackedKeys> keys(String name, int most, int least, int longest) {
+        if (!has(name)) {
+            finding(name, "is missing");
+            read.add(name);
+            return Optional.empty();
+        }
+        PackedKeys.Builder packed = new PackedKeys.Builder(least, longest);
+        int i = 0;
+        for (JsonNode element : elements(name, most)) {
+            String problem = packed.add(element.isIntegralNumber() ? hash(element) : element.isTextual() ? element.textValue() : "");
+            if (!problem.isEmpty()) {
+                wrong(name + "[" + i + "]", problem);
+            }
+            i++;
+        }
+        return packed.build();
+    }
+
+    /** One text of hexadecimal digits; empty when there is none, or a finding. */
+    public Optional<PackedKeys> key(String name, int least, int longest) {
+        JsonNode value = take(name);
+        if (value == null) {
+            finding(name, "is missing");
+            return Optional.empty();
+        }
+        PackedKeys.Builder packed = new PackedKeys.Builder(least, longest);
+        String problem = packed.add(value.isTextual() ? value.textValue() : "");
+        if (!problem.isEmpty()) {
+            wrong(name, problem);
+        }
+        return packed.build();
+    }
+
+    private static String hash(JsonNode number) {
+        boolean fits = number.bigIntegerValue().signum() >= 0 && number.bigIntegerValue().bitLength() <= Long.SIZE;
+        return fits ? HexFormat.of().toHexDigits(number.bigIntegerValue().longValue()) : "";
+    }
+
+    /** Whole numbers from 0 in a list of this one; empty when there is no list, or a finding. */
+    public Optional<long[]> integers(String name, int most) {
+        if (!has(name)) {
+            finding(name, "is missing");
+            read.add(name);
+            return Optional.empty();
+        }
+        LongStream.Builder numbers = LongStream.builder();
+        int i = 0;
+        int wrong = findings.size();
+        for (JsonNode element : elements(name, most)) {
+            if (element.isIntegralNumber() && element.canConvertToLong() && element.longValue() >= 0) {
+                numbers.add(element.longValue());
+            } else {
+                wrong(name + "[" + i + "]", "a whole number from 0");
+            }
+            i++;
+        }
+        return wrong == findings.size() ? Optional.of(numbers.build().toArray()) : Optional.empty();
     }
 
     private Iterable<JsonNode> elements(String name, int most) {

@@ -2,6 +2,8 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.door.DoorException;
 import io.tierlog.controller.door.Endpoint;
 import io.tierlog.controller.streams.CommandDelivery;
@@ -85,6 +87,12 @@ final class ControllerCommand implements Callable<Integer> {
     @Option(names = "--api-insecure", description = "Let operators in from other machines without tokens.")
     boolean apiInsecure;
 
+    @Mixin
+    DirectoryFlags directory;
+
+    @Option(names = "--no-directory", description = "Start no directory beside the controller.")
+    boolean noDirectory;
+
     @Option(names = "--commit-interval-ms", paramLabel = "MS", description = "Time between two transactions (default: ${DEFAULT-VALUE}).")
     int commitIntervalMs = StreamsTuning.DEFAULTS.commitIntervalMs();
 
@@ -113,7 +121,9 @@ final class ControllerCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         ControllerConfig config = ClusterOptions.checked(this::config);
-        try (ControllerApp app = start(config)) {
+        Optional<DirectoryConfig> beside = noDirectory ? Optional.empty() : Optional.of(ClusterOptions.checked(this::directoryConfig));
+        try (ControllerApp app = start(config);
+                Beside directories = new Beside(beside.map(directory::start))) {
             if (!app.awaitRunning(RUNNING)) {
                 throw new CliError(
                         "the controller is " + app.state() + " after " + RUNNING.toSeconds() + " s",
@@ -121,10 +131,28 @@ final class ControllerCommand implements Callable<Integer> {
                         CliError.FAILURE);
             }
             PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(app));
+            out.println(ready(app, directories.app()));
             out.flush();
-            throw Foreground.untilSignalled(app, app.ended().thenApply(ControllerCommand::fault));
+            throw Foreground.untilSignalled(
+                    () -> {
+                        directories.close();
+                        app.close();
+                    },
+                    app.ended().thenApply(ControllerCommand::fault));
         }
+    }
+
+    /** The directory beside the controller, if there is one. What becomes of it does not end the controller. */
+    private record Beside(Optional<DirectoryApp> app) implements AutoCloseable {
+        @Override
+        public void close() {
+            app.ifPresent(DirectoryApp::close);
+        }
+    }
+
+    private DirectoryConfig directoryConfig() {
+        return directory.config(cluster, stateDir.resolve("directory"),
+                new DirectoryFlags.Door(Optional.empty(), Optional.ofNullable(apiTokens), apiInsecure));
     }
 
     private static Throwable fault(Optional<Throwable> ended) {
@@ -172,20 +200,22 @@ final class ControllerCommand implements Callable<Integer> {
         return "http://" + new Endpoint(Endpoint.parse(apiListen).host(), app.apiPort());
     }
 
-    private String ready(ControllerApp app) throws Exception {
+    private String ready(ControllerApp app, Optional<DirectoryApp> beside) throws Exception {
         return switch (format) {
             case text -> "Controller is up, metrics at " + url(app) + "/metrics"
-                    + (app.apiPort() < 0 ? "" : ", operators at " + apiUrl(app)) + ". Ctrl-C stops it.";
+                    + (app.apiPort() < 0 ? "" : ", operators at " + apiUrl(app))
+                    + beside.map(one -> ", directory at " + directory.httpUrl(one)).orElse("") + ". Ctrl-C stops it.";
             case json -> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("event", "ready");
                 line.put("http", url(app));
-if (app.apiPort() >= 0) {
+                if (app.apiPort() >= 0) {
                     line.put("api", apiUrl(app));
                 }
                 if (app.grpcPort() >= 0) {
                     line.put("grpcPort", app.grpcPort());
                 }
+                beside.ifPresent(one -> directory.ready(line, one));
                 line.put("pid", ProcessHandle.current().pid());
                 yield new ObjectMapper().writeValueAsString(line);
             }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.GaugeWithCallback;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.directory.index.PlacementIndex;
+import java.util.function.ToDoubleFunction;
+
+/** What the directory counts. Safe for use by several threads. */
+final class DirectoryMetrics {
+    private final PrometheusRegistry registry = new PrometheusRegistry();
+    private final Counter unreadable = Counter.builder()
+            .name("tierlog_directory_unreadable_records_total")
+            .help("Records of the topic of placements that nobody could read")
+            .register(registry);
+    private final Counter keys = Counter.builder()
+            .name("tierlog_directory_keys_total")
+            .help("Keys that were looked for, by where the answer came from")
+            .labelNames("source")
+            .register(registry);
+
+    /** Where an answer comes from. */
+    enum Source {
+        /** The index of this instance. */
+        INDEX,
+        /** Another instance. */
+        PEER,
+        /** A standby, here or elsewhere. */
+        STANDBY,
+        /** Nowhere. */
+        NOBODY
+    }
+
+    DirectoryMetrics(LocalCopies copies) {
+        gauge(copies, "tierlog_directory_blocks", "Blocks in the indexes of this instance", index -> index.size().blocks());
+        gauge(copies, "tierlog_directory_placements", "Copies of blocks in the indexes of this instance", index -> index.size().placements());
+        gauge(copies, "tierlog_directory_index_bytes", "Memory of the indexes, outside of the heap", index -> index.size().bytes());
+        gauge(copies, "tierlog_directory_full_partitions", "Partitions whose index is full", index -> index.refusal().isPresent() ? 1 : 0);
+    }
+
+    private void gauge(LocalCopies copies, String name, String help, ToDoubleFunction<PlacementIndex> of) {
+        GaugeWithCallback.builder()
+                .name(name)
+                .help(help)
+                .callback(callback -> callback.call(copies.all().values().stream().mapToDouble(of).sum()))
+                .register(registry);
+    }
+
+    PrometheusRegistry registry() {
+        return registry;
+    }
+
+    void countUnreadable() {
+        unreadable.inc();
+    }
+
+    long unreadable() {
+        return (long) unreadable.get();
+    }
+
+    void answered(Source source, int count) {
+        if (count > 0) {
+            keys.labelValues(source.name()).inc(count);
+        }
+    }
+}
