@@ -27,7 +27,10 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
-/** A log whose placements a test writes as the controller does: in transactions, keyed and partitioned as {@code PlacementFeed} and its outlet have it. */
+/**
+ * A log whose placements a test writes as the controller does: in transactions, keyed and partitioned as {@code PlacementFeed} and its outlet
+ * have it.
+ */
 public final class PlacementLog implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
 

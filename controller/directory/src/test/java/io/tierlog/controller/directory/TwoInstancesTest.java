@@ -222,12 +222,12 @@ class TwoInstancesTest {
     @Test
     void aFullPartitionAnswersUnknownAndHealthSaysSo() throws Exception {
         blocks();
-        DirectoryLimits tight = DirectoryLimits.DEFAULTS.withTimes(100, 3_000, 200, 6_000).withIndex(new IndexLimits(50, 50, 9, 9));
+        DirectoryLimits tight = DirectoryLimits.DEFAULTS.withTimes(100, 3_000, 200, 6_000).withIndex(new IndexLimits(20, 20, 9, 9));
         try (DirectoryApp app = start(config("a").withLimits(tight))) {
             await("the bound", () -> app.streams().state().equals("FULL"));
             await("unknown everywhere", () -> IntStream.range(0, BLOCKS).allMatch(i -> of(app, i) == Presence.UNKNOWN));
             assertFalse(app.streams().report().working());
-            assertTrue(app.streams().report().body().path("detail").asText().contains("answers UNKNOWN: the index holds 50"));
+            assertTrue(app.streams().report().body().path("detail").asText().contains("answers UNKNOWN: the index holds 20"));
         }
     }
 }

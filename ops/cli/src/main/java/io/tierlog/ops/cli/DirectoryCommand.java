@@ -57,13 +57,17 @@ final class DirectoryCommand implements Callable<Integer> {
             description = "Name of this instance, for one that comes back soon when it is stopped (default: none, it leaves).")
     @Nullable String instanceId;
 
-    @Option(names = "--status-listen", paramLabel = "HOST:PORT", description = "Where /metrics and /health are served, or 'none' (default: ${DEFAULT-VALUE}).")
+    @Option(
+            names = "--status-listen",
+            paramLabel = "HOST:PORT",
+            description = "Where /metrics and /health are served, or 'none' (default: ${DEFAULT-VALUE}).")
     String statusListen = "127.0.0.1:8084";
 
     @Option(
             names = "--api-tokens",
             paramLabel = "FILE",
-            description = "Who may come in: lines of reader|operator NAME sha256:HEX [namespaces=PATTERN,...] (default: whoever reaches the address).")
+            description = "Who may come in: lines of reader|operator NAME sha256:HEX [namespaces=PATTERN,...]"
+                    + " (default: whoever reaches the address).")
     @Nullable Path apiTokens;
 
     @Option(names = "--api-insecure", description = "Let other machines ask without tokens.")

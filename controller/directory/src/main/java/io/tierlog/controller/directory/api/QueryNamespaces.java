@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Which namespace a query of the field's indexer interface is about: a text in which {model}, {tenant}, {lora} and {salt} stand for what the query says.
- * What a query says and the text has no place for is refused, for it would be answered with another's blocks.
+ * Which namespace a query of the field's indexer interface is about: a text in which {model}, {tenant}, {lora} and {salt} stand for what the
+ * query says. What a query says and the text has no place for is refused, for it would be answered with another's blocks.
  *
  * @param template the text
  */

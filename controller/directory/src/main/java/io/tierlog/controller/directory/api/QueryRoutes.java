@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The query half of the field's indexer interface (Mooncake RFC 1403): matched tokens for each tenant and instance. An instance is a node here. How old an
- * answer is stands in headers, since the body has no place for it. Safe for use by several threads.
+ * The query half of the field's indexer interface (Mooncake RFC 1403): matched tokens for each tenant and instance. An instance is a node here.
+ * How old an answer is stands in headers, since the body has no place for it. Safe for use by several threads.
  */
 final class QueryRoutes {
     private static final String NODE = "[A-Za-z0-9._-]{1,64}";

@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * What can be asked, whatever the door: what a caller may know, and what it costs to have. Safe for use by several threads. To look grants no lease and is
- * no use: nothing is written.
+ * What can be asked, whatever the door: what a caller may know, and what it costs to have. Safe for use by several threads. To look grants no
+ * lease and is no use: nothing is written.
  */
 public final class Questions {
     private final Supplier<Optional<Fan>> fan;

@@ -4,8 +4,8 @@ package io.tierlog.controller.directory.index;
 import io.tierlog.schemas.Bytes;
 
 /**
- * Which partition a block's placements are in: murmur2 of digest and key, as Kafka's own partitioner has it, without putting the two together for every
- * key. The digest's part depends on the length of the key only, and is done once for a batch. Immutable.
+ * Which partition a block's placements are in: murmur2 of digest and key, as Kafka's own partitioner has it, without putting the two together for
+ * every key. The digest's part depends on the length of the key only, and is done once for a batch. Immutable.
  */
 public final class BlockPartitioner {
     private static final int MULTIPLIER = 0x5bd1e995;

@@ -9,15 +9,16 @@ import java.util.concurrent.locks.StampedLock;
 
 /**
  * Where each block of one partition is: an open-addressed table outside of the heap, in which a hash finds candidates and the whole key decides. A
- * namespace is known by its digest, as in the log. Safe for one writer and many readers: a writer holds the lock for one record, a reader for one batch.
+ * namespace is known by its digest, as in the log. Safe for one writer and many readers: a writer holds the lock for one record, a reader for one
+ * batch.
  *
  * <pre>
  * slots (hash, cell) --> cells of 64 bytes (namespace, key, placements) --> holdings (location, incarnation)
  * </pre>
  *
  * <p>What a lower incarnation of a node holds than the highest seen does not count, without being touched. When a bound of {@link IndexLimits} is
- * reached, a placement is refused and the index says so from then on: it could no longer tell not found from not taken up. The price: 64 bytes for each
- * block, 64 more for every three placements beyond the first (short keys: the second), and a pause while the table doubles.
+ * reached, a placement is refused and the index says so from then on: it could no longer tell not found from not taken up. The price: 64 bytes
+ * for each block, 64 more for every three placements beyond the first (short keys: the second), and a pause while the table doubles.
  */
 public final class PlacementIndex implements AutoCloseable {
     private static final int NONE = -1;

@@ -6,7 +6,10 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Which blocks were asked for lately, bounded in number and time. One thread at a time. Forgetting one costs a request that the node's aggregate drops. */
+/**
+ * Which blocks were asked for lately, bounded in number and time. One thread at a time. Forgetting one costs a request that the node's aggregate
+ * drops.
+ */
 final class RecentProbes {
     private final ProbeLimits limits;
     private final Map<Asked, Long> asked = new LinkedHashMap<>();

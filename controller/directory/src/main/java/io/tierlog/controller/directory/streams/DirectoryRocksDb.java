@@ -8,8 +8,8 @@ import org.rocksdb.CompressionType;
 import org.rocksdb.Options;
 
 /**
- * The bounds that the controller's stores have, and Zstandard: neighbouring records are much alike, and what is read from here is read in one go or in
- * need. Made by Streams, once per store and partition.
+ * The bounds that the controller's stores have, and Zstandard: neighbouring records are much alike, and what is read from here is read in one go
+ * or in need. Made by Streams, once per store and partition.
  */
 public final class DirectoryRocksDb implements RocksDBConfigSetter {
     private final RocksDbSettings bounds = new RocksDbSettings();

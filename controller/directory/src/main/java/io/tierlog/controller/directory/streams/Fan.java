@@ -25,7 +25,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has each key answered by whoever has its partition, in this order: the index here; the instance that keeps the partition; a standby here; a standby
- * elsewhere. What nobody answers is unknown. Safe for use by several threads; a caller waits at most twice the deadline of a call to another instance.
+ * elsewhere. What nobody answers is unknown. Safe for use by several threads; a caller waits at most twice the deadline of a call to another
+ * instance.
  */
 public final class Fan {
     private static final Logger LOG = LoggerFactory.getLogger(Fan.class);

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the store of one partition as the topic has it, and the index as the store. The index is built from the store when the task begins and answers
- * from then on. One thread. The price: building it takes a few seconds for each million of placements, in which a standby answers.
+ * Keeps the store of one partition as the topic has it, and the index as the store. The index is built from the store when the task begins and
+ * answers from then on. One thread. The price: building it takes a few seconds for each million of placements, in which a standby answers.
  */
 final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
     private static final Logger LOG = LoggerFactory.getLogger(IndexProcessor.class);

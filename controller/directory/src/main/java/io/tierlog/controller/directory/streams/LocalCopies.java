@@ -12,7 +12,10 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
-/** The partitions that this instance has as an index now, and how far each is. Safe for use by several threads; a task's thread adds and removes its own. */
+/**
+ * The partitions that this instance has as an index now, and how far each is. Safe for use by several threads; a task's thread adds and removes
+ * its own.
+ */
 final class LocalCopies {
     private final AtomicReferenceArray<PlacementIndex> indexes;
     private final List<Reach> reaches;

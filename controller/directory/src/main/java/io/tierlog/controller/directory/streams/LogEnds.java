@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at where the committed log ends, again and again, so that answers can say how old they are. One thread of its own. While the brokers do not answer,
- * nothing is noted, and answers grow old.
+ * Looks at where the committed log ends, again and again, so that answers can say how old they are. One thread of its own. While the brokers do
+ * not answer, nothing is noted, and answers grow old.
  */
 final class LogEnds implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogEnds.class);

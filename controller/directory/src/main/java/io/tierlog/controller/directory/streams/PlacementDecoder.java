@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a record of the topic of placements says. Safe for use by several threads.
  *
- * <p>A record that nobody can read is passed over with a word: where its key says which block it is about, that block is unknown from then on. A schema
- * that the registry cannot be asked for now is waited for, since unreachable is not unreadable.
+ * <p>A record that nobody can read is passed over with a word: where its key says which block it is about, that block is unknown from then on. A
+ * schema that the registry cannot be asked for now is waited for, since unreachable is not unreadable.
  */
 final class PlacementDecoder {
     private final RecordReader<Published> reader;

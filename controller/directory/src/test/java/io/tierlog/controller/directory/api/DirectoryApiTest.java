@@ -59,8 +59,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What routers ask, over both doors, of a directory on a real broker. Blocks of t1/model: 0 to 3 on a's host, 0 to 5 on a's disk, 0 and 1 on b's host, 0 to 7
- * in the store, 8 on b's device; 9 is nowhere. Of t2/model: 0 on a's disk.
+ * What routers ask, over both doors, of a directory on a real broker. Blocks of t1/model: 0 to 3 on a's host, 0 to 5 on a's disk, 0 and 1 on b's
+ * host, 0 to 7 in the store, 8 on b's device; 9 is nowhere. Of t2/model: 0 on a's disk.
  */
 class DirectoryApiTest {
     private static final String T1 = "t1/model";
@@ -97,8 +97,8 @@ class DirectoryApiTest {
         log.put(T1, 8, "node/b", io.tierlog.schemas.Tier.DEVICE, 1);
         log.put("t2/model", 0, "node/a", io.tierlog.schemas.Tier.DISK, 1);
         log.commit();
-        Path tokens = Files.writeString(directory.resolve("tokens"), "operator peers sha256:" + digest("peers") + "\nreader all sha256:" + digest("all")
-                + "\nreader t1 sha256:" + digest("t1") + " namespaces=t1/*, shared/model one\n");
+        Path tokens = Files.writeString(directory.resolve("tokens"), "operator peers sha256:" + digest("peers") + "\n"
+                + "reader all sha256:" + digest("all") + "\nreader t1 sha256:" + digest("t1") + " namespaces=t1/*, shared/model one\n");
         Path own = Files.writeString(directory.resolve("own"), "peers\n");
         DirectoryConfig config = DirectoryConfig.of(log.access, log.topics, directory.resolve("state"));
         Extras extras = new Extras(
@@ -228,8 +228,8 @@ class DirectoryApiTest {
     }
 
     /**
-     * a has 4 of its host and 6 of its disk, with the store 8, and 8 is on b's device. Costs: a 4 x 0 + 2 x 700 + 2 x 1,500 = 4,400; b 2 x 0 + 6 x 1,500 =
-     * 9,000, and it alone can have the ninth.
+     * a has 4 of its host and 6 of its disk, with the store 8, and 8 is on b's device. Costs: a 4 x 0 + 2 x 700 + 2 x 1,500 = 4,400; b 2 x 0 + 6
+     * x 1,500 = 9,000, and it alone can have the ninth.
      */
     @Test
     void theLongestPrefixOfEachNodeAndTierAndFromWhereItCostsLeast() throws Exception {
@@ -238,11 +238,13 @@ class DirectoryApiTest {
         assertEquals(-1, body.path("unknown_from").asInt());
         assertEquals(8, body.path("store_blocks").asInt());
         JsonNode a = body.path("nodes").get(0);
-        assertEquals("{\"node\":\"a\",\"blocks\":6,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":4},{\"tier\":\"DISK\",\"blocks\":6}],\"reach\":8,\"cost_us\":4400}",
+        assertEquals("{\"node\":\"a\",\"blocks\":6,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":4},{\"tier\":\"DISK\",\"blocks\":6}],"
+                        + "\"reach\":8,\"cost_us\":4400}",
                 a.toString());
         assertEquals("{\"node\":\"b\",\"blocks\":2,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":2}],\"reach\":9,\"cost_us\":9000}",
                 body.path("nodes").get(1).toString());
-        assertEquals("b 9 9000", body.path("best").path("node").asText() + " " + body.path("best").path("blocks") + " " + body.path("best").path("cost_us"));
+        JsonNode best = body.path("best");
+        assertEquals("b 9 9000", best.path("node").asText() + " " + best.path("blocks") + " " + best.path("cost_us"));
 
         JsonNode forA = client.ask("/v1/lookup", keys(T1, ",\"node\":\"a\"", IntStream.range(0, 8))).body().path("best");
         assertEquals("[{\"first\":0,\"blocks\":4,\"owner\":\"node/a\",\"tier\":\"HOST\",\"block_cost_us\":0},"
@@ -273,7 +275,9 @@ class DirectoryApiTest {
         assertEquals(List.of(Tier.TIER_HOST, Tier.TIER_DISK), lookup.getNodes(0).getTiersList().stream().map(tier -> tier.getTier()).toList());
         var where = grpc("all").where(WhereRequest.newBuilder().setNamespace(T1).setKey(packed(0)).build());
         assertEquals(Set.of("node/a TIER_HOST 1", "node/a TIER_DISK 1", "node/b TIER_HOST 1", "store/0 TIER_STORE 0"),
-                Set.copyOf(where.getPlacementsList().stream().map(each -> each.getOwner() + " " + each.getTier() + " " + each.getIncarnation()).toList()));
+                Set.copyOf(where.getPlacementsList().stream()
+                        .map(each -> each.getOwner() + " " + each.getTier() + " " + each.getIncarnation())
+                        .toList()));
     }
 
     private static String query(String model, String field, String list) {
@@ -311,7 +315,8 @@ class DirectoryApiTest {
     @Test
     void badInputIsToldAtOnceAndWhole() throws Exception {
         Reply all = client.ask("/v1/batch_exist",
-                "{\"keys\":[\"00\",\"0011223344556677\",\"xx\",7,\"00112233445566778899\",null],\"first_index\":-1,\"prefetch_to_memory\":1,\"more\":2}");
+                "{\"keys\":[\"00\",\"0011223344556677\",\"xx\",7,\"00112233445566778899\",null],\"first_index\":-1,"
+                        + "\"prefetch_to_memory\":1,\"more\":2}");
         assertEquals(List.of("namespace", "keys[0]", "keys[2]", "keys[4]", "keys[5]", "first_index", "prefetch_to_memory", "more"), fieldsOf(all));
         assertEquals(List.of("namespace", "key"), fieldsOf(client.ask("/v1/exist", "{}")));
         assertEquals(List.of("namespace", "keys"), fieldsOf(client.ask("/v1/lookup", "{\"namespace\":\"\",\"keys\":[]}")));

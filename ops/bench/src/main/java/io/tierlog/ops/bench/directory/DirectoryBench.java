@@ -27,8 +27,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Runs the directory benchmark: a broker, a directory and Redis, each a process, filled with the same blocks and asked the same batches in turn. One thread;
- * what it makes is removed at its end.
+ * Runs the directory benchmark: a broker, a directory and Redis, each a process, filled with the same blocks and asked the same batches in turn.
+ * One thread; what it makes is removed at its end.
  */
 public final class DirectoryBench {
     private static final int DIRECTORY_HEAP_MB = 1_024;

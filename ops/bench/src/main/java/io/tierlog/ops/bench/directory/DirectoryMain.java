@@ -15,8 +15,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A directory in a process of its own, which a benchmark speaks to over its standard input: {@code size} for what it holds, {@code run BLOCKS BATCH PRESENT
- * CLIENTS MS LOOKUP} to ask itself. It ends with its input.
+ * A directory in a process of its own, which a benchmark speaks to over its standard input: {@code size} for what it holds, {@code run BLOCKS
+ * BATCH PRESENT CLIENTS MS LOOKUP} to ask itself. It ends with its input.
  */
 final class DirectoryMain {
     static final String READY = "ready ";

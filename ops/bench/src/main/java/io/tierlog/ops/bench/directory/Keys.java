@@ -5,7 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
 /**
- * The keys of the benchmark: block n is block n mod 1,024 of prompt n / 1,024. Those from {@code blocks} on are held by nobody. Static and without state.
+ * The keys of the benchmark: block n is block n mod 1,024 of prompt n / 1,024. Those from {@code blocks} on are held by nobody. Static and
+ * without state.
  */
 final class Keys {
     /** Blocks of a prompt. */

@@ -26,7 +26,10 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the placements of the benchmark's blocks: records such as the controller's, one for each block, on hosts of 16 nodes. Static and without state. */
+/**
+ * Writes the placements of the benchmark's blocks: records such as the controller's, one for each block, on hosts of 16 nodes. Static and without
+ * state.
+ */
 final class PlacementLoad {
     private static final int NODES = 16;
     private static final int TOLD_EVERY = 1_000_000;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.directory;
 
+import java.io.IOException;
+
 /** One way to ask: a server and a protocol. */
 interface Way {
     /** Its name in the table. */
@@ -18,7 +20,7 @@ interface Way {
         int ask(Keys.Batch batch) throws Exception;
 
         @Override
-        default void close() throws Exception {
+        default void close() throws IOException {
             // Most have nothing of their own.
         }
     }
