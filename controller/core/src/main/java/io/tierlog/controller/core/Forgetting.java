@@ -71,6 +71,7 @@ final class Forgetting {
                 // Those of marks go with the fact that the mark's time is over, or that it is gone.
                 case RowKey.Timer.MARK -> {}
                 case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
+                case RowKey.Timer.ANSWER -> EvolveMigrations.forgetWhenAnswered(t, timer);
                 default -> throw new IllegalHistory("A timer of kind " + timer.kind());
             }
         }

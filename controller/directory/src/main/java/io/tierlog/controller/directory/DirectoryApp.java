@@ -97,7 +97,7 @@ public final class DirectoryApp implements AutoCloseable {
         DirectoryStreams made = new DirectoryStreams(config, codec(), partitions);
         parts.push(made);
         config.doors().status().ifPresent(where -> {
-            StatusServer server = new StatusServer("--status-listen", where, made.metrics(), made::report);
+            StatusServer server = new StatusServer("--directory-status-listen", where, made.metrics(), made::report);
             parts.push(server);
             statusPort = server.port();
         });

@@ -122,8 +122,8 @@ final class ControllerCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ControllerConfig config = ClusterOptions.checked(this::config);
         Optional<DirectoryConfig> beside = noDirectory ? Optional.empty() : Optional.of(ClusterOptions.checked(this::directoryConfig));
-        try (ControllerApp app = start(config);
-                Beside directories = new Beside(beside.map(directory::start))) {
+        try (Both both = start(config, beside)) {
+            ControllerApp app = both.controller();
             if (!app.awaitRunning(RUNNING)) {
                 throw new CliError(
                         "the controller is " + app.state() + " after " + RUNNING.toSeconds() + " s",
@@ -131,28 +131,33 @@ final class ControllerCommand implements Callable<Integer> {
                         CliError.FAILURE);
             }
             PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(app, directories.app()));
+            out.println(ready(app, both.beside()));
             out.flush();
-            throw Foreground.untilSignalled(
-                    () -> {
-                        directories.close();
-                        app.close();
-                    },
-                    app.ended().thenApply(ControllerCommand::fault));
+            throw Foreground.untilSignalled(both, app.ended().thenApply(ControllerCommand::fault));
         }
     }
 
-    /** The directory beside the controller, if there is one. What becomes of it does not end the controller. */
-    private record Beside(Optional<DirectoryApp> app) implements AutoCloseable {
+    /** The controller, and the directory beside it, if there is one. What becomes of the directory does not end the controller. */
+    private record Both(ControllerApp controller, Optional<DirectoryApp> beside) implements AutoCloseable {
         @Override
         public void close() {
-            app.ifPresent(DirectoryApp::close);
+            beside.ifPresent(DirectoryApp::close);
+            controller.close();
+        }
+    }
+
+    private Both start(ControllerConfig config, Optional<DirectoryConfig> beside) {
+        ControllerApp app = start(config);
+        try {
+            return new Both(app, beside.map(directory::start));
+        } catch (RuntimeException e) {
+            app.close();
+            throw e;
         }
     }
 
     private DirectoryConfig directoryConfig() {
-        return directory.config(cluster, stateDir.resolve("directory"),
-                new DirectoryFlags.Door(Optional.empty(), Optional.ofNullable(apiTokens), apiInsecure));
+        return directory.config(cluster, stateDir.resolve("directory"), Optional.ofNullable(apiTokens), apiInsecure);
     }
 
     private static Throwable fault(Optional<Throwable> ended) {

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.door.Endpoint;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -58,12 +57,6 @@ final class DirectoryCommand implements Callable<Integer> {
     @Nullable String instanceId;
 
     @Option(
-            names = "--status-listen",
-            paramLabel = "HOST:PORT",
-            description = "Where /metrics and /health are served, or 'none' (default: ${DEFAULT-VALUE}).")
-    String statusListen = "127.0.0.1:8084";
-
-    @Option(
             names = "--api-tokens",
             paramLabel = "FILE",
             description = "Who may come in: lines of reader|operator NAME sha256:HEX [namespaces=PATTERN,...]"
@@ -93,8 +86,7 @@ final class DirectoryCommand implements Callable<Integer> {
     }
 
     private DirectoryConfig config() {
-        Optional<Endpoint> status = statusListen.equals("none") ? Optional.empty() : Optional.of(Endpoint.parse(statusListen));
-        DirectoryConfig config = flags.config(cluster, stateDir, new DirectoryFlags.Door(status, Optional.ofNullable(apiTokens), apiInsecure));
+        DirectoryConfig config = flags.config(cluster, stateDir, Optional.ofNullable(apiTokens), apiInsecure);
         String name = applicationId;
         return config.withNames(name == null ? config.applicationId() : name, Optional.ofNullable(instanceId));
     }
@@ -107,9 +99,6 @@ final class DirectoryCommand implements Callable<Integer> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("event", "ready");
                 flags.ready(line, app);
-                if (app.statusPort() >= 0) {
-                    line.put("statusPort", app.statusPort());
-                }
                 line.put("pid", ProcessHandle.current().pid());
                 yield new ObjectMapper().writeValueAsString(line);
             }

@@ -33,6 +33,12 @@ final class DirectoryFlags {
     String grpcListen = "127.0.0.1:8083";
 
     @Option(
+            names = "--directory-status-listen",
+            paramLabel = "HOST:PORT",
+            description = "Where its /metrics and /health are served, or 'none' (default: ${DEFAULT-VALUE}).")
+    String statusListen = "127.0.0.1:8084";
+
+    @Option(
             names = "--directory-host",
             paramLabel = "HOST",
             description = "Name by which other instances reach that port (default: the one of --directory-grpc-listen).")
@@ -54,12 +60,11 @@ final class DirectoryFlags {
             description = "Namespace of a /query, with {model}, {tenant}, {lora} and {salt} (default: ${DEFAULT-VALUE}).")
     String queryNamespace = "{model}";
 
-    /** Who may come in, and where metrics and health are. */
-    record Door(Optional<Endpoint> status, Optional<Path> tokens, boolean insecure) {}
-
-    DirectoryConfig config(ClusterOptions cluster, Path stateDir, Door door) {
+    /** What an instance is started with, for those who have one of the tokens. */
+    DirectoryConfig config(ClusterOptions cluster, Path stateDir, Optional<Path> tokens, boolean insecure) {
+        Optional<Endpoint> status = statusListen.equals("none") ? Optional.empty() : Optional.of(Endpoint.parse(statusListen));
         DirectoryConfig.Doors doors = new DirectoryConfig.Doors(Endpoint.parse(listen), Endpoint.parse(grpcListen), Optional.ofNullable(advertised),
-                door.status(), door.tokens(), Optional.ofNullable(peerToken), door.insecure());
+                status, tokens, Optional.ofNullable(peerToken), insecure);
         return DirectoryConfig.of(cluster.kafka(), cluster.topics(), stateDir)
                 .withRegistry(cluster.registry())
                 .withCosts(costs())
@@ -96,5 +101,8 @@ final class DirectoryFlags {
     void ready(Map<String, Object> line, DirectoryApp app) {
         line.put("directory", httpUrl(app));
         line.put("directoryGrpcPort", app.grpcPort());
+        if (app.statusPort() >= 0) {
+            line.put("directoryStatusPort", app.statusPort());
+        }
     }
 }

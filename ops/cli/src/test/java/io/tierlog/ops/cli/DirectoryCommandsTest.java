@@ -148,7 +148,7 @@ class DirectoryCommandsTest {
     @Test
     void aSecondInstanceOnTheSamePortIsToldSo() throws Exception {
         assertEquals(2, run("directory", "--bootstrap-servers", broker.bootstrapServers(), "--state-dir", directory.resolve("second").toString(),
-                "--directory-listen", "127.0.0.1:" + app.httpPort(), "--directory-grpc-listen", "127.0.0.1:0", "--status-listen", "none"));
+                "--directory-listen", "127.0.0.1:" + app.httpPort(), "--directory-grpc-listen", "127.0.0.1:0", "--directory-status-listen", "none"));
         assertTrue(err.toString().contains("cannot serve on 127.0.0.1:" + app.httpPort())
                 && err.toString().contains("choose another --directory-listen"), err.toString());
     }

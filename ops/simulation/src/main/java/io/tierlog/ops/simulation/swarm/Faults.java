@@ -305,7 +305,7 @@ final class Faults {
             case DISK_READ, DISK_WRITE, DISK_DROP -> FaultKind.DISK_FAILED;
             case STORE_READ, STORE_WRITE, PROBE -> FaultKind.STORE_FAILED;
         };
-        if (isPastTheHost(unit) && choices.next(4) == 3) {
+        if (isPastTheHost(unit) && choices.next(4) != 0) {
             stage.count(FaultKind.BOUNCE_OUTCOME_UNKNOWN);
             return position -> OperationReason.UNKNOWN;
         }
