@@ -22,7 +22,8 @@ public final class DirectoryText {
                     "ask", "batch", "present", "way", "keys/s", "keys/s of a core", "p50 us", "p99 us");
             for (DirectoryReport.Row row : round.rows()) {
                 out.format("  %-7s %6d %6d %%  %-24s %,14.0f %,16.0f %10.1f %10.1f%s%n",
-                        row.ask(), row.batch(), row.present(), row.way(), row.keysPerS(), row.keysPerCore(), row.p50Us(), row.p99Us(), row.wrong() == 0 ? "" : "  " + row.wrong() + " WRONG");
+                        row.ask(), row.batch(), row.present(), row.way(), row.keysPerS(), row.keysPerCore(),
+                        row.p50Us(), row.p99Us(), row.wrong() == 0 ? "" : "  " + row.wrong() + " WRONG");
             }
         }
         out.format("%nA core is the server's processor time; in process it is the caller's as well. p50 and p99 are of one batch.%n");
