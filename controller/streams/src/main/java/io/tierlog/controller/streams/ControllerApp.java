@@ -3,7 +3,10 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.streams.api.HttpBounds;
+import io.tierlog.controller.door.DoorException;
+import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.door.HttpBounds;
+import io.tierlog.controller.door.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
 import io.tierlog.controller.streams.api.OperatorApi;
 import io.tierlog.events.Codec;
@@ -135,8 +138,7 @@ public final class ControllerApp implements AutoCloseable {
         String instance = InstanceId.of(config);
         HttpBounds.set();
         config.http().ifPresent(address -> {
-            StatusServer server = closing(new StatusServer(address, metrics.registry(), health, instance));
-            httpPort = server.port();
+            httpPort = closing(statusServer(address, instance)).port();
         });
         int partitions;
         try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
@@ -164,6 +166,14 @@ public final class ControllerApp implements AutoCloseable {
         Relay relay = closing(new Relay(config, instance, metrics));
         relay.start();
         cleanup.push(intake::close);
+    }
+
+    private StatusServer statusServer(ControllerConfig.HttpAddress address, String instance) {
+        try {
+            return new StatusServer("--http-port", new Endpoint(address.host(), address.port()), metrics.registry(), () -> health.report(instance));
+        } catch (DoorException e) {
+            throw new ControllerException.CannotListen(address, e.getCause() == null ? e : e.getCause());
+        }
     }
 
     /** Before Streams takes its time, so that an address that cannot be had is said at once. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.core.Core;
+import io.tierlog.controller.door.StatusServer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.streams.KafkaStreams;
 
@@ -41,6 +45,14 @@ final class Health {
     /** A sentence for people. */
     String detail() {
         return violation.isEmpty() ? detail : detail + "; the tables do not hold what they must, last: " + violation;
+    }
+
+    /** What is told over HTTP. */
+    StatusServer.Report report(String instance) {
+        State now = state();
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", Core.VERSION);
+        return new StatusServer.Report(now == State.RUNNING, body);
     }
 
     /** A sample of the tables has found that something does not hold; it is said until the instance ends. */

@@ -21,7 +21,7 @@ import org.rocksdb.WriteBufferManager;
  */
 public final class RocksDbSettings implements RocksDBConfigSetter {
     /** Name of the property with the bound in bytes. */
-    static final String BYTES = "tierlog.rocksdb.bytes";
+    public static final String BYTES = "tierlog.rocksdb.bytes";
 
     private static final int BLOCK_BYTES = 16 * 1024;
     private static final long WRITE_BUFFER_BYTES = 16L << 20;

@@ -2,6 +2,10 @@
 package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.door.DoorException;
+import io.tierlog.controller.door.Endpoint;
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
@@ -9,7 +13,6 @@ import io.tierlog.controller.streams.ControllerException;
 import io.tierlog.controller.streams.InputPosition;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.controller.streams.api.ApiConfig;
-import io.tierlog.controller.streams.api.ApiException;
 import io.tierlog.controller.streams.api.ApiLimits;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -84,6 +87,12 @@ final class ControllerCommand implements Callable<Integer> {
     @Option(names = "--api-insecure", description = "Let operators in from other machines without tokens.")
     boolean apiInsecure;
 
+    @Mixin
+    DirectoryFlags directory;
+
+    @Option(names = "--no-directory", description = "Start no directory beside the controller.")
+    boolean noDirectory;
+
     @Option(names = "--commit-interval-ms", paramLabel = "MS", description = "Time between two transactions (default: ${DEFAULT-VALUE}).")
     int commitIntervalMs = StreamsTuning.DEFAULTS.commitIntervalMs();
 
@@ -112,7 +121,9 @@ final class ControllerCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         ControllerConfig config = ClusterOptions.checked(this::config);
-        try (ControllerApp app = start(config)) {
+        Optional<DirectoryConfig> beside = noDirectory ? Optional.empty() : Optional.of(ClusterOptions.checked(this::directoryConfig));
+        try (Both both = start(config, beside)) {
+            ControllerApp app = both.controller();
             if (!app.awaitRunning(RUNNING)) {
                 throw new CliError(
                         "the controller is " + app.state() + " after " + RUNNING.toSeconds() + " s",
@@ -120,10 +131,33 @@ final class ControllerCommand implements Callable<Integer> {
                         CliError.FAILURE);
             }
             PrintWriter out = spec.commandLine().getOut();
-            out.println(ready(app));
+            out.println(ready(app, both.beside()));
             out.flush();
-            throw Foreground.untilSignalled(app, app.ended().thenApply(ControllerCommand::fault));
+            throw Foreground.untilSignalled(both, app.ended().thenApply(ControllerCommand::fault));
         }
+    }
+
+    /** The controller, and the directory beside it, if there is one. What becomes of the directory does not end the controller. */
+    private record Both(ControllerApp controller, Optional<DirectoryApp> beside) implements AutoCloseable {
+        @Override
+        public void close() {
+            beside.ifPresent(DirectoryApp::close);
+            controller.close();
+        }
+    }
+
+    private Both start(ControllerConfig config, Optional<DirectoryConfig> beside) {
+        ControllerApp app = start(config);
+        try {
+            return new Both(app, beside.map(directory::start));
+        } catch (RuntimeException e) {
+            app.close();
+            throw e;
+        }
+    }
+
+    private DirectoryConfig directoryConfig() {
+        return directory.config(cluster, stateDir.resolve("directory"), Optional.ofNullable(apiTokens), apiInsecure);
     }
 
     private static Throwable fault(Optional<Throwable> ended) {
@@ -142,9 +176,9 @@ final class ControllerCommand implements Callable<Integer> {
                 .tickMs(tickMs)
                 .skipInputs(skips);
         if (!apiListen.equals("none")) {
-            Optional<ApiConfig.Endpoint> grpc = Optional.ofNullable(grpcListen).map(ApiConfig.Endpoint::parse);
+            Optional<Endpoint> grpc = Optional.ofNullable(grpcListen).map(Endpoint::parse);
             builder.api(new ApiConfig(
-                    ApiConfig.Endpoint.parse(apiListen), grpc, Optional.ofNullable(apiTokens), apiInsecure, ApiLimits.DEFAULTS));
+                    Endpoint.parse(apiListen), grpc, Optional.ofNullable(apiTokens), apiInsecure, ApiLimits.DEFAULTS));
         } else if (grpcListen != null) {
             throw new IllegalArgumentException("--grpc-listen needs --api-listen: over gRPC a migration is asked for, over HTTP it is followed");
         }
@@ -158,7 +192,7 @@ final class ControllerCommand implements Callable<Integer> {
     private static ControllerApp start(ControllerConfig config) {
         try {
             return ClusterOptions.checked(() -> ControllerApp.start(config));
-        } catch (ControllerException | ApiException e) {
+        } catch (ControllerException | DoorException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         }
     }
@@ -168,23 +202,25 @@ final class ControllerCommand implements Callable<Integer> {
     }
 
     private String apiUrl(ControllerApp app) {
-        return "http://" + new ApiConfig.Endpoint(ApiConfig.Endpoint.parse(apiListen).host(), app.apiPort());
+        return "http://" + new Endpoint(Endpoint.parse(apiListen).host(), app.apiPort());
     }
 
-    private String ready(ControllerApp app) throws Exception {
+    private String ready(ControllerApp app, Optional<DirectoryApp> beside) throws Exception {
         return switch (format) {
             case text -> "Controller is up, metrics at " + url(app) + "/metrics"
-                    + (app.apiPort() < 0 ? "" : ", operators at " + apiUrl(app)) + ". Ctrl-C stops it.";
+                    + (app.apiPort() < 0 ? "" : ", operators at " + apiUrl(app))
+                    + beside.map(one -> ", directory at " + directory.httpUrl(one)).orElse("") + ". Ctrl-C stops it.";
             case json -> {
                 Map<String, Object> line = new LinkedHashMap<>();
                 line.put("event", "ready");
                 line.put("http", url(app));
-if (app.apiPort() >= 0) {
+                if (app.apiPort() >= 0) {
                     line.put("api", apiUrl(app));
                 }
                 if (app.grpcPort() >= 0) {
                     line.put("grpcPort", app.grpcPort());
                 }
+                beside.ifPresent(one -> directory.ready(line, one));
                 line.put("pid", ProcessHandle.current().pid());
                 yield new ObjectMapper().writeValueAsString(line);
             }

@@ -6,10 +6,13 @@ import io.tierlog.ops.bench.BenchException;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
 import io.tierlog.ops.cli.operate.DrainCommand;
+import io.tierlog.ops.cli.operate.ExistCommand;
 import io.tierlog.ops.cli.operate.GroupsCommand;
+import io.tierlog.ops.cli.operate.LookupCommand;
 import io.tierlog.ops.cli.operate.MarksCommand;
 import io.tierlog.ops.cli.operate.MigrateCommand;
 import io.tierlog.ops.cli.operate.NodesCommand;
+import io.tierlog.ops.cli.operate.WhereCommand;
 import io.tierlog.ops.simulation.ScenarioCommand;
 import io.tierlog.ops.simulation.swarm.SimulateCommand;
 import java.io.IOException;
@@ -46,16 +49,20 @@ import picocli.CommandLine.UnmatchedArgumentException;
             BrokerCommand.class,
             ControllerCommand.class,
             DemoCommand.class,
+            DirectoryCommand.class,
             DrainCommand.class,
             EngineCommand.class,
+            ExistCommand.class,
             GroupsCommand.class,
+            LookupCommand.class,
             MarksCommand.class,
             MigrateCommand.class,
             NodesCommand.class,
             PolicyCommand.class,
             ScenarioCommand.class,
             SimulateCommand.class,
-            TopicsCommand.class
+            TopicsCommand.class,
+            WhereCommand.class
         },
         footer = {
             "",

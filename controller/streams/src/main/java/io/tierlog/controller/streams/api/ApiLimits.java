@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.door.DoorLimits;
+
 /**
  * The bounds of the operator's door. What is over one of them is refused with a problem that says so.
  *
@@ -46,6 +48,11 @@ public record ApiLimits(
             throw new IllegalArgumentException("a bound of the operator's door is too small: " + pageRows + " rows a page, " + namespaces
                     + " namespaces, " + viewRows + " rows, " + factsPerRequest + " facts, " + deadlineMs + " of " + longestDeadlineMs + " ms");
         }
+    }
+
+    /** Those of them that every door has. */
+    DoorLimits door() {
+        return new DoorLimits(bodyBytes, jsonDepth, requests);
     }
 
     /** The same with fewer or more requests at once, and as many that may wait. */

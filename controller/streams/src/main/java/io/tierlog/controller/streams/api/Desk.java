@@ -2,6 +2,8 @@
 package io.tierlog.controller.streams.api;
 
 import io.tierlog.controller.core.MigrationLimits;
+import io.tierlog.controller.door.Caller;
+import io.tierlog.controller.door.Problem;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;

@@ -7,6 +7,7 @@ import io.tierlog.controller.core.RowKey;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.controller.core.Scan;
 import io.tierlog.controller.core.Table;
+import io.tierlog.controller.door.Problem;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.WireRecord;

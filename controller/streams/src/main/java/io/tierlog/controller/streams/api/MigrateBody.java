@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.door.Fields;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationMethod;

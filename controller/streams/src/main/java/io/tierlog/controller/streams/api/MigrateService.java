@@ -7,15 +7,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.ProtocolMessageEnum;
 import io.grpc.Context;
-import io.grpc.Contexts;
 import io.grpc.Deadline;
-import io.grpc.Metadata;
-import io.grpc.ServerCall;
-import io.grpc.ServerCallHandler;
-import io.grpc.ServerInterceptor;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
+import io.tierlog.controller.door.Caller;
+import io.tierlog.controller.door.Fields;
+import io.tierlog.controller.door.GrpcCalls;
+import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.door.Tokens;
 import io.tierlog.operator.v1.Accepted;
 import io.tierlog.operator.v1.Block;
 import io.tierlog.operator.v1.Method;
@@ -28,12 +27,10 @@ import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.PartRow;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,22 +39,8 @@ import org.slf4j.LoggerFactory;
  */
 final class MigrateService extends OperatorGrpc.OperatorImplBase {
     private static final Logger LOG = LoggerFactory.getLogger(MigrateService.class);
-    private static final Context.Key<Optional<String>> TOKEN = Context.keyWithDefault("authorization", Optional.empty());
-    private static final Metadata.Key<String> AUTHORIZATION_ENTRY = GrpcDoor.entry("authorization");
-    private static final Metadata.Key<String> PROBLEM = GrpcDoor.entry("tierlog-problem");
-    private static final Metadata.Key<String> ACTION = GrpcDoor.entry("tierlog-action");
     /** The answer is to arrive before the caller's deadline. */
     private static final long MARGIN_MS = 100;
-
-    /** Keeps the call's token for the service. */
-    static final ServerInterceptor AUTHORIZATION = new ServerInterceptor() {
-        @Override
-        public <Q, R> ServerCall.Listener<Q> interceptCall(
-                ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
-            Context context = Context.current().withValue(TOKEN, Optional.ofNullable(headers.get(AUTHORIZATION_ENTRY)));
-            return Contexts.interceptCall(context, call, headers, next);
-        }
-    };
 
     private final Tokens tokens;
     private final StateView view;
@@ -74,14 +57,14 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
     @Override
     public void migrateCache(MigrateCacheRequest request, StreamObserver<MigrateCacheResponse> answers) {
         try {
-            Caller caller = tokens.admit(TOKEN.get().orElse(null), Caller.Role.OPERATOR);
+            Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.OPERATOR);
             MigrateCall asked = MigrateBody.read(Fields.of(json(request)), Optional.empty(), limits, desk);
             MigrateCall call = new MigrateCall(asked.id(), asked.nodes(), asked.order(), patience());
             Desk.Progress progress = desk.migrate(caller, call);
             answers.onNext(view.read(state -> answer(call.id(), progress, state)));
             answers.onCompleted();
         } catch (Problem problem) {
-            answers.onError(refused(problem));
+            answers.onError(GrpcCalls.refused(problem));
         } catch (RuntimeException e) {
             LOG.error("MigrateCache failed", e);
             answers.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
@@ -168,29 +151,5 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
 
     private static Block block(BlockName name) {
         return Block.newBuilder().setNamespace(name.namespace()).setKey(ByteString.copyFrom(name.key().unshared())).build();
-    }
-
-    private static StatusRuntimeException refused(Problem problem) {
-        Status status = switch (problem.kind()) {
-            case INVALID_REQUEST, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE -> Status.INVALID_ARGUMENT;
-            case UNAUTHENTICATED -> Status.UNAUTHENTICATED;
-            case FORBIDDEN -> Status.PERMISSION_DENIED;
-            case ID_TAKEN -> Status.ALREADY_EXISTS;
-            case NODE_UNKNOWN, MIGRATION_UNKNOWN -> Status.NOT_FOUND;
-            case REFUSED, TOO_LATE -> Status.FAILED_PRECONDITION;
-            case UNKNOWN_PATH, METHOD_NOT_ALLOWED -> Status.UNIMPLEMENTED;
-            case OVERLOADED, NOT_READY, LOG_UNAVAILABLE -> Status.UNAVAILABLE;
-            case INTERNAL -> Status.INTERNAL;
-        };
-        String findings = problem.findings().stream().map(finding -> finding.field() + " " + finding.detail()).collect(Collectors.joining("; "));
-        Metadata trailers = new Metadata();
-        trailers.put(PROBLEM, problem.kind().name());
-        trailers.put(ACTION, ascii(problem.action()));
-        return status.withDescription(findings.isEmpty() ? problem.detail() : findings).asRuntimeException(trailers);
-    }
-
-    /** What metadata can hold. */
-    private static String ascii(String text) {
-        return new String(text.getBytes(StandardCharsets.US_ASCII), StandardCharsets.US_ASCII);
     }
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.door.GrpcDoor;
+import io.tierlog.controller.door.HttpDoor;
+import io.tierlog.controller.door.Listening;
+import io.tierlog.controller.door.Tokens;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +29,7 @@ public final class OperatorApi implements AutoCloseable {
     /**
      * Opens the door.
      *
-     * @throws ApiException when a port is taken, or the tokens cannot be used; nothing is left open
+     * @throws DoorException when a port is taken, or the tokens cannot be used; nothing is left open
      */
     public static OperatorApi start(LogAccess log, ApiConfig config) {
         OperatorApi api = new OperatorApi();
@@ -45,11 +50,13 @@ public final class OperatorApi implements AutoCloseable {
         OperatorLog writer = new OperatorLog(log);
         parts.push(writer);
         Desk desk = new Desk(view, writer, config.limits());
-        HttpDoor http = new HttpDoor(config, tokens, new OperatorRoutes(view, desk, config.limits()).all());
+        Listening where = new Listening("--api-listen", config.listen(), config.limits().door());
+        HttpDoor http = new HttpDoor(where, tokens, new OperatorRoutes(view, desk, config.limits()).all());
         parts.push(http);
         port = http.port();
         config.grpc().ifPresent(endpoint -> {
-            GrpcDoor grpc = new GrpcDoor(endpoint, new MigrateService(tokens, view, desk, config.limits()), config.limits());
+            GrpcDoor grpc = new GrpcDoor(new Listening("--grpc-listen", endpoint, config.limits().door()),
+                    List.of(new MigrateService(tokens, view, desk, config.limits())), GrpcDoor.CALLS_OF_A_CONNECTION);
             parts.push(grpc);
             grpcPort = grpc.port();
         });

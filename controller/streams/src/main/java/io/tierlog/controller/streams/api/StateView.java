@@ -6,6 +6,7 @@ import io.tierlog.controller.core.RowKey;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.controller.core.StoredRows;
 import io.tierlog.controller.core.Table;
+import io.tierlog.controller.door.Problem;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.schemas.WireRecord;

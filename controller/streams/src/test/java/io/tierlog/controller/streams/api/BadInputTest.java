@@ -7,6 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.controller.door.DoorException;
+import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.door.Route;
+import io.tierlog.controller.door.Tokens;
 import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.api.ApiClient.Reply;
 import io.tierlog.schemas.event.Event;
@@ -237,24 +241,24 @@ class BadInputTest {
     void tokensThatCannotBeUsedAreSaid() throws Exception {
         for (String text : List.of("", "# nobody\n", "admin x sha256:" + digest("x"), "reader x sha256:12", "reader x/y sha256:" + digest("x"))) {
             Path file = Files.writeString(directory.resolve("bad-tokens"), text);
-            ApiException refused = assertThrows(ApiException.TokensUnusable.class, () -> Tokens.of(Optional.of(file)));
+            DoorException refused = assertThrows(DoorException.TokensUnusable.class, () -> Tokens.of(Optional.of(file)));
             assertTrue(String.valueOf(refused.getMessage()).contains("sha256sum"), refused.getMessage());
         }
-        assertThrows(ApiException.TokensUnusable.class, () -> Tokens.of(Optional.of(directory.resolve("absent"))));
+        assertThrows(DoorException.TokensUnusable.class, () -> Tokens.of(Optional.of(directory.resolve("absent"))));
     }
 
     @Test
     void withoutTokensOnlyLoopbackIsListenedOn() {
-        ApiConfig.Endpoint all = ApiConfig.Endpoint.parse("0.0.0.0:0");
+        Endpoint all = Endpoint.parse("0.0.0.0:0");
         ApiConfig loopback = ApiConfig.loopback(0);
         IllegalArgumentException refused = assertThrows(IllegalArgumentException.class,
                 () -> new ApiConfig(all, Optional.empty(), Optional.empty(), false, ApiLimits.DEFAULTS));
         assertTrue(String.valueOf(refused.getMessage()).contains("--api-tokens"), refused.getMessage());
         assertTrue(String.valueOf(assertThrows(IllegalArgumentException.class, () -> loopback.withGrpc(all)).getMessage()).contains("--grpc-listen"));
         assertTrue(new ApiConfig(all, Optional.empty(), Optional.empty(), true, ApiLimits.DEFAULTS).insecure());
-        assertEquals(new ApiConfig.Endpoint("::1", 7), ApiConfig.Endpoint.parse("[::1]:7"));
+        assertEquals(new Endpoint("::1", 7), Endpoint.parse("[::1]:7"));
         for (String text : List.of("", "host", "host:", ":1", "host:70000", "a:b:1")) {
-            assertThrows(IllegalArgumentException.class, () -> ApiConfig.Endpoint.parse(text), text);
+            assertThrows(IllegalArgumentException.class, () -> Endpoint.parse(text), text);
         }
     }
 
@@ -262,7 +266,7 @@ class BadInputTest {
     void aPortInUseIsSaid() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             ApiConfig config = ApiConfig.loopback(taken.getLocalPort());
-            ApiException refused = assertThrows(ApiException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
+            DoorException refused = assertThrows(DoorException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
             assertTrue(String.valueOf(refused.getMessage()).contains("--api-listen"), refused.getMessage());
         }
     }

@@ -13,6 +13,9 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.door.DoorException;
+import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.door.GrpcCalls;
 import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.operator.v1.Block;
 import io.tierlog.operator.v1.Method;
@@ -42,7 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** MigrateCache over gRPC, beside a controller that a test plays. */
 class MigrateServiceTest {
-    private static final Metadata.Key<String> PROBLEM = GrpcDoor.entry("tierlog-problem");
+    private static final Metadata.Key<String> PROBLEM = GrpcCalls.entry("tierlog-problem");
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
@@ -64,7 +67,7 @@ class MigrateServiceTest {
     static void start() throws Exception {
         Path tokens = Files.writeString(directory.resolve("tokens"),
                 "operator bob sha256:" + digest("o-token") + "\nreader ann sha256:" + digest("r-token"));
-        ApiConfig config = ApiConfig.loopback(0).withGrpc(ApiConfig.Endpoint.parse("127.0.0.1:0")).withTokens(tokens);
+        ApiConfig config = ApiConfig.loopback(0).withGrpc(Endpoint.parse("127.0.0.1:0")).withTokens(tokens);
         door = new PlayedDoor(BROKER.kafka(), 1, config);
         controller = door.controller;
         try (ApiClient client = new ApiClient(door.api.port())) {
@@ -139,8 +142,8 @@ class MigrateServiceTest {
     @Test
     void aPortInUseIsSaid() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
-            ApiConfig config = ApiConfig.loopback(0).withGrpc(new ApiConfig.Endpoint("127.0.0.1", taken.getLocalPort()));
-            ApiException refused = assertThrows(ApiException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
+            ApiConfig config = ApiConfig.loopback(0).withGrpc(new Endpoint("127.0.0.1", taken.getLocalPort()));
+            DoorException refused = assertThrows(DoorException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
             assertTrue(String.valueOf(refused.getMessage()).contains("--grpc-listen"), refused.getMessage());
         }
     }
@@ -154,7 +157,7 @@ class MigrateServiceTest {
 
     private static OperatorGrpc.OperatorBlockingStub stub(String token) {
         Metadata headers = new Metadata();
-        headers.put(GrpcDoor.entry("authorization"), "Bearer " + token);
+        headers.put(GrpcCalls.entry("authorization"), "Bearer " + token);
         return OperatorGrpc.newBlockingStub(channel).withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
     }
 

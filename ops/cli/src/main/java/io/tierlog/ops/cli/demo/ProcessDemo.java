@@ -118,6 +118,7 @@ final class ProcessDemo implements AutoCloseable {
         return List.of(
                 "controller",
                 "--bootstrap-servers", servers,
+                "--no-directory",
                 "--state-dir", data.resolve("controller").toString(),
                 "--http-port", "0",
                 "--api-listen", "none",

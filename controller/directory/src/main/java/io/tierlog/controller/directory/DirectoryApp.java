@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory;
+
+import io.tierlog.controller.directory.api.DirectoryRoutes;
+import io.tierlog.controller.directory.api.DirectoryService;
+import io.tierlog.controller.directory.api.PeerService;
+import io.tierlog.controller.directory.api.Questions;
+import io.tierlog.controller.directory.probe.PromotionProbes;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.directory.streams.DirectoryException;
+import io.tierlog.controller.directory.streams.DirectoryStreams;
+import io.tierlog.controller.directory.streams.Fan;
+import io.tierlog.controller.directory.streams.Owners;
+import io.tierlog.controller.door.DoorException;
+import io.tierlog.controller.door.GrpcDoor;
+import io.tierlog.controller.door.HttpDoor;
+import io.tierlog.controller.door.Listening;
+import io.tierlog.controller.door.StatusServer;
+import io.tierlog.controller.door.Tokens;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.events.registry.SchemaIds;
+import io.tierlog.schemas.directory.Published;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A running directory instance, alone in its process or beside a controller. Safe for use by several threads.
+ *
+ * <p>{@link #start} checks all that can be checked and opens the doors; until partitions are there, here or elsewhere, answers are UNKNOWN.
+ */
+public final class DirectoryApp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryApp.class);
+    /** Routers ask much at once over one connection. */
+    private static final int CALLS_OF_A_CONNECTION = 1_024;
+
+    private final DirectoryConfig config;
+    private final Extras extras;
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private volatile Optional<Fan> fan = Optional.empty();
+    private final Optional<DirectoryStreams> streams;
+    private final Questions questions;
+    private int httpPort;
+    private int grpcPort;
+    private int statusPort = -1;
+
+    private DirectoryApp(DirectoryConfig config, Extras extras) {
+        this.config = config;
+        this.extras = extras;
+        Optional<PromotionProbes> probes = extras.promotions()
+                .map(requests -> new PromotionProbes(requests, extras.probeLimits(), question -> fan.map(one -> one.ask(question))));
+        probes.ifPresent(parts::push);
+        questions = new Questions(() -> fan, config.limits().keys(), config.costs(), probes.map(each -> each));
+        try {
+            streams = Optional.of(begin());
+        } catch (RuntimeException | Error e) {
+            release();
+            throw e;
+        }
+    }
+
+    /**
+     * Starts an instance that promotes nothing and hashes no tokens.
+     *
+     * @throws io.tierlog.events.LogSetupException when the broker or the topics are not there or not as they must be
+     * @throws DoorException when an address is taken, or the tokens cannot be used
+     * @throws DirectoryException when the registry or the state directory is not; nothing is left running
+     */
+    public static DirectoryApp start(DirectoryConfig config) {
+        return new DirectoryApp(config, Extras.NONE);
+    }
+
+    /** Starts an instance with more than that; throws as {@link #start(DirectoryConfig)}. */
+    public static DirectoryApp start(DirectoryConfig config, Extras extras) {
+        return new DirectoryApp(config, extras);
+    }
+
+    private DirectoryStreams begin() {
+        Tokens tokens = Tokens.scoped(config.doors().tokens());
+        Optional<String> own = config.doors().peerToken().map(DirectoryApp::token);
+        int partitions;
+        try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
+            partitions = admin.check(config.topics());
+        }
+        DirectoryStreams made = new DirectoryStreams(config, codec(), partitions);
+        parts.push(made);
+        config.doors().status().ifPresent(where -> {
+            StatusServer server = new StatusServer("--directory-status-listen", where, made.metrics(), made::report);
+            parts.push(server);
+            statusPort = server.port();
+        });
+        Listening grpcWhere = new Listening("--directory-grpc-listen", config.doors().grpc(), config.limits().door());
+        GrpcDoor grpc = new GrpcDoor(grpcWhere,
+                List.of(new DirectoryService(tokens, questions), new PeerService(tokens, () -> fan, config.limits().keys())), CALLS_OF_A_CONNECTION);
+        parts.push(grpc);
+        grpcPort = grpc.port();
+        Listening httpWhere = new Listening("--directory-listen", config.doors().http(), config.limits().door());
+        HttpDoor http = new HttpDoor(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
+        parts.push(http);
+        httpPort = http.port();
+        String host = config.doors().advertised().orElse(config.doors().grpc().host());
+        fan = Optional.of(made.start(new Owners.Peer(host, grpcPort), own));
+        return made;
+    }
+
+    private static String token(Path file) {
+        try {
+            return Files.readString(file).strip();
+        } catch (IOException e) {
+            throw new DoorException.TokensUnusable(file, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private Codec codec() {
+        SchemaIds ids = config.registry().<SchemaIds>map(each -> {
+            RegistryClient client = new RegistryClient(each);
+            parts.push(client);
+            return client;
+        }).orElseGet(Schemas::bundled);
+        Codec codec = new Codec(ids);
+        try {
+            codec.prepare(config.topics().placements(), Published.class);
+        } catch (RegistryUnavailableException e) {
+            throw new DirectoryException.RegistryUnreachable(e);
+        }
+        return codec;
+    }
+
+    /** The port of HTTP. */
+    public int httpPort() {
+        return httpPort;
+    }
+
+    /** The port of gRPC. */
+    public int grpcPort() {
+        return grpcPort;
+    }
+
+    /** The port of metrics and health; -1 when there is none. */
+    public int statusPort() {
+        return statusPort;
+    }
+
+    /** Has keys answered, without any door. */
+    public Fan fan() {
+        return fan.orElseThrow();
+    }
+
+    /** What can be asked, without any door. */
+    public Questions questions() {
+        return questions;
+    }
+
+    /** Its Kafka Streams side. */
+    public DirectoryStreams streams() {
+        return streams.orElseThrow();
+    }
+
+    /** Waits until this instance has its partitions; false when that did not come about in time, or it has ended. */
+    public boolean awaitRunning(Duration patience) throws InterruptedException {
+        return streams().awaitRunning(patience);
+    }
+
+    /** Completes when it has ended: with the failure that ended it, or empty when it was closed. */
+    public CompletableFuture<Optional<Throwable>> ended() {
+        return streams().ended();
+    }
+
+    /** Leaves and gives everything back; at most about 20 s. Closing twice is nothing. */
+    @Override
+    public void close() {
+        release();
+    }
+
+    private synchronized void release() {
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                LOG.warn("something of the directory did not close cleanly", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.directory.api.Questions.Existence;
+import io.tierlog.controller.directory.index.KeyWords;
+import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.streams.Freshness;
+import io.tierlog.controller.door.Answer;
+import io.tierlog.controller.door.Ask;
+import io.tierlog.controller.door.Fields;
+import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.door.Route;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/** The directory over HTTP: one method for each question. Safe for use by several threads. */
+public final class DirectoryRoutes {
+    private static final String OPENAPI = "openapi.json";
+    private static final String NODE = "[A-Za-z0-9._-]{1,64}";
+
+    private final Questions questions;
+    private final QueryRoutes query;
+    private final ObjectNode openApi = openApi();
+
+    /** Routes to the questions, with what is known of models and namespaces for the indexer interface. */
+    public DirectoryRoutes(Questions questions, TokenHashers hashers, QueryNamespaces namespaces) {
+        this.questions = questions;
+        query = new QueryRoutes(questions, hashers, namespaces);
+    }
+
+    /** All routes. */
+    public List<Route> all() {
+        List<Route> all = new ArrayList<>(List.of(
+                Route.get("/v1/openapi.json", Set.of(), _ -> Answer.of(200, openApi)),
+                Route.ask("/v1/exist", this::exist),
+                Route.ask("/v1/batch_exist", this::batchExist),
+                Route.ask("/v1/lookup", this::lookup),
+                Route.ask("/v1/where", this::where)));
+        all.addAll(query.all());
+        return List.copyOf(all);
+    }
+
+    /** The document, as it is kept beside this class. */
+    static ObjectNode openApi() {
+        try (InputStream in = Objects.requireNonNull(DirectoryRoutes.class.getResourceAsStream(OPENAPI), OPENAPI)) {
+            return (ObjectNode) new ObjectMapper().readTree(in);
+        } catch (IOException e) {
+            throw new IllegalStateException("the document of the interface cannot be read", e);
+        }
+    }
+
+    private Answer exist(Ask ask) {
+        Fields body = ask.body();
+        Optional<Chain> chain = chain(body, Optional.of("key"));
+        boolean prefetch = body.flag("prefetch_to_memory");
+        body.done();
+        Existence known = questions.exist(ask.caller(), chain.orElseThrow(), prefetch);
+        ObjectNode json = JsonNodeFactory.instance.objectNode().put("answer", known.first().name());
+        return Answer.of(200, with(json, known.freshness()));
+    }
+
+    private Answer batchExist(Ask ask) {
+        Fields body = ask.body();
+        Optional<Chain> chain = chain(body, Optional.empty());
+        boolean prefetch = body.flag("prefetch_to_memory");
+        body.done();
+        Existence known = questions.exist(ask.caller(), chain.orElseThrow(), prefetch);
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ArrayNode answers = json.putArray("answers");
+        for (byte presence : known.presences()) {
+            answers.add(Presence.of(presence).name());
+        }
+        return Answer.of(200, with(json, known.freshness()));
+    }
+
+    private Answer where(Ask ask) {
+        Fields body = ask.body();
+        Optional<Chain> chain = chain(body, Optional.of("key"));
+        body.done();
+        Places places = questions.where(ask.caller(), chain.orElseThrow());
+        Found found = places.found().apply(0);
+        ObjectNode json = JsonNodeFactory.instance.objectNode().put("answer", found.presence().name());
+        ArrayNode list = json.putArray("placements");
+        for (Placed placed : found.placements()) {
+            list.addObject()
+                    .put("owner", placed.location().owner())
+                    .put("tier", placed.location().tier().name())
+                    .put("incarnation", placed.incarnation())
+                    .put("index", placed.index())
+                    .put("generation", placed.generation());
+        }
+        return Answer.of(200, with(json, places.freshness()));
+    }
+
+    private Answer lookup(Ask ask) {
+        Fields body = ask.body();
+        Optional<Chain> chain = chain(body, Optional.empty());
+        Optional<String> node = body.name("node", NODE, "the name of a node: 1 to 64 letters, digits, dots, dashes, underscores");
+        body.done();
+        return Answer.of(200, json(questions.lookup(ask.caller(), chain.orElseThrow(), node)));
+    }
+
+    private static ObjectNode json(Lookup lookup) {
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        json.put("blocks", lookup.blocks()).put("unknown_from", lookup.unknownFrom()).put("store_blocks", lookup.storeBlocks());
+        ArrayNode nodes = json.putArray("nodes");
+        for (Lookup.NodePrefix node : lookup.nodes()) {
+            ObjectNode each = nodes.addObject().put("node", node.node()).put("blocks", node.blocks());
+            ArrayNode tiers = each.putArray("tiers");
+            node.tiers().forEach((tier, blocks) -> tiers.addObject().put("tier", tier.name()).put("blocks", blocks));
+            each.put("reach", node.plan().blocks()).put("cost_us", node.plan().costUs());
+        }
+        ObjectNode best = json.putObject("best");
+        best.put("node", lookup.best().node()).put("blocks", lookup.best().blocks()).put("cost_us", lookup.best().costUs());
+        ArrayNode sources = best.putArray("sources");
+        for (Lookup.Run run : lookup.best().sources()) {
+            sources.addObject()
+                    .put("first", run.first())
+                    .put("blocks", run.blocks())
+                    .put("owner", run.from().owner())
+                    .put("tier", run.from().tier().name())
+                    .put("block_cost_us", run.blockCostUs());
+        }
+        return with(json, lookup.freshness());
+    }
+
+    /** The blocks that a body names; what is wrong is a finding. */
+    private Optional<Chain> chain(Fields body, Optional<String> single) {
+        Optional<String> namespace = Optional.ofNullable(body.required("namespace", body.text("namespace", Chain.NAMESPACE)));
+        if (namespace.isPresent() && namespace.get().isEmpty()) {
+            body.finding("namespace", "must be a text of 1 to " + Chain.NAMESPACE + " characters");
+        }
+        Optional<PackedKeys> keys = single.isPresent()
+                ? body.key(single.get(), KeyWords.LEAST, KeyWords.MOST)
+                : body.keys("keys", questions.most(), KeyWords.LEAST, KeyWords.MOST);
+        int index = (int) body.integer(single.isPresent() ? "index" : "first_index", 0, Chain.MOST_INDEX).orElse(0);
+        return namespace.flatMap(text -> keys.map(each -> new Chain(text, each, index)));
+    }
+
+    private static ObjectNode with(ObjectNode json, Freshness freshness) {
+        return json.put("stale", freshness.stale()).put("behind_records", freshness.behindRecords()).put("as_of_ms", freshness.asOfMs());
+    }
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.tierlog.controller.directory.api.Questions.Existence;
+import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.streams.PeerMessages;
+import io.tierlog.controller.door.Caller;
+import io.tierlog.controller.door.GrpcCalls;
+import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.door.Tokens;
+import io.tierlog.directory.v1.BatchExistRequest;
+import io.tierlog.directory.v1.BatchExistResponse;
+import io.tierlog.directory.v1.DirectoryGrpc;
+import io.tierlog.directory.v1.ExistRequest;
+import io.tierlog.directory.v1.ExistResponse;
+import io.tierlog.directory.v1.LookupRequest;
+import io.tierlog.directory.v1.LookupResponse;
+import io.tierlog.directory.v1.NodePrefix;
+import io.tierlog.directory.v1.Presence;
+import io.tierlog.directory.v1.SourceRun;
+import io.tierlog.directory.v1.TierPrefix;
+import io.tierlog.directory.v1.WhereRequest;
+import io.tierlog.directory.v1.WhereResponse;
+import java.util.Optional;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The directory over gRPC. Safe for use by several threads. */
+public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
+
+    private final Tokens tokens;
+    private final Questions questions;
+
+    /** A service for those who have a token. */
+    public DirectoryService(Tokens tokens, Questions questions) {
+        this.tokens = tokens;
+        this.questions = questions;
+    }
+
+    @Override
+    public void exist(ExistRequest request, StreamObserver<ExistResponse> answers) {
+        answer(answers, caller -> {
+            Chain chain = chain(request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
+            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory());
+            return ExistResponse.newBuilder()
+                    .setPresence(Presence.forNumber(known.first().code()))
+                    .setFreshness(PeerMessages.of(known.freshness()))
+                    .build();
+        });
+    }
+
+    @Override
+    public void batchExist(BatchExistRequest request, StreamObserver<BatchExistResponse> answers) {
+        answer(answers, caller -> {
+            Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
+            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory());
+            return BatchExistResponse.newBuilder()
+                    // The array is nobody else's from here on.
+                    .setAnswers(UnsafeByteOperations.unsafeWrap(known.presences()))
+                    .setFreshness(PeerMessages.of(known.freshness()))
+                    .build();
+        });
+    }
+
+    @Override
+    public void lookup(LookupRequest request, StreamObserver<LookupResponse> answers) {
+        answer(answers, caller -> {
+            Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), 0);
+            Optional<String> node = Optional.of(request.getNode()).filter(name -> !name.isEmpty());
+            return response(questions.lookup(caller, chain, node));
+        });
+    }
+
+    @Override
+    public void where(WhereRequest request, StreamObserver<WhereResponse> answers) {
+        answer(answers, caller -> {
+            Places places = questions.where(caller, chain(request.getNamespace(), request.getKey(), request.getKey().size(), 0));
+            Found found = places.found().apply(0);
+            WhereResponse.Builder response = WhereResponse.newBuilder()
+                    .setPresence(Presence.forNumber(found.presence().code()))
+                    .setFreshness(PeerMessages.of(places.freshness()));
+            for (Placed placed : found.placements()) {
+                response.addPlacements(PeerMessages.of(placed));
+            }
+            return response.build();
+        });
+    }
+
+    private Chain chain(String namespace, ByteString keys, int width, int firstIndex) {
+        if (namespace.isEmpty() || namespace.length() > Chain.NAMESPACE || firstIndex < 0 || firstIndex > Chain.MOST_INDEX) {
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "the namespace has " + namespace.length() + " characters, the index is " + firstIndex,
+                    "give a namespace of 1 to " + Chain.NAMESPACE + " characters, and an index from 0 to " + Chain.MOST_INDEX);
+        }
+        return new Chain(namespace, questions.packed(keys.toByteArray(), width), firstIndex);
+    }
+
+    private static LookupResponse response(Lookup lookup) {
+        LookupResponse.Builder response = LookupResponse.newBuilder()
+                .setBlocks(lookup.blocks())
+                .setUnknownFrom(lookup.unknownFrom())
+                .setStoreBlocks(lookup.storeBlocks())
+                .setBestNode(lookup.best().node())
+                .setBestBlocks(lookup.best().blocks())
+                .setCostUs(lookup.best().costUs())
+                .setFreshness(PeerMessages.of(lookup.freshness()));
+        for (Lookup.NodePrefix node : lookup.nodes()) {
+            NodePrefix.Builder each = NodePrefix.newBuilder()
+                    .setNode(node.node())
+                    .setBlocks(node.blocks())
+                    .setReach(node.plan().blocks())
+                    .setCostUs(node.plan().costUs());
+            node.tiers().forEach((tier, blocks) -> each.addTiers(TierPrefix.newBuilder().setTier(PeerMessages.of(tier)).setBlocks(blocks)));
+            response.addNodes(each);
+        }
+        for (Lookup.Run run : lookup.best().sources()) {
+            response.addSources(SourceRun.newBuilder()
+                    .setFirst(run.first())
+                    .setBlocks(run.blocks())
+                    .setOwner(run.from().owner())
+                    .setTier(PeerMessages.of(run.from().tier()))
+                    .setBlockCostUs(run.blockCostUs()));
+        }
+        return response.build();
+    }
+
+    private <R> void answer(StreamObserver<R> answers, Function<Caller, R> how) {
+        try {
+            Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
+            answers.onNext(how.apply(caller));
+            answers.onCompleted();
+        } catch (Problem problem) {
+            answers.onError(GrpcCalls.refused(problem));
+        } catch (RuntimeException e) {
+            LOG.error("a question failed", e);
+            answers.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
+        }
+    }
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.directory.index.KeyWords;
+import io.tierlog.controller.directory.streams.Freshness;
+import io.tierlog.controller.door.Answer;
+import io.tierlog.controller.door.Ask;
+import io.tierlog.controller.door.Fields;
+import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.door.Route;
+import io.tierlog.schemas.Tier;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The query half of the field's indexer interface (Mooncake RFC 1403): matched tokens for each tenant and instance. An instance is a node here.
+ * How old an answer is stands in headers, since the body has no place for it. Safe for use by several threads.
+ */
+final class QueryRoutes {
+    private static final String NODE = "[A-Za-z0-9._-]{1,64}";
+    private static final int MOST_TOKENS = 1_000_000;
+    private static final int MOST_BLOCK_TOKENS = 65_536;
+
+    private final Questions questions;
+    private final TokenHashers hashers;
+    private final QueryNamespaces namespaces;
+
+    QueryRoutes(Questions questions, TokenHashers hashers, QueryNamespaces namespaces) {
+        this.questions = questions;
+        this.hashers = hashers;
+        this.namespaces = namespaces;
+    }
+
+    List<Route> all() {
+        return List.of(Route.ask("/query", this::byTokens), Route.ask("/query_by_hash", this::byHashes));
+    }
+
+    /** What both have in common. */
+    private record Query(String tenant, Optional<String> instance, String namespace, int blockTokens) {
+        static Query of(Fields body, QueryNamespaces namespaces) {
+            Optional<String> instance = body.name("instance_id", NODE, "the name of a node");
+            long blockTokens = body.integer("block_size", 1, MOST_BLOCK_TOKENS).orElse(0);
+            if (blockTokens == 0 && !body.has("block_size")) {
+                body.finding("block_size", "is missing");
+            }
+            return new Query(QueryNamespaces.tenant(body), instance, namespaces.of(body), (int) blockTokens);
+        }
+    }
+
+    private Answer byHashes(Ask ask) {
+        Fields body = ask.body();
+        Query query = Query.of(body, namespaces);
+        String field = body.has("block_hash") && !body.has("seq_hashes") ? "block_hash" : "seq_hashes";
+        Optional<PackedKeys> keys = body.keys(field, questions.most(), KeyWords.LEAST, KeyWords.MOST);
+        body.done();
+        return answer(ask, query, keys.orElseThrow());
+    }
+
+    private Answer byTokens(Ask ask) {
+        Fields body = ask.body();
+        Query query = Query.of(body, namespaces);
+        String model = body.text("model", Chain.NAMESPACE).orElse("");
+        Optional<long[]> tokens = body.integers("token_ids", MOST_TOKENS);
+        body.done();
+        TokenHasher hasher = hashers.of(model).orElseThrow(() -> new Problem(Problem.Kind.NOT_OFFERED,
+                "how keys follow from tokens is not known here for the model " + model, "ask /query_by_hash with the keys of the engine"));
+        PackedKeys keys = hasher.keys(tokens.orElseThrow(), query.blockTokens());
+        if (keys.bytes().length == 0) {
+            ObjectNode json = JsonNodeFactory.instance.objectNode();
+            json.putObject(query.tenant());
+            return Answer.of(200, json);
+        }
+        return answer(ask, query, questions.packed(keys.bytes(), keys.width()));
+    }
+
+    private Answer answer(Ask ask, Query query, PackedKeys keys) {
+        Lookup lookup = questions.lookup(ask.caller(), new Chain(query.namespace(), keys, 0), Optional.empty());
+        ObjectNode json = JsonNodeFactory.instance.objectNode();
+        ObjectNode tenant = json.putObject(query.tenant());
+        for (Lookup.NodePrefix node : lookup.nodes()) {
+            if (query.instance().isEmpty() || query.instance().get().equals(node.node())) {
+                tenant.putObject(node.node())
+                        .put("longest_matched", tokens(node.blocks(), query))
+                        .put("GPU", tokens(node.tiers().getOrDefault(Tier.DEVICE, 0), query))
+                        .put("CPU", tokens(node.tiers().getOrDefault(Tier.HOST, 0), query))
+                        .put("DISK", tokens(node.tiers().getOrDefault(Tier.DISK, 0), query))
+                        .put("STORE", tokens(lookup.storeBlocks(), query));
+            }
+        }
+        Freshness freshness = lookup.freshness();
+        return new Answer(200, json, Map.of(
+                "Tierlog-Stale", String.valueOf(freshness.stale()),
+                "Tierlog-Behind-Records", String.valueOf(freshness.behindRecords()),
+                "Tierlog-As-Of-Ms", String.valueOf(freshness.asOfMs()),
+                "Tierlog-Unknown-From", String.valueOf(lookup.unknownFrom())));
+    }
+
+    private static long tokens(int blocks, Query query) {
+        return (long) blocks * query.blockTokens();
+    }
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.directory.index.KeyWords;
+import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.probe.ProbeSink;
+import io.tierlog.controller.directory.streams.Answers;
+import io.tierlog.controller.directory.streams.Costs;
+import io.tierlog.controller.directory.streams.Fan;
+import io.tierlog.controller.directory.streams.Freshness;
+import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.controller.door.Caller;
+import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.door.Problem;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * What can be asked, whatever the door: what a caller may know, and what it costs to have. Safe for use by several threads. To look grants no
+ * lease and is no use: nothing is written.
+ */
+public final class Questions {
+    private final Supplier<Optional<Fan>> fan;
+    private final int most;
+    private final Costs costs;
+    private final Optional<ProbeSink> probes;
+
+    /**
+     * Questions to a fan, once there is one.
+     *
+     * @param most keys of one call
+     * @param probes takes what shall be promoted; empty refuses that
+     */
+    public Questions(Supplier<Optional<Fan>> fan, int most, Costs costs, Optional<ProbeSink> probes) {
+        this.fan = fan;
+        this.most = most;
+        this.costs = costs;
+        this.probes = probes;
+    }
+
+    /** Most keys of one call. */
+    int most() {
+        return most;
+    }
+
+    /** What is known of a caller's blocks, and how old that may be. */
+    @SuppressWarnings("ArrayRecordComponent") // Lives for one request, is never compared.
+    public record Existence(byte[] presences, Freshness freshness) {
+        Presence first() {
+            return Presence.of(presences[0]);
+        }
+    }
+
+    /**
+     * Packed keys, checked.
+     *
+     * @throws Problem INVALID_REQUEST when they are none, or too many
+     */
+    PackedKeys packed(byte[] bytes, int width) {
+        if (!KeyWords.isLegal(width) || bytes.length == 0 || bytes.length % width != 0 || bytes.length / width > most) {
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "packed_keys has " + bytes.length + " bytes and key_bytes is " + width,
+                    "give 1 to " + most + " keys of " + KeyWords.LEAST + " to " + KeyWords.MOST + " bytes, all of one length");
+        }
+        return new PackedKeys(bytes, width);
+    }
+
+    /** Whether blocks serve anywhere; {@code prefetch} has those promoted that are only on a disk, and changes no answer. */
+    public Existence exist(Caller caller, Chain chain, boolean prefetch) {
+        if (prefetch && probes.isEmpty()) {
+            throw new Problem(Problem.Kind.NOT_OFFERED, "this directory cannot ask for promotions", "leave prefetch_to_memory out");
+        }
+        if (!caller.scope().includes(chain.namespace())) {
+            byte[] none = new byte[chain.keys().count()];
+            Arrays.fill(none, Presence.NOT_FOUND.code());
+            return new Existence(none, nothing());
+        }
+        Answers answers = ask(chain, false);
+        if (prefetch) {
+            PackedKeys keys = chain.keys();
+            ProbeSink.Probe probe = new ProbeSink.Probe(chain.namespace(), keys.bytes(), keys.width(), chain.firstIndex());
+            probes.ifPresent(sink -> sink.probe(probe, List.of()));
+        }
+        return new Existence(answers.presences(), dated(answers.freshness()));
+    }
+
+    /** Where blocks are. */
+    public Places where(Caller caller, Chain chain) {
+        if (!caller.scope().includes(chain.namespace())) {
+            return Places.none(chain, nothing());
+        }
+        Answers answers = ask(chain, true);
+        return new Places(chain, answers::found, dated(answers.freshness()));
+    }
+
+    /** How long a prefix is, and from where it costs least for {@code node}. */
+    public Lookup lookup(Caller caller, Chain chain, Optional<String> node) {
+        return Lookup.of(where(caller, chain), costs, node);
+    }
+
+    private Answers ask(Chain chain, boolean placements) {
+        Fan asked = fan.get().orElseThrow(
+                () -> new Problem(Problem.Kind.NOT_READY, "the directory is starting", "ask again in a moment"));
+        PackedKeys keys = chain.keys();
+        return asked.ask(new Question(Namespaces.digest(chain.namespace()), keys.bytes(), keys.width(), placements));
+    }
+
+    private static Freshness nothing() {
+        return new Freshness(false, 0, System.currentTimeMillis());
+    }
+
+    private static Freshness dated(Freshness freshness) {
+        return freshness.asOfMs() == Long.MAX_VALUE ? nothing() : freshness;
+    }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import io.tierlog.controller.door.PackedKeys;
+
+/** How an engine's keys follow from tokens. Safe for use by several threads. */
+@FunctionalInterface
+public interface TokenHasher {
+    /**
+     * Keys of the whole blocks of a prompt.
+     *
+     * @param tokens the prompt
+     * @param blockTokens tokens of a block, 1 or more
+     */
+    PackedKeys keys(long[] tokens, int blockTokens);
+}

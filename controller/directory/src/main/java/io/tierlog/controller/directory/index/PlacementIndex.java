@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.index;
+
+import io.tierlog.schemas.Bytes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.StampedLock;
+
+/**
+ * Where each block of one partition is: an open-addressed table outside of the heap, in which a hash finds candidates and the whole key decides. A
+ * namespace is known by its digest, as in the log. Safe for one writer and many readers: a writer holds the lock for one record, a reader for one
+ * batch.
+ *
+ * <pre>
+ * slots (hash, cell) --> cells of 64 bytes (namespace, key, placements) --> holdings (location, incarnation)
+ * </pre>
+ *
+ * <p>What a lower incarnation of a node holds than the highest seen does not count, without being touched. When a bound of {@link IndexLimits} is
+ * reached, a placement is refused and the index says so from then on: it could no longer tell not found from not taken up. The price: 64 bytes
+ * for each block, 64 more for every three placements beyond the first (short keys: the second), and a pause while the table doubles.
+ */
+public final class PlacementIndex implements AutoCloseable {
+    private static final int NONE = -1;
+
+    private final StampedLock lock = new StampedLock();
+    private final IndexLimits limits;
+    private final KeyHash hashing;
+    private final SlotTable slots = new SlotTable();
+    private final Cells cells = new Cells();
+    private final Interned namespaces;
+    private final Holdings holdings;
+    private final KeyWords written = new KeyWords();
+    private long placements;
+    private String refusal = "";
+    private boolean closed;
+
+    /** An empty one. */
+    public PlacementIndex(IndexLimits limits, Incarnations incarnations) {
+        this(limits, incarnations, KeyHash.DEFAULT);
+    }
+
+    /** One with a hash of one's own, for tests. */
+    PlacementIndex(IndexLimits limits, Incarnations incarnations, KeyHash hashing) {
+        this.limits = limits;
+        this.hashing = hashing;
+        namespaces = new Interned(limits.namespaces());
+        holdings = new Holdings(limits.holdings(), incarnations);
+    }
+
+    /**
+     * A block of a namespace.
+     *
+     * @param namespace digest of the namespace
+     * @param key 8 to 32 bytes
+     */
+    public record BlockKey(Bytes namespace, Bytes key) {
+        /** Refuses keys that are none. */
+        public BlockKey {
+            if (!KeyWords.isLegal(key.size())) {
+                throw new IllegalArgumentException("a key has " + KeyWords.LEAST + " to " + KeyWords.MOST + " bytes, not " + key.size());
+            }
+        }
+    }
+
+    /** What became of a placement that was to be taken up. */
+    public enum Taken {
+        /** The location had none of this block. */
+        ADDED,
+        /** It stands for the one that the location had. */
+        REPLACED,
+        /** A bound is reached: see {@link #refusal}. */
+        FULL
+    }
+
+    /**
+     * Many keys of one namespace, one behind the other. The arrays are the caller's.
+     *
+     * @param namespace digest of the namespace
+     * @param keys the keys
+     * @param width bytes of each
+     * @param order which of them are meant, by number
+     * @param from first of {@code order}
+     * @param to behind the last of {@code order}
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
+    public record Batch(Bytes namespace, byte[] keys, int width, int[] order, int from, int to) {}
+
+    /** What it holds. */
+    public record Size(int blocks, long placements, int namespaces, int holdings, long bytes) {}
+
+    /** What is known of a block: where it serves, and whether a record about it could not be read. */
+    public record Found(Presence presence, List<Placed> placements) {}
+
+    /** Takes up a placement: the location has this block from now on, and nothing that it had of it before. */
+    public Taken put(BlockKey block, Placed placed) {
+        return put(block, placed.location(), placed.incarnation(), placed.index(), placed.generation());
+    }
+
+    /** Notes that a record about a block at a location cannot be read: until the next one, nobody knows. */
+    public Taken unreadable(BlockKey block, Location location) {
+        return put(block, location, Holdings.UNREADABLE, 0, 0);
+    }
+
+    private Taken put(BlockKey block, Location location, long incarnation, int index, long generation) {
+        long stamp = lock.writeLock();
+        try {
+            return add(block, location, holdings.take(location, incarnation), index, generation);
+        } finally {
+            lock.unlockWrite(stamp);
+        }
+    }
+
+    private Taken add(BlockKey block, Location location, int holding, int index, long generation) {
+        if (holding == NONE) {
+            return full(limits.holdings() + " lives of locations");
+        }
+        KeyWords key = written.set(block.key().unshared(), 0, block.key().size());
+        int namespace = namespaces.find(block.namespace());
+        int slot = namespace == NONE ? NONE : find(namespace, key);
+        if (slot != NONE) {
+            int cell = SlotTable.cell(slots.at(slot));
+            int number = numberAt(cell, location);
+            if (number != NONE) {
+                holdings.giveBack(cells.holding(cell, number));
+                cells.set(cell, number, holding, index, generation);
+                return Taken.REPLACED;
+            }
+        }
+        Taken room = room(block, slot, holding);
+        if (room == Taken.FULL) {
+            return room;
+        }
+        int cell = slot == NONE ? newBlock(block, key) : SlotTable.cell(slots.at(slot));
+        cells.add(cell, holding, index, generation);
+        placements++;
+        return Taken.ADDED;
+    }
+
+    /** Whether there is room for one more placement; the holding goes back when there is none. */
+    private Taken room(BlockKey block, int slot, int holding) {
+        String bound = "";
+        if (placements >= limits.placements()) {
+            bound = limits.placements() + " placements";
+        } else if (slot == NONE && slots.used() >= limits.blocks()) {
+            bound = limits.blocks() + " blocks";
+        } else if (slot == NONE && namespaces.find(block.namespace()) == NONE && namespaces.size() >= limits.namespaces()) {
+            bound = limits.namespaces() + " namespaces";
+        }
+        if (bound.isEmpty()) {
+            return Taken.ADDED;
+        }
+        holdings.giveBack(holding);
+        return full(bound);
+    }
+
+    private int newBlock(BlockKey block, KeyWords key) {
+        int namespace = namespaces.take(block.namespace());
+        int cell = cells.block(namespace, key);
+        slots.add(hashing.of(namespace, key), cell);
+        return cell;
+    }
+
+    private Taken full(String bound) {
+        refusal = "the index holds " + bound + ", which is its bound";
+        return Taken.FULL;
+    }
+
+    /** Withdraws what a location has of a block; whether it had any. */
+    public boolean remove(BlockKey block, Location location) {
+        long stamp = lock.writeLock();
+        try {
+            int namespace = namespaces.find(block.namespace());
+            int slot = namespace == NONE ? NONE : find(namespace, written.set(block.key().unshared(), 0, block.key().size()));
+            if (slot == NONE) {
+                return false;
+            }
+            int cell = SlotTable.cell(slots.at(slot));
+            int number = numberAt(cell, location);
+            if (number == NONE) {
+                return false;
+            }
+            holdings.giveBack(cells.holding(cell, number));
+            cells.remove(cell, number);
+            placements--;
+            if (cells.count(cell) == 0) {
+                slots.remove(slot);
+                cells.freeBlock(cell);
+                namespaces.giveBack(namespace);
+            }
+            return true;
+        } finally {
+            lock.unlockWrite(stamp);
+        }
+    }
+
+    private int numberAt(int cell, Location location) {
+        int count = cells.count(cell);
+        for (int number = 0; number < count; number++) {
+            if (holdings.isAt(cells.holding(cell, number), location)) {
+                return number;
+            }
+        }
+        return NONE;
+    }
+
+    /** The slot of a block. */
+    private int find(int namespace, KeyWords key) {
+        int hash = hashing.of(namespace, key);
+        int slot = slots.home(hash);
+        for (long entry = slots.at(slot); entry != 0; entry = slots.at(slot)) {
+            if (SlotTable.hash(entry) == hash && cells.is(SlotTable.cell(entry), namespace, key)) {
+                return slot;
+            }
+            slot = slots.next(slot);
+        }
+        return NONE;
+    }
+
+    /**
+     * Looks for many blocks.
+     *
+     * @param answers where the answer for each key goes, at the key's number
+     * @return false when it is closed, and nothing is answered
+     */
+    public boolean exist(Batch batch, byte[] answers) {
+        KeyWords key = new KeyWords();
+        long stamp = lock.readLock();
+        try {
+            if (closed) {
+                return false;
+            }
+            boolean blind = !refusal.isEmpty();
+            int namespace = blind ? NONE : namespaces.find(batch.namespace());
+            byte otherwise = (blind ? Presence.UNKNOWN : Presence.NOT_FOUND).code();
+            for (int i = batch.from(); i < batch.to(); i++) {
+                int number = batch.order()[i];
+                int slot = namespace == NONE ? NONE : find(namespace, key.set(batch.keys(), number * batch.width(), batch.width()));
+                answers[number] = slot == NONE ? otherwise : presence(SlotTable.cell(slots.at(slot))).code();
+            }
+            return true;
+        } finally {
+            lock.unlockRead(stamp);
+        }
+    }
+
+    private Presence presence(int cell) {
+        // Most blocks are in one place, and that serves.
+        if (holdings.counts(cells.firstHolding(cell)) || cells.any(cell, (holding, _, _) -> holdings.counts(holding))) {
+            return Presence.FOUND;
+        }
+        return cells.any(cell, (holding, _, _) -> holdings.isUnreadable(holding)) ? Presence.UNKNOWN : Presence.NOT_FOUND;
+    }
+
+    /** Where many blocks are, in the order of {@link Batch#order}; empty when it is closed. */
+    public Optional<List<Found>> where(Batch batch) {
+        KeyWords key = new KeyWords();
+        List<Found> found = new ArrayList<>(batch.to() - batch.from());
+        long stamp = lock.readLock();
+        try {
+            if (closed) {
+                return Optional.empty();
+            }
+            boolean blind = !refusal.isEmpty();
+            int namespace = blind ? NONE : namespaces.find(batch.namespace());
+            Found otherwise = new Found(blind ? Presence.UNKNOWN : Presence.NOT_FOUND, List.of());
+            for (int i = batch.from(); i < batch.to(); i++) {
+                int number = batch.order()[i];
+                int slot = namespace == NONE ? NONE : find(namespace, key.set(batch.keys(), number * batch.width(), batch.width()));
+                found.add(slot == NONE ? otherwise : placements(SlotTable.cell(slots.at(slot))));
+            }
+        } finally {
+            lock.unlockRead(stamp);
+        }
+        return Optional.of(found);
+    }
+
+    private Found placements(int cell) {
+        List<Placed> serving = new ArrayList<>(cells.count(cell));
+        cells.any(cell, (holding, index, generation) -> {
+            if (holdings.counts(holding)) {
+                serving.add(new Placed(holdings.location(holding), holdings.incarnation(holding), index, generation));
+            }
+            return false;
+        });
+        return new Found(presence(cell), serving);
+    }
+
+    /** Why it takes nothing more and answers UNKNOWN; empty while it does. */
+    public Optional<String> refusal() {
+        long stamp = lock.readLock();
+        try {
+            return refusal.isEmpty() ? Optional.empty() : Optional.of(refusal);
+        } finally {
+            lock.unlockRead(stamp);
+        }
+    }
+
+    /** What it holds. */
+    public Size size() {
+        long stamp = lock.readLock();
+        try {
+            return new Size(slots.used(), placements, namespaces.size(), holdings.size(), closed ? 0 : slots.bytes() + cells.bytes());
+        } finally {
+            lock.unlockRead(stamp);
+        }
+    }
+
+    /** Cells that hold something; for tests. */
+    int cellsInUse() {
+        return cells.inUse();
+    }
+
+    /** Gives the memory back, once nobody reads; whoever asks later is not answered. Closing twice is nothing. */
+    @Override
+    public void close() {
+        long stamp = lock.writeLock();
+        try {
+            if (!closed) {
+                closed = true;
+                slots.close();
+                cells.close();
+            }
+        } finally {
+            lock.unlockWrite(stamp);
+        }
+    }
+}

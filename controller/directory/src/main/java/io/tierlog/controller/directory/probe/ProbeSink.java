@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.probe;
+
+import java.util.List;
+
+/** Takes what somebody will want in memory soon. Safe for use by several threads. */
+public interface ProbeSink {
+    /**
+     * Blocks of a prompt that were asked for.
+     *
+     * @param namespace their namespace
+     * @param keys their keys, one behind the other; not written to afterwards
+     * @param width bytes of each
+     * @param firstIndex position of the first in the prompt, in blocks; the others follow it
+     */
+    @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
+    record Probe(String namespace, byte[] keys, int width, int firstIndex) {}
+
+    /**
+     * Takes a probe; returns at once, and what becomes of it is never heard here.
+     *
+     * @param nodes where the blocks are wanted; none for wherever one is
+     * @return false when too many are under way, and this one is dropped
+     */
+    boolean probe(Probe probe, List<String> nodes);
+}

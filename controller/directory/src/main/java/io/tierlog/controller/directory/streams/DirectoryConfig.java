@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import io.tierlog.controller.door.Endpoint;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.RegistryConfig;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What a directory instance is started with; checked once, here. Immutable. Begin with {@link #of} and change what differs.
+ *
+ * @param kafka the cluster, and how long it and the registry are waited for at start
+ * @param topics names of the topics, which must exist
+ * @param registry the schema registry; empty uses the ids of the bundled schemas
+ * @param applicationId name of the group of instances that share the partitions
+ * @param instanceId name of this instance within the group, kept over restarts: then a restart takes no rebalance, and a stop no take-over before the
+ *     session ends; empty leaves the group when it is closed
+ * @param stateDir directory of this instance alone
+ * @param doors where it is asked
+ * @param limits the bounds
+ * @param costs what a block costs from where
+ */
+public record DirectoryConfig(
+        KafkaAccess kafka,
+        Topics topics,
+        Optional<RegistryConfig> registry,
+        String applicationId,
+        Optional<String> instanceId,
+        Path stateDir,
+        Doors doors,
+        DirectoryLimits limits,
+        Costs costs) {
+    /**
+     * Where an instance is asked, and by whom.
+     *
+     * @param http JSON
+     * @param grpc gRPC, also for the other instances
+     * @param advertised name or address by which other instances reach the gRPC port; empty for the one that it listens on
+     * @param status metrics and health; empty serves neither
+     * @param tokens file with the tokens of those who may come in; empty lets in whoever reaches the address
+     * @param peerToken file with the token by which this instance comes in to others
+     * @param insecure whether addresses that others can reach may be served without tokens
+     */
+    public record Doors(
+            Endpoint http,
+            Endpoint grpc,
+            Optional<String> advertised,
+            Optional<Endpoint> status,
+            Optional<Path> tokens,
+            Optional<Path> peerToken,
+            boolean insecure) {
+        /** Refuses to let everybody in from everywhere, unless that was asked for. */
+        public Doors {
+            if (tokens.isEmpty() && !insecure) {
+                requireLoopback("--directory-listen", http);
+                requireLoopback("--directory-grpc-listen", grpc);
+            }
+        }
+
+        private static void requireLoopback(String option, Endpoint endpoint) {
+            if (!endpoint.toSocketAddress().getAddress().isLoopbackAddress()) {
+                throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens whoever reaches"
+                        + " it sees what all tenants have: give --api-tokens FILE, or listen on 127.0.0.1, or say --api-insecure");
+            }
+        }
+
+        /** On loopback, without tokens. */
+        public static Doors loopback(int http, int grpc) {
+            return new Doors(new Endpoint("127.0.0.1", http), new Endpoint("127.0.0.1", grpc), Optional.empty(),
+                    Optional.empty(), Optional.empty(), Optional.empty(), false);
+        }
+
+        /** The same with metrics and health. */
+        public Doors withStatus(Endpoint where) {
+            return new Doors(http, grpc, advertised, Optional.of(where), tokens, peerToken, insecure);
+        }
+
+        /** The same for those who have a token, and with one of this instance for the others. */
+        public Doors withTokens(Path file, Path own) {
+            return new Doors(http, grpc, advertised, status, Optional.of(file), Optional.of(own), insecure);
+        }
+    }
+
+    /** Refuses names that Kafka would refuse. */
+    public DirectoryConfig {
+        requireName("application id", applicationId);
+        instanceId.ifPresent(id -> requireName("instance id", id));
+        stateDir = stateDir.toAbsolutePath().normalize();
+    }
+
+    private static void requireName(String what, String name) {
+        if (!name.matches("[A-Za-z0-9._-]{1,100}")) {
+            throw new IllegalArgumentException(what + " '" + name + "' is not 1 to 100 letters, digits, dots, dashes, underscores");
+        }
+    }
+
+    /** The defaults: bundled schemas, any free ports of loopback, no tokens. */
+    public static DirectoryConfig of(KafkaAccess kafka, Topics topics, Path stateDir) {
+        return new DirectoryConfig(kafka, topics, Optional.empty(), topics.prefix() + "-directory", Optional.empty(), stateDir,
+                Doors.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS);
+    }
+
+    /** The same with a registry, or none. */
+    public DirectoryConfig withRegistry(Optional<RegistryConfig> other) {
+        return new DirectoryConfig(kafka, topics, other, applicationId, instanceId, stateDir, doors, limits, costs);
+    }
+
+    /** The same under other names. */
+    public DirectoryConfig withNames(String application, Optional<String> instance) {
+        return new DirectoryConfig(kafka, topics, registry, application, instance, stateDir, doors, limits, costs);
+    }
+
+    /** The same with other doors. */
+    public DirectoryConfig withDoors(Doors other) {
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, other, limits, costs);
+    }
+
+    /** The same with other bounds. */
+    public DirectoryConfig withLimits(DirectoryLimits other) {
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, doors, other, costs);
+    }
+
+    /** The same with other costs. */
+    public DirectoryConfig withCosts(Costs other) {
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, doors, limits, other);
+    }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.controller.directory.index.PlacementIndex;
+import io.tierlog.controller.door.StatusServer;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.streams.KafkaStreams;
+
+/**
+ * What this instance is doing, for people and for orchestrators. Written by Streams' threads, read by HTTP; safe for both.
+ *
+ * <pre>
+ * REBALANCING --> RUNNING <--> WAITING_FOR_REGISTRY, FULL
+ *      ^------------+                          any --> STOPPED
+ * </pre>
+ */
+final class DirectoryHealth {
+    private final LocalCopies copies;
+    private final DirectoryMetrics metrics;
+    private final AtomicInteger waiting = new AtomicInteger();
+    private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
+    private volatile String detail = "starting";
+    private volatile boolean closing;
+
+    /** The states an instance shows. */
+    enum State {
+        /** Getting its partitions, or restoring them. */
+        REBALANCING,
+        /** All its partitions answer. */
+        RUNNING,
+        /** The index of a partition is full: that partition answers UNKNOWN. */
+        FULL,
+        /** A record's schema is not known here and the registry does not answer: its partition stands still, and answers say how far behind it is. */
+        WAITING_FOR_REGISTRY,
+        /** Closed, or failed. */
+        STOPPED
+    }
+
+    DirectoryHealth(LocalCopies copies, DirectoryMetrics metrics) {
+        this.copies = copies;
+        this.metrics = metrics;
+    }
+
+    State state() {
+        return switch (streams) {
+            case CREATED, REBALANCING -> State.REBALANCING;
+            case RUNNING -> waiting.get() > 0 ? State.WAITING_FOR_REGISTRY : full().isEmpty() ? State.RUNNING : State.FULL;
+            case PENDING_SHUTDOWN, NOT_RUNNING, PENDING_ERROR, ERROR -> State.STOPPED;
+        };
+    }
+
+    private String full() {
+        StringBuilder full = new StringBuilder();
+        copies.all().forEach((partition, index) -> index.refusal().ifPresent(
+                why -> full.append(full.isEmpty() ? "" : "; ").append("partition ").append(partition).append(" answers UNKNOWN: ").append(why)));
+        return full.toString();
+    }
+
+    /** What is told over HTTP. */
+    StatusServer.Report report(String instance) {
+        State now = state();
+        String full = full();
+        ObjectNode body = JsonNodeFactory.instance.objectNode();
+        body.put("state", now.name()).put("detail", full.isEmpty() ? detail : full).put("instance", instance);
+        body.put("unreadable", metrics.unreadable());
+        long blocks = 0;
+        for (Map.Entry<Integer, PlacementIndex> entry : copies.all().entrySet()) {
+            blocks += entry.getValue().size().blocks();
+        }
+        body.put("partitions", copies.all().size()).put("blocks", blocks);
+        return new StatusServer.Report(now == State.RUNNING, body);
+    }
+
+    void streams(KafkaStreams.State now) {
+        streams = now;
+        switch (state()) {
+            case RUNNING -> detail = "answering";
+            case REBALANCING -> detail = "getting partitions and restoring them";
+            case FULL, WAITING_FOR_REGISTRY, STOPPED -> { }
+        }
+    }
+
+    void waiting(String what) {
+        waiting.incrementAndGet();
+        detail = what;
+    }
+
+    void goesOn() {
+        waiting.decrementAndGet();
+        detail = "answering";
+    }
+
+    void failed(String why) {
+        detail = why;
+    }
+
+    void closing() {
+        closing = true;
+    }
+
+    boolean isClosing() {
+        return closing;
+    }
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.door.StatusServer;
+import io.tierlog.events.Codec;
+import io.tierlog.schemas.directory.Published;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.streams.CloseOptions;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.LagInfo;
+import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The Kafka Streams side of a directory instance: its partitions, and the fan that has keys answered. Safe for use by several threads.
+ *
+ * <p>{@link #start} returns when Streams is on its way; until a partition is here or elsewhere, its keys are unknown.
+ */
+public final class DirectoryStreams implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryStreams.class);
+    private static final Duration CLOSE = Duration.ofSeconds(10);
+
+    private final DirectoryConfig config;
+    private final LocalCopies copies;
+    private final DirectoryMetrics metrics;
+    private final DirectoryHealth health;
+    private final PlacementDecoder decoder;
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final CompletableFuture<Optional<Throwable>> ended = new CompletableFuture<>();
+    private final CountDownLatch running = new CountDownLatch(1);
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** Prepares an instance on a log with so many partitions. */
+    public DirectoryStreams(DirectoryConfig config, Codec codec, int partitions) {
+        this.config = config;
+        copies = new LocalCopies(partitions);
+        metrics = new DirectoryMetrics(copies);
+        health = new DirectoryHealth(copies, metrics);
+        decoder = new PlacementDecoder(codec.reader(Published.class), health);
+    }
+
+    /**
+     * Joins the group.
+     *
+     * @param self the address of this instance's gRPC, for the others
+     * @param token comes in to the others
+     * @throws DirectoryException.StateDirUnusable when the state directory is
+     */
+    public Fan start(Owners.Peer self, Optional<String> token) {
+        KafkaStreams streams;
+        IndexProcessor.Shared shared = new IndexProcessor.Shared(decoder, copies, config.limits().index(), metrics);
+        try {
+            Files.createDirectories(config.stateDir());
+            streams = new KafkaStreams(DirectoryTopology.build(config.topics(), shared), DirectorySettings.of(config, self.toString()),
+                    new WatchedClients(copies));
+        } catch (StreamsException | IOException e) {
+            throw new DirectoryException.StateDirUnusable(config.stateDir(), e);
+        }
+        parts.push(() -> streams.close(leaving()));
+        streams.setStateListener((now, _) -> {
+            health.streams(now);
+            if (now == KafkaStreams.State.RUNNING) {
+                running.countDown();
+            }
+            if (now == KafkaStreams.State.ERROR) {
+                ended.complete(Optional.of(new IllegalStateException("Kafka Streams stopped with an error")));
+                running.countDown();
+            }
+        });
+        streams.setUncaughtExceptionHandler(this::fatal);
+        parts.push(new LogEnds(config, copies, () -> lookAtStandbys(streams)));
+        PeerLink link = new GrpcPeerLink(token, config.limits().forwardMs());
+        parts.push(link);
+        Fan fan = new Fan(new Fan.Parts(copies, Optional.of(new StandbyStore(streams, decoder, copies.incarnations())),
+                new GroupRegister(streams, config.topics().placements()), link, self, config.limits(), metrics));
+        streams.start();
+        return fan;
+    }
+
+    private CloseOptions leaving() {
+        // Who keeps a name comes back: the others wait for it as long as its session lasts.
+        return CloseOptions.timeout(CLOSE).withGroupMembershipOperation(config.instanceId().isEmpty()
+                ? CloseOptions.GroupMembershipOperation.LEAVE_GROUP
+                : CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP);
+    }
+
+    private void lookAtStandbys(KafkaStreams streams) {
+        long nowMs = System.currentTimeMillis();
+        Map<Integer, Freshness> seen = new LinkedHashMap<>();
+        try {
+            Map<Integer, LagInfo> lags = streams.allLocalStorePartitionLags().getOrDefault(DirectoryTopology.STORE, Map.of());
+            lags.forEach((partition, lag) -> {
+                if (copies.index(partition).isEmpty()) {
+                    long asOfMs = lag.offsetLag() == 0 ? nowMs : copies.standby(partition).asOfMs();
+                    seen.put(partition, new Freshness(true, lag.offsetLag(), asOfMs));
+                }
+            });
+        } catch (StreamsException e) {
+            LOG.debug("standbys cannot be looked at now: {}", e.toString());
+        }
+        copies.standbys(seen);
+    }
+
+    private StreamThreadExceptionResponse fatal(Throwable failure) {
+        if (!health.isClosing()) {
+            LOG.error("the directory stops: {}", failure.getMessage(), failure);
+            health.failed(String.valueOf(failure.getMessage()));
+            ended.complete(Optional.of(failure));
+        }
+        return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+
+    /**
+     * Waits until this instance has its partitions.
+     *
+     * @return false when that did not come about in time, or it has ended
+     */
+    public boolean awaitRunning(Duration patience) throws InterruptedException {
+        return running.await(patience.toMillis(), TimeUnit.MILLISECONDS) && !ended.isDone();
+    }
+
+    /** Completes when it has ended: with the failure that ended it, or empty when it was closed. */
+    public CompletableFuture<Optional<Throwable>> ended() {
+        return ended.copy();
+    }
+
+    /** REBALANCING, RUNNING, FULL, WAITING_FOR_REGISTRY or STOPPED. */
+    public String state() {
+        return health.state().name();
+    }
+
+    /** Blocks in the indexes here. */
+    public long blocks() {
+        return copies.all().values().stream().mapToLong(index -> index.size().blocks()).sum();
+    }
+
+    /** Memory of the indexes here, in bytes, outside of the heap. */
+    public long indexBytes() {
+        return copies.all().values().stream().mapToLong(index -> index.size().bytes()).sum();
+    }
+
+    /** Partitions that are answered from an index here. */
+    public int indexes() {
+        return copies.all().size();
+    }
+
+    /** What is told of it over HTTP. */
+    public StatusServer.Report report() {
+        return health.report(config.instanceId().orElse(config.applicationId()));
+    }
+
+    /** What it counts. */
+    public PrometheusRegistry metrics() {
+        return metrics.registry();
+    }
+
+    /** Where its state is kept. */
+    public Path stateDir() {
+        return config.stateDir();
+    }
+
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        health.closing();
+        while (!parts.isEmpty()) {
+            try {
+                parts.pop().close();
+            } catch (Exception e) {
+                LOG.warn("something of the directory did not close cleanly", e);
+            }
+        }
+        ended.complete(Optional.empty());
+        running.countDown();
+    }
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import io.tierlog.controller.directory.index.IndexLimits;
+import io.tierlog.controller.directory.index.PlacementIndex;
+import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.processor.api.Processor;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the store of one partition as the topic has it, and the index as the store. The index is built from the store when the task begins and
+ * answers from then on. One thread. The price: building it takes a few seconds for each million of placements, in which a standby answers.
+ */
+final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
+    private static final Logger LOG = LoggerFactory.getLogger(IndexProcessor.class);
+
+    private final Shared shared;
+    private @Nullable Task task;
+    private boolean toldFull;
+
+    /** What all tasks of an instance share. */
+    record Shared(PlacementDecoder decoder, LocalCopies copies, IndexLimits limits, DirectoryMetrics metrics) {}
+
+    /** What a task has of its own. */
+    private record Task(ProcessorContext<Void, Void> context, KeyValueStore<byte[], byte[]> store, PlacementIndex index) {
+        int partition() {
+            return context.taskId().partition();
+        }
+    }
+
+    IndexProcessor(Shared shared) {
+        this.shared = shared;
+    }
+
+    @Override
+    public void init(ProcessorContext<Void, Void> context) {
+        int partition = context.taskId().partition();
+        KeyValueStore<byte[], byte[]> store = context.getStateStore(DirectoryTopology.STORE);
+        PlacementIndex index = new PlacementIndex(shared.limits(), shared.copies().incarnations());
+        shared.copies().reach(partition).begin();
+        Task begun = new Task(context, store, index);
+        task = begun;
+        long beganNs = System.nanoTime();
+        try (KeyValueIterator<byte[], byte[]> rows = store.all()) {
+            while (rows.hasNext()) {
+                KeyValue<byte[], byte[]> row = rows.next();
+                apply(begun, row.key, row.value);
+            }
+        }
+        shared.copies().add(partition, index);
+        LOG.info("partition {}: {} blocks from the store in {} ms", partition, index.size().blocks(),
+                TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs));
+    }
+
+    @Override
+    public void process(Record<byte[], byte[]> record) {
+        Task here = Objects.requireNonNull(task, "init() comes first");
+        byte[] key = record.key();
+        if (key != null) {
+            here.store().put(key, record.value());
+        }
+        apply(here, key, record.value());
+        here.context().recordMetadata().ifPresent(
+                where -> shared.copies().reach(here.partition()).took(where.offset(), record.timestamp()));
+    }
+
+    private void apply(Task here, byte @Nullable [] key, byte @Nullable [] value) {
+        switch (shared.decoder().read(key, value)) {
+            case Change.Put(var block, var placed) -> taken(here, here.index().put(block, placed));
+            case Change.Removed(var block, var location) -> here.index().remove(block, location);
+            case Change.Unreadable(var block, var location, String why) -> {
+                shared.metrics().countUnreadable();
+                LOG.warn("partition {}: what is said of {} at {} cannot be read: {}", here.partition(), block.key(), location, why);
+                taken(here, here.index().unreadable(block, location));
+            }
+            case Change.Nameless(String why) -> {
+                shared.metrics().countUnreadable();
+                LOG.warn("partition {}: a record is passed over: {}", here.partition(), why);
+            }
+        }
+    }
+
+    private void taken(Task here, PlacementIndex.Taken taken) {
+        if (taken == PlacementIndex.Taken.FULL && !toldFull) {
+            toldFull = true;
+            LOG.error("partition {} answers UNKNOWN from now on: {}", here.partition(), here.index().refusal().orElse(""));
+        }
+    }
+
+    @Override
+    public void close() {
+        Task here = task;
+        if (here != null) {
+            shared.copies().remove(here.partition(), here.index());
+            here.index().close();
+            task = null;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import io.tierlog.controller.directory.index.Incarnations;
+import io.tierlog.controller.directory.index.PlacementIndex;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
+
+/**
+ * The partitions that this instance has as an index now, and how far each is. Safe for use by several threads; a task's thread adds and removes
+ * its own.
+ */
+final class LocalCopies {
+    private final AtomicReferenceArray<PlacementIndex> indexes;
+    private final List<Reach> reaches;
+    private final Incarnations incarnations = new Incarnations();
+    private final ConcurrentMap<Integer, Freshness> standbys = new ConcurrentHashMap<>();
+
+    LocalCopies(int partitions) {
+        indexes = new AtomicReferenceArray<>(partitions);
+        reaches = IntStream.range(0, partitions).mapToObj(_ -> new Reach()).toList();
+    }
+
+    int partitions() {
+        return reaches.size();
+    }
+
+    /** The highest incarnations that any partition here has shown. */
+    Incarnations incarnations() {
+        return incarnations;
+    }
+
+    /** The index of a partition, if this instance has it and it is built. */
+    Optional<PlacementIndex> index(int partition) {
+        return Optional.ofNullable(indexes.get(partition));
+    }
+
+    Reach reach(int partition) {
+        return reaches.get(partition);
+    }
+
+    /** What was last seen of a standby here; unknown when there is none. */
+    Freshness standby(int partition) {
+        return standbys.getOrDefault(partition, Freshness.UNKNOWN);
+    }
+
+    void standbys(Map<Integer, Freshness> seen) {
+        standbys.keySet().retainAll(seen.keySet());
+        standbys.putAll(seen);
+    }
+
+    void add(int partition, PlacementIndex index) {
+        indexes.set(partition, index);
+    }
+
+    /** Takes the partition's index away, if it is this one. */
+    void remove(int partition, PlacementIndex index) {
+        indexes.compareAndSet(partition, index, null);
+    }
+
+    /** All indexes, by their partitions. */
+    Map<Integer, PlacementIndex> all() {
+        Map<Integer, PlacementIndex> all = new LinkedHashMap<>();
+        for (int partition = 0; partition < indexes.length(); partition++) {
+            PlacementIndex index = indexes.get(partition);
+            if (index != null) {
+                all.put(partition, index);
+            }
+        }
+        return all;
+    }
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at where the committed log ends, again and again, so that answers can say how old they are. One thread of its own. While the brokers do
+ * not answer, nothing is noted, and answers grow old.
+ */
+final class LogEnds implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LogEnds.class);
+    private static final int PATIENCE_S = 5;
+
+    private final Admin admin;
+    private final String topic;
+    private final LocalCopies copies;
+    private final Runnable after;
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread made = new Thread(task, "tierlog-directory-ends");
+        made.setDaemon(true);
+        return made;
+    });
+
+    /**
+     * Begins at once.
+     *
+     * @param after runs after each look
+     */
+    LogEnds(DirectoryConfig config, LocalCopies copies, Runnable after) {
+        admin = Admin.create(config.kafka().client(Map.of()));
+        topic = config.topics().placements();
+        this.copies = copies;
+        this.after = after;
+        var _ = thread.scheduleWithFixedDelay(this::look, 0, config.limits().lookEveryMs(), TimeUnit.MILLISECONDS);
+    }
+
+    private void look() {
+        Map<TopicPartition, OffsetSpec> asked = new LinkedHashMap<>();
+        for (int partition = 0; partition < copies.partitions(); partition++) {
+            asked.put(new TopicPartition(topic, partition), OffsetSpec.latest());
+        }
+        long askedMs = System.currentTimeMillis();
+        try {
+            Map<TopicPartition, ListOffsetsResultInfo> ends = admin.listOffsets(asked, new ListOffsetsOptions(IsolationLevel.READ_COMMITTED))
+                    .all()
+                    .get(PATIENCE_S, TimeUnit.SECONDS);
+            ends.forEach((partition, end) -> copies.reach(partition.partition()).ended(end.offset(), askedMs));
+            after.run();
+        } catch (ExecutionException | TimeoutException | RuntimeException e) {
+            LOG.warn("the end of {} cannot be looked at: {}", topic, e.toString());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+        admin.close(Duration.ofSeconds(1));
+    }
+}

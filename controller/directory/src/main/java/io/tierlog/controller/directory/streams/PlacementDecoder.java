@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import io.tierlog.controller.directory.index.Location;
+import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
+import io.tierlog.controller.directory.index.PlacementKey;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.UnknownTypeException;
+import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.directory.Placement;
+import io.tierlog.schemas.directory.Published;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a record of the topic of placements says. Safe for use by several threads.
+ *
+ * <p>A record that nobody can read is passed over with a word: where its key says which block it is about, that block is unknown from then on. A
+ * schema that the registry cannot be asked for now is waited for, since unreachable is not unreadable.
+ */
+final class PlacementDecoder {
+    private final RecordReader<Published> reader;
+    private final DirectoryHealth health;
+
+    /** What a record says. */
+    sealed interface Change {
+        /** A copy serves. */
+        record Put(BlockKey block, Placed placed) implements Change {}
+
+        /** A copy is gone. */
+        record Removed(BlockKey block, Location location) implements Change {}
+
+        /** Something is said of this copy, and nobody can read what. */
+        record Unreadable(BlockKey block, Location location, String why) implements Change {}
+
+        /** Nobody can say what it is about. */
+        record Nameless(String why) implements Change {}
+    }
+
+    PlacementDecoder(RecordReader<Published> reader, DirectoryHealth health) {
+        this.reader = reader;
+        this.health = health;
+    }
+
+    /**
+     * Reads one record.
+     *
+     * @throws DirectoryException.Closing when the instance is closed while the registry is waited for
+     */
+    Change read(byte @Nullable [] key, byte @Nullable [] value) {
+        Optional<PlacementKey> named = key == null ? Optional.empty() : PlacementKey.parse(key);
+        if (named.isEmpty()) {
+            return new Change.Nameless("the record's key names no copy of a block");
+        }
+        PlacementKey about = named.get();
+        if (value == null) {
+            return new Change.Removed(about.block(), about.location());
+        }
+        Reading<Published> reading;
+        try {
+            reading = patiently(value);
+        } catch (UnknownTypeException e) {
+            return new Change.Unreadable(about.block(), about.location(), "a later version wrote it: " + e.getMessage());
+        }
+        return switch (reading) {
+            case Reading.Unreadable<Published>(_, String detail) -> new Change.Unreadable(about.block(), about.location(), detail);
+            case Reading.Decoded<Published>(Placement placement) -> decoded(about, placement);
+        };
+    }
+
+    private static Change decoded(PlacementKey about, Placement placement) {
+        if (!PlacementKey.of(placement).equals(Optional.of(about))) {
+            return new Change.Unreadable(about.block(), about.location(), "its value is about another copy than its key");
+        }
+        return new Change.Put(about.block(),
+                new Placed(about.location(), placement.holderIncarnation(), placement.block().index(), placement.generation()));
+    }
+
+    private Reading<Published> patiently(byte[] value) {
+        boolean waited = false;
+        while (true) {
+            try {
+                Reading<Published> reading = reader.read(value);
+                if (waited) {
+                    health.goesOn();
+                }
+                return reading;
+            } catch (RegistryUnavailableException e) {
+                if (!waited) {
+                    health.waiting("waiting for the schema registry: " + e.getMessage());
+                    waited = true;
+                }
+                pause(Math.max(1, e.retryInMs()));
+            }
+        }
+    }
+
+    private void pause(long ms) {
+        if (health.isClosing()) {
+            throw new DirectoryException.Closing();
+        }
+        try {
+            TimeUnit.MILLISECONDS.sleep(Math.min(ms, 200));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new DirectoryException.Closing();
+        }
+    }
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory;
+
+import static io.tierlog.controller.directory.PlacementLog.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.PlacementFeed.Publication;
+import io.tierlog.controller.directory.index.IndexLimits;
+import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.streams.Answers;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.directory.streams.DirectoryLimits;
+import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.events.Partitions;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.Tier;
+import java.io.ByteArrayOutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Directories on a real broker: one, and two that share the partitions, of which one ends. */
+class TwoInstancesTest {
+    private static final String NAMESPACE = "model/a";
+    private static final int BLOCKS = 500;
+    private static final int PARTITIONS = 4;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path directory;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls startBroker() first.
+    private static EmbeddedKafka broker;
+
+    @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
+    private PlacementLog log;
+
+    @BeforeAll
+    static void startBroker() {
+        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+    }
+
+    @AfterAll
+    static void stopBroker() {
+        broker.close();
+    }
+
+    @BeforeEach
+    void open() {
+        log = new PlacementLog(broker, PARTITIONS);
+    }
+
+    @AfterEach
+    void close() {
+        log.close();
+    }
+
+    private DirectoryConfig config(String name) {
+        return DirectoryConfig.of(log.access, log.topics, directory.resolve(log.topics.prefix() + name))
+                .withLimits(DirectoryLimits.DEFAULTS.withTimes(100, 3_000, 200, 6_000));
+    }
+
+    private DirectoryApp start(DirectoryConfig config) throws InterruptedException {
+        DirectoryApp app = DirectoryApp.start(config);
+        assertTrue(app.awaitRunning(Duration.ofSeconds(60)), () -> app.streams().state());
+        return app;
+    }
+
+    /** Even numbers serve on the host of a. */
+    private void blocks() {
+        log.begin();
+        IntStream.range(0, BLOCKS).filter(i -> i % 2 == 0).forEach(i -> log.put(NAMESPACE, i, "node/a", Tier.HOST, 1));
+        log.commit();
+    }
+
+    private static Answers ask(DirectoryApp app, boolean placements) {
+        ByteArrayOutputStream keys = new ByteArrayOutputStream();
+        IntStream.range(0, BLOCKS).forEach(i -> keys.writeBytes(PlacementLog.key(i).unshared()));
+        return app.fan().ask(new Question(Namespaces.digest(NAMESPACE), keys.toByteArray(), 16, placements));
+    }
+
+    private static Presence of(DirectoryApp app, int number) {
+        return app.fan().ask(new Question(Namespaces.digest(NAMESPACE), PlacementLog.key(number).toArray(), 16, false)).presence(0);
+    }
+
+    /** Whether every key is answered as the log has it. */
+    private static boolean right(Answers answers) {
+        return IntStream.range(0, BLOCKS).allMatch(i -> answers.presence(i) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND));
+    }
+
+    /** Whether no key is answered with what is not so. */
+    private static boolean honest(Answers answers) {
+        return IntStream.range(0, BLOCKS)
+                .allMatch(i -> answers.presence(i) == Presence.UNKNOWN || answers.presence(i) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND));
+    }
+
+    @Test
+    void answersSayHowOldTheyAreAndOpenTransactionsAreNotSeen() throws Exception {
+        blocks();
+        try (DirectoryApp app = start(config("a"))) {
+            await("the blocks", () -> right(ask(app, false)));
+            await("the end of the log, markers of transactions and all", () -> ask(app, false).freshness().behindRecords() == 0);
+            Answers known = ask(app, true);
+            assertFalse(known.freshness().stale());
+            assertTrue(System.currentTimeMillis() - known.freshness().asOfMs() < 3_000, () -> known.freshness().toString());
+            assertEquals("node/a/HOST", known.found(0).placements().getFirst().location().toString());
+
+            log.begin().put(NAMESPACE, 1, "node/a", Tier.HOST, 1).put(NAMESPACE, 0, "node/a", Tier.HOST, 0);
+            assertEquals(Presence.FOUND, of(app, 0));
+            assertEquals(Presence.NOT_FOUND, of(app, 1));
+            log.abort();
+            log.begin().put(NAMESPACE, 3, "node/a", Tier.HOST, 1).put(NAMESPACE, 2, "node/a", Tier.HOST, 0).commit();
+            await("what was committed", () -> of(app, 3) == Presence.FOUND && of(app, 2) == Presence.NOT_FOUND);
+            assertEquals(Presence.NOT_FOUND, of(app, 1), "what was aborted");
+            assertEquals(Presence.FOUND, of(app, 0), "what was aborted");
+        }
+        // From the store: nothing new comes.
+        try (DirectoryApp app = start(config("a"))) {
+            await("the blocks after a restart", () -> of(app, 4) == Presence.FOUND);
+            assertEquals(Presence.FOUND, of(app, 3));
+            assertEquals(Presence.NOT_FOUND, of(app, 2));
+            assertEquals(Presence.NOT_FOUND, of(app, 1));
+            assertEquals(Presence.FOUND, of(app, 0));
+        }
+    }
+
+    @Test
+    void everyKeyIsAnsweredFromEitherAndGoesOnBeingWhenOneEnds() throws Exception {
+        blocks();
+        DirectoryConfig second = config("b");
+        try (DirectoryApp one = start(config("a"))) {
+            DirectoryApp other = start(second);
+            try {
+                await("a share for each", () -> one.streams().indexes() == PARTITIONS / 2 && other.streams().indexes() == PARTITIONS / 2);
+                for (DirectoryApp app : List.of(one, other)) {
+                    await("all keys, also those of the other instance", () -> right(ask(app, false)));
+                    await("their places", () -> right(ask(app, true)));
+                    await("the end of the log", () -> ask(app, true).freshness().behindRecords() == 0);
+                    assertFalse(ask(app, true).freshness().stale());
+                }
+                await("standbys", () -> standbysAreThere(one));
+            } finally {
+                other.close();
+            }
+            // Whatever is said while partitions move is right, or unknown; what comes from a standby says so.
+            Answers first = ask(one, false);
+            assertTrue(honest(first));
+            assertTrue(IntStream.range(0, BLOCKS).anyMatch(i -> first.presence(i) == Presence.FOUND));
+            await("all partitions", () -> {
+                Answers now = ask(one, true);
+                assertTrue(honest(now));
+                return one.streams().indexes() == PARTITIONS && right(now) && !now.freshness().stale();
+            });
+            log.begin().put(NAMESPACE, 1, "node/b", Tier.DISK, 1).commit();
+            await("what is new after the take-over", () -> of(one, 1) == Presence.FOUND);
+        }
+    }
+
+    /** Whether every partition that this instance has no index of can be answered from its standby. */
+    private static boolean standbysAreThere(DirectoryApp app) {
+        byte[] none = new byte[16];
+        return IntStream.range(0, PARTITIONS).allMatch(partition -> app.fan()
+                .askHere(partition, new Question(Namespaces.digest(NAMESPACE), none, 16, false), true)
+                .isPresent());
+    }
+
+    @Test
+    void aStandbyAnswersRightAndSaysThatItIsOne() throws Exception {
+        blocks();
+        try (DirectoryApp one = start(config("a"));
+                DirectoryApp other = start(config("b"))) {
+            await("a share for each", () -> one.streams().indexes() == PARTITIONS / 2 && other.streams().indexes() == PARTITIONS / 2);
+            await("standbys", () -> standbysAreThere(one));
+            await("their content", () -> IntStream.range(0, BLOCKS).allMatch(i -> {
+                Question question = new Question(Namespaces.digest(NAMESPACE), PlacementLog.key(i).toArray(), 16, true);
+                Answers answers = one.fan().askHere(partition(i), question, true).orElseThrow();
+                boolean index = one.fan().askHere(partition(i), question, false).isPresent();
+                assertTrue(index || answers.freshness().stale(), "a standby says so");
+                return answers.presence(0) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND);
+            }));
+        }
+    }
+
+    private static int partition(int number) {
+        byte[] both = new byte[32];
+        System.arraycopy(Namespaces.digest(NAMESPACE).unshared(), 0, both, 0, 16);
+        System.arraycopy(PlacementLog.key(number).unshared(), 0, both, 16, 16);
+        return Partitions.ofKey(both, PARTITIONS);
+    }
+
+    @Test
+    void whatCannotBeReadIsCountedAndItsBlockIsUnknown() throws Exception {
+        blocks();
+        Publication about = new Publication(Namespaces.digest(NAMESPACE), PlacementLog.key(1), "node/a/HOST", null);
+        log.begin().raw(about, new byte[] {9, 9, 9, 9, 9, 9, 9}).commit();
+        try (DirectoryApp app = start(config("a"))) {
+            await("the blocks", () -> of(app, 0) == Presence.FOUND && of(app, 1) == Presence.UNKNOWN);
+            assertEquals(Presence.NOT_FOUND, of(app, 3));
+            // A value about another block than its key says.
+            Publication other = new Publication(Namespaces.digest(NAMESPACE), PlacementLog.key(5), "node/a/HOST", null);
+            byte[] value = log.encoded(NAMESPACE, 7);
+            log.begin().raw(other, value).commit();
+            await("the lie", () -> of(app, 5) == Presence.UNKNOWN);
+            assertEquals(Presence.NOT_FOUND, of(app, 7));
+            log.begin().put(NAMESPACE, 1, "node/a", Tier.HOST, 1).put(NAMESPACE, 5, "node/a", Tier.HOST, 0).commit();
+            await("the next records", () -> of(app, 1) == Presence.FOUND && of(app, 5) == Presence.NOT_FOUND);
+            assertTrue(app.streams().report().body().path("unreadable").asLong() >= 2);
+        }
+    }
+
+    @Test
+    void aFullPartitionAnswersUnknownAndHealthSaysSo() throws Exception {
+        blocks();
+        DirectoryLimits tight = DirectoryLimits.DEFAULTS.withTimes(100, 3_000, 200, 6_000).withIndex(new IndexLimits(20, 20, 9, 9));
+        try (DirectoryApp app = start(config("a").withLimits(tight))) {
+            await("the bound", () -> app.streams().state().equals("FULL"));
+            await("unknown everywhere", () -> IntStream.range(0, BLOCKS).allMatch(i -> of(app, i) == Presence.UNKNOWN));
+            assertFalse(app.streams().report().working());
+            assertTrue(app.streams().report().body().path("detail").asText().contains("answers UNKNOWN: the index holds 20"));
+        }
+    }
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.probe;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.directory.PlacementLog;
+import io.tierlog.controller.directory.index.Location;
+import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.probe.ProbeSink.Probe;
+import io.tierlog.controller.directory.streams.Answers;
+import io.tierlog.controller.directory.streams.AnswersForTests;
+import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What is asked for when blocks are probed: only what is on a disk alone, once in a while, in bounded batches. */
+class PromotionProbesTest {
+    private static final ProbeLimits LIMITS = new ProbeLimits(128, 1_000, 30_000, 100);
+
+    private final Map<Integer, List<Location>> places = new LinkedHashMap<>();
+    private final List<String> asked = new ArrayList<>();
+    private final AtomicLong nowMs = new AtomicLong(1_000);
+    private final AtomicBoolean failing = new AtomicBoolean();
+
+    private void at(int block, String node, Tier tier) {
+        places.computeIfAbsent(block, _ -> new ArrayList<>()).add(new Location("node/" + node, tier));
+    }
+
+    private PromotionProbes probes(ProbeLimits limits) {
+        return new PromotionProbes(this::request, limits, question -> Optional.of(answer(question)), nowMs::get);
+    }
+
+    private void request(String node, String namespace, List<PromotionRequests.Wanted> blocks) {
+        if (failing.get()) {
+            throw new IllegalStateException("the log does not answer");
+        }
+        synchronized (asked) {
+            asked.add(node + " " + namespace + " " + blocks.size() + " from " + blocks.getFirst().index());
+        }
+    }
+
+    private Answers answer(Question question) {
+        List<Found> found = new ArrayList<>();
+        for (int i = 0; i < question.count(); i++) {
+            byte[] key = Arrays.copyOfRange(question.keys(), i * 16, i * 16 + 16);
+            List<Placed> placed = new ArrayList<>();
+            places.forEach((block, locations) -> {
+                if (Arrays.equals(PlacementLog.key(block).unshared(), key)) {
+                    locations.forEach(location -> placed.add(new Placed(location, 1, block, 1)));
+                }
+            });
+            found.add(new Found(placed.isEmpty() ? Presence.NOT_FOUND : Presence.FOUND, placed));
+        }
+        return AnswersForTests.of(question, found);
+    }
+
+    private static Probe probe(int first, int count) {
+        byte[] keys = new byte[count * 16];
+        for (int i = 0; i < count; i++) {
+            System.arraycopy(PlacementLog.key(first + i).unshared(), 0, keys, i * 16, 16);
+        }
+        return new Probe("model/a", keys, 16, first);
+    }
+
+    /** All that was asked for, once all probes are looked at. */
+    private List<String> after(PromotionProbes probes, Runnable what) throws InterruptedException {
+        what.run();
+        CountDownLatch looked = new CountDownLatch(1);
+        probes.afterAll(looked::countDown);
+        looked.await();
+        synchronized (asked) {
+            List<String> all = List.copyOf(asked);
+            asked.clear();
+            return all;
+        }
+    }
+
+    @Test
+    void whatIsInMemoryOrNowhereStartsNothing() throws InterruptedException {
+        at(0, "a", Tier.DISK);
+        at(0, "b", Tier.HOST);
+        at(1, "a", Tier.DEVICE);
+        at(2, "a", Tier.DISK);
+        at(2, "a", Tier.HOST);
+        at(4, "b", Tier.DISK);
+        at(4, "a", Tier.DISK);
+        try (PromotionProbes probes = probes(LIMITS)) {
+            // 0, 1 and 2 are in a memory, 3 is nowhere, 4 is on two disks and asked for on one.
+            assertEquals(List.of("a model/a 1 from 4"), after(probes, () -> probes.probe(probe(0, 5), List.of())));
+            // On a, block 0 is on the disk alone, whatever b has.
+            assertEquals(List.of("a model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 5), List.of("a"))));
+            assertEquals(List.of("b model/a 1 from 4"), after(probes, () -> probes.probe(probe(0, 5), List.of("b", "c"))));
+        }
+    }
+
+    /** 1,000 probes of one key in 30 s: one request. It may be asked for again 30,000 ms after, and not at 29,999. */
+    @Test
+    void thousandProbesOfOneKeyAreOneRequest() throws InterruptedException {
+        at(7, "a", Tier.DISK);
+        try (PromotionProbes probes = probes(LIMITS)) {
+            List<String> all = new ArrayList<>();
+            for (int i = 0; i < 1_000; i++) {
+                nowMs.set(1_000 + i * 29);
+                all.addAll(after(probes, () -> probes.probe(probe(7, 1), List.of())));
+            }
+            assertEquals(List.of("a model/a 1 from 7"), all);
+            nowMs.set(30_999);
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(7, 1), List.of())));
+            nowMs.set(31_000);
+            assertEquals(1, after(probes, () -> probes.probe(probe(7, 1), List.of())).size());
+        }
+    }
+
+    /** 954 keys: eight batches, of 128 and of 58 at the end; asked 20 times a second for 10 s they are asked for once. */
+    @Test
+    void manyKeysAreAskedForInBatchesOnce() throws InterruptedException {
+        for (int i = 0; i < 954; i++) {
+            at(i, "a", Tier.DISK);
+        }
+        try (PromotionProbes probes = probes(LIMITS)) {
+            List<String> all = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                nowMs.addAndGet(50);
+                // The first look is over all keys; later ones over some, since each looks through this test's slow map.
+                Probe next = i == 0 ? probe(0, 954) : probe(i * 4, 8);
+                all.addAll(after(probes, () -> probes.probe(next, List.of())));
+            }
+            assertEquals(8, all.size());
+            assertEquals("a model/a 128 from 0", all.getFirst());
+            assertEquals("a model/a 58 from 896", all.getLast());
+        }
+    }
+
+    @Test
+    void aRequestThatFailedMayBeMadeAgain() throws InterruptedException {
+        at(1, "a", Tier.DISK);
+        try (PromotionProbes probes = probes(LIMITS)) {
+            failing.set(true);
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(1, 1), List.of())));
+            failing.set(false);
+            assertEquals(1, after(probes, () -> probes.probe(probe(1, 1), List.of())).size());
+        }
+    }
+
+    @Test
+    void whatIsRememberedIsBoundedAndProbesBeyondTheBoundAreDropped() throws InterruptedException {
+        RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 1));
+        for (int i = 0; i < 10; i++) {
+            assertTrue(recent.add("n", PlacementLog.key(i), "a", 5));
+        }
+        assertEquals(3, recent.size());
+        assertFalse(recent.add("n", PlacementLog.key(9), "a", 5));
+        assertTrue(recent.add("n", PlacementLog.key(0), "a", 5), "it was forgotten");
+
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch hold = new CountDownLatch(1);
+        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 2), _ -> {
+            begun.countDown();
+            awaitUninterrupted(hold);
+            return Optional.empty();
+        })) {
+            assertTrue(probes.probe(probe(0, 1), List.of()));
+            begun.await();
+            assertTrue(probes.probe(probe(0, 1), List.of()));
+            assertTrue(probes.probe(probe(0, 1), List.of()));
+            assertFalse(probes.probe(probe(0, 1), List.of()));
+            assertEquals(1, probes.dropped());
+            hold.countDown();
+        }
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

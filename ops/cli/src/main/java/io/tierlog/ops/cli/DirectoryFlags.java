@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.Extras;
+import io.tierlog.controller.directory.api.QueryNamespaces;
+import io.tierlog.controller.directory.streams.Costs;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.directory.streams.DirectoryException;
+import io.tierlog.controller.door.DoorException;
+import io.tierlog.controller.door.Endpoint;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Where a directory is asked; the same for one alone and for one beside a controller. */
+final class DirectoryFlags {
+    private static final int COSTS = 5;
+
+    @Option(
+            names = "--directory-listen",
+            paramLabel = "HOST:PORT",
+            description = "Where the directory is asked over HTTP (default: ${DEFAULT-VALUE}).")
+    String listen = "127.0.0.1:8082";
+
+    @Option(
+            names = "--directory-grpc-listen",
+            paramLabel = "HOST:PORT",
+            description = "Where it is asked over gRPC, by other instances too (default: ${DEFAULT-VALUE}).")
+    String grpcListen = "127.0.0.1:8083";
+
+    @Option(
+            names = "--directory-status-listen",
+            paramLabel = "HOST:PORT",
+            description = "Where its /metrics and /health are served, or 'none' (default: ${DEFAULT-VALUE}).")
+    String statusListen = "127.0.0.1:8084";
+
+    @Option(
+            names = "--directory-host",
+            paramLabel = "HOST",
+            description = "Name by which other instances reach that port (default: the one of --directory-grpc-listen).")
+    @Nullable String advertised;
+
+    @Option(names = "--peer-token-file", paramLabel = "FILE", description = "File with an operator's token by which instances come in to each other.")
+    @Nullable Path peerToken;
+
+    @Option(
+            names = "--costs",
+            paramLabel = "US",
+            split = ",",
+            description = "What a block costs from the own host, the own disk, the store, another host, another disk: five numbers in microseconds.")
+    List<Long> costs = List.of();
+
+    @Option(
+            names = "--query-namespace",
+            paramLabel = "TEXT",
+            description = "Namespace of a /query, with {model}, {tenant}, {lora} and {salt} (default: ${DEFAULT-VALUE}).")
+    String queryNamespace = "{model}";
+
+    /** What an instance is started with, for those who have one of the tokens. */
+    DirectoryConfig config(ClusterOptions cluster, Path stateDir, Optional<Path> tokens, boolean insecure) {
+        Optional<Endpoint> status = statusListen.equals("none") ? Optional.empty() : Optional.of(Endpoint.parse(statusListen));
+        DirectoryConfig.Doors doors = new DirectoryConfig.Doors(Endpoint.parse(listen), Endpoint.parse(grpcListen), Optional.ofNullable(advertised),
+                status, tokens, Optional.ofNullable(peerToken), insecure);
+        return DirectoryConfig.of(cluster.kafka(), cluster.topics(), stateDir)
+                .withRegistry(cluster.registry())
+                .withCosts(costs())
+                .withDoors(doors);
+    }
+
+    private Costs costs() {
+        if (costs.isEmpty()) {
+            return Costs.DEFAULTS;
+        }
+        if (costs.size() != COSTS) {
+            throw new IllegalArgumentException("--costs takes five numbers, not " + costs.size());
+        }
+        return new Costs(costs.get(0), costs.get(1), costs.get(2), costs.get(3), costs.get(4));
+    }
+
+    /** Starts an instance; what is wrong becomes an error that says what to do. */
+    DirectoryApp start(DirectoryConfig config) {
+        try {
+            Extras extras = new Extras(Optional.empty(), Extras.NONE.probeLimits(), Extras.NONE.hashers(), new QueryNamespaces(queryNamespace));
+            return ClusterOptions.checked(() -> DirectoryApp.start(config, extras));
+        } catch (DirectoryException | DoorException e) {
+            throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
+        } catch (IllegalArgumentException e) {
+            throw new CliError(String.valueOf(e.getMessage()), "look at --query-namespace", CliError.BAD_INPUT, e);
+        }
+    }
+
+    String httpUrl(DirectoryApp app) {
+        return "http://" + new Endpoint(Endpoint.parse(listen).host(), app.httpPort());
+    }
+
+    /** What a program wants to know of an instance that is up. */
+    void ready(Map<String, Object> line, DirectoryApp app) {
+        line.put("directory", httpUrl(app));
+        line.put("directoryGrpcPort", app.grpcPort());
+        if (app.statusPort() >= 0) {
+            line.put("directoryStatusPort", app.statusPort());
+        }
+    }
+}
