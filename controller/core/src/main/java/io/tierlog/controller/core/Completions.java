@@ -124,7 +124,8 @@ final class Completions {
                 Migrations.ended(n, row, c, failed);
                 WriteBacks.batchEnded(n, row, s.arrived());
             }
-            case BACK_UP, LOAD_BACK, PROMOTE, UNKNOWN -> {}
+            case PROMOTE -> PeerReads.promoted(n, c.operation(), row, s.arrived());
+            case BACK_UP, LOAD_BACK, UNKNOWN -> {}
         }
     }
 

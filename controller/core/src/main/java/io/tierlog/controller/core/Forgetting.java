@@ -2,6 +2,7 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.ArrayList;
@@ -71,6 +72,7 @@ final class Forgetting {
                 // Those of marks go with the fact that the mark's time is over, or that it is gone.
                 case RowKey.Timer.MARK -> {}
                 case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
+                case RowKey.Timer.GRANT -> grant(t, timer, key, nowMs);
                 default -> throw new IllegalHistory("A timer of kind " + timer.kind());
             }
         }
@@ -103,6 +105,20 @@ final class Forgetting {
             dropSealed(t, key, row.attempt());
         }
         t.delete(Rows.REQUESTS, key);
+    }
+
+    private static void grant(Tables t, RowKey.Timer timer, RowKey.Text key, long nowMs) {
+        t.delete(Rows.TIMERS, timer);
+        GrantRow row = t.get(Rows.GRANTS, key);
+        if (row == null) {
+            return;
+        }
+        long due = row.blocks().isEmpty() ? later(row.endedMs()) : later(nowMs);
+        if (due > nowMs) {
+            again(t, timer, due);
+        } else {
+            t.delete(Rows.GRANTS, key);
+        }
     }
 
     private static void again(Tables t, RowKey.Timer timer, long dueMs) {

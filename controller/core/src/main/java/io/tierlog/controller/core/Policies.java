@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.WritePolicy;
 import java.util.List;
 
@@ -15,6 +18,10 @@ public final class Policies {
     /** What holds of migration where a policy says nothing: no groups. Part of the core's version. */
     private static final MigrationPolicy NO_GROUPS = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of());
 
+    /** What holds of fetches where a policy says nothing. Part of the core's version. */
+    private static final FetchPolicy FETCH = new FetchPolicy(
+            new PromotionPolicy(true, 4, 32, 1_024, 30_000, 5_000), new PeerPolicy(true, 4, 1_024, 10_000, 200, 600, 1_000, 5_000));
+
     /** Marks are counted in millionths of the capacity. */
     private static final long MILLION = 1_000_000;
 
@@ -24,6 +31,12 @@ public final class Policies {
     public static MigrationPolicy migration(Policy policy) {
         MigrationPolicy migration = policy.migration();
         return migration == null ? NO_GROUPS : migration;
+    }
+
+    /** Promotion and reads from other nodes in a policy, and what holds where it says nothing. */
+    public static FetchPolicy fetch(Policy policy) {
+        FetchPolicy fetch = policy.fetch();
+        return fetch == null ? FETCH : fetch;
     }
 
     /**

@@ -3,6 +3,7 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.EntryRow;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.MarkRow;
 import io.tierlog.schemas.state.MigrationRow;
@@ -67,9 +68,13 @@ public final class Rows {
     public static final Table<RowKey.Aggregate, MigrationRow> MIGRATIONS =
             new Table<>(15, true, "migrations", RowKey.Aggregate::read, MigrationRow.TYPE);
 
+    /** What a node lends to others, by the name of the grant; the ended ones for a while. */
+    public static final Table<RowKey.Text, GrantRow> GRANTS = new Table<>(16, true, "grants", RowKey.Text::read, GrantRow.TYPE);
+
     /** All of them, by number. */
     public static final List<Table<?, ?>> ALL = List.of(
-            CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER, MARKS, TASKS, MIGRATIONS);
+            CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER, MARKS, TASKS, MIGRATIONS,
+            GRANTS);
 
     /** The row of an index. */
     static final EntryRow ENTRY = new EntryRow(true);

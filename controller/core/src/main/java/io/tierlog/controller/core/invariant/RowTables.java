@@ -9,6 +9,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
@@ -124,12 +125,27 @@ final class RowTables {
         }
     }
 
+    /** What is lent has a lease of the same name, from the grant to its end. */
+    void grant(RowKey.Text key, GrantRow row) {
+        LeaseRow lease = tables.get(Rows.LEASES, key);
+        boolean goesOn = !row.blocks().isEmpty() && row.incarnation() == node.incarnation() && node.alive();
+        if (goesOn && (lease == null || !lease.operation().isEmpty())) {
+            say.that(Invariant.I1, "grant " + key.id() + " goes on, and has no lease");
+        }
+    }
+
     void lease(RowKey.Text key, LeaseRow row) {
         if (row.incarnation() != node.incarnation() || !node.alive()) {
             return;
         }
+        boolean lends = row.operation().isEmpty();
+        GrantRow grant = lends ? tables.get(Rows.GRANTS, key) : null;
+        if (lends && (grant == null || grant.blocks().isEmpty() || grant.incarnation() != row.incarnation())) {
+            say.that(Invariant.I1, "lease " + key.id() + " goes on, and its grant has ended");
+        }
         RequestRow owner = tables.get(Rows.REQUESTS, new RowKey.Text(aggregate, row.request()));
-        if (owner == null || owner.attempt() != row.attempt() || !key.id().equals(owner.lease())) {
+        boolean owned = !row.request().isEmpty();
+        if (owned && (owner == null || owner.attempt() != row.attempt() || !key.id().equals(owner.lease()))) {
             say.that(Invariant.I5, "lease " + key.id() + " goes on, and " + row.request() + " does not have it");
         }
         if (row.state() == LeaseState.HELD) {
