@@ -34,9 +34,10 @@ final class EpisodeSettings {
         int nodes = 2 + choices.next(2);
         boolean replicated = ranks > 1 && choices.next(4) == 3;
         long blockBytes = new Oracle(1, replicated ? 1 : ranks).blockBytes();
+        long seed = 1 + choices.next(1_000);
         WorldSettings settings = new WorldSettings(
-                1 + choices.next(1_000), BLOCK_TOKENS, ranks, replicated, 16 + choices.next(200), policy(choices, blockBytes),
-                agent(choices), controller(choices, partitions), 20 + choices.next(200));
+                seed, BLOCK_TOKENS, ranks, replicated, 16 + choices.next(200), policy(choices, blockBytes),
+                agent(choices), controller(choices, partitions), 20 + choices.next(200), seed % 4 != 0);
         List<SimNode.Spec> specs = new ArrayList<>();
         for (int i = 0; i < nodes; i++) {
             int host = 6 + choices.next(22);

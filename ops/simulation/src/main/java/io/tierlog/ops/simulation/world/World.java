@@ -70,6 +70,7 @@ public final class World {
     private final CommittedState committed;
     private final List<SimNode> nodes = new ArrayList<>();
     private final Operator operator = new Operator(this);
+    private final SimPeers peers = new SimPeers(this);
     private final List<Watcher> watchers = new ArrayList<>();
     private final Deque<Event> lateEvents = new ArrayDeque<>();
     private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
@@ -256,6 +257,16 @@ public final class World {
     public void requestPolicy(Policy policy, long basedOn) {
         append(new PolicyChangeRequested(
                 new Envelope("policy", "operator", 0, basedOn + 1, 0, START_MS + nowMs, null, null, null), basedOn, policy));
+    }
+
+    /** What goes between the agents. */
+    public SimPeers peers() {
+        return peers;
+    }
+
+    /** What the committed decisions come to, as directories see it. */
+    HeapTables committedRows() {
+        return committed.rows();
     }
 
     /** Whoever asks for migrations, marks and drains. */
@@ -485,7 +496,8 @@ public final class World {
     private @Nullable Unit firstReady(SimNode node, List<Unit> units) {
         Set<Unit.Kind> blocked = EnumSet.noneOf(Unit.Kind.class);
         for (Unit unit : units) {
-            if (!blocked.contains(unit.kind()) && !gate.test(node, unit)) {
+            boolean standsStill = unit.moves() && gate.test(node, unit);
+            if (!blocked.contains(unit.kind()) && !standsStill && peers.isReady(unit)) {
                 return unit;
             }
             if (unit.kind().ofDevice() && !overtaking) {
@@ -546,6 +558,10 @@ public final class World {
         long due = nextTickMs;
         for (SimNode node : nodes) {
             due = Math.min(due, Math.max(nowMs + 1, node.nextDeadlineMs()));
+            Life life = node.life();
+            for (Unit unit : life == null ? List.<Unit>of() : life.machine.units()) {
+                due = Math.min(due, Math.max(nowMs + 1, peers.dueMs(unit)));
+            }
         }
         return due;
     }
