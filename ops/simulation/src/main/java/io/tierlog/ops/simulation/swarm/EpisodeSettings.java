@@ -34,7 +34,7 @@ final class EpisodeSettings {
         int nodes = 2 + choices.next(2);
         boolean replicated = ranks > 1 && choices.next(4) == 3;
         long blockBytes = new Oracle(1, replicated ? 1 : ranks).blockBytes();
-        long seed = 1 + choices.next(1_000);
+        long seed = 1L + choices.next(1_000);
         WorldSettings settings = new WorldSettings(
                 seed, BLOCK_TOKENS, ranks, replicated, 16 + choices.next(200), policy(choices, blockBytes),
                 agent(choices), controller(choices, partitions), 20 + choices.next(200), seed % 4 != 0);
