@@ -8,6 +8,7 @@ import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
@@ -98,6 +99,10 @@ final class FactMetrics {
     private final Gauge tierCapacity;
     private final Gauge tierPins;
     private final Gauge logTime;
+    private final Counter peerReadsGranted;
+    private final Counter peerReadsRefused;
+    private final Counter peerReadsClosed;
+    private final Counter peerBytes;
     private final MigrationMetrics migrations;
     private final Map<String, Set<Tier>> nodes = new ConcurrentHashMap<>();
 
@@ -121,6 +126,10 @@ final class FactMetrics {
         tierCapacity = gauge("tierlog_tier_capacity_blocks", "Pages of a tier", "node", "tier");
         tierPins = gauge("tierlog_tier_pins", "Named pins on pages of a tier", "node", "tier");
         logTime = gauge("tierlog_log_time_seconds", "Log time of a partition, seconds since 1970", "partition");
+        peerReadsGranted = counter("tierlog_peer_reads_granted_total", "Reads that nodes have granted to other nodes");
+        peerReadsRefused = counter("tierlog_peer_reads_refused_total", "Reads that nodes have not granted, by reason", "reason");
+        peerReadsClosed = counter("tierlog_peer_reads_closed_total", "Grants that have ended, by reason", "reason");
+        peerBytes = counter("tierlog_peer_sent_bytes_total", "Bytes that nodes have sent to other nodes");
         migrations = new MigrationMetrics(registry);
         initialise();
     }
@@ -158,7 +167,13 @@ final class FactMetrics {
             case MarkCleared fact -> migrations.marks("cleared", fact.keys().size());
             case QuotaExceeded fact -> migrations.quotaExceeded(fact);
             case ConfigWarning fact -> migrations.warned(fact);
-            case PromotionAnswered _, PromotionsPaused _, PromotionSettled _, PeerReadGranted _, PeerReadRefused _, PeerReadClosed _ -> {}
+            case PromotionAnswered _, PromotionsPaused _, PromotionSettled _ -> {}
+            case PeerReadGranted _ -> peerReadsGranted.inc();
+            case PeerReadRefused fact -> peerReadsRefused.labelValues(fact.reason().name()).inc();
+            case PeerReadClosed fact -> {
+                peerReadsClosed.labelValues(fact.reason().name()).inc();
+                peerBytes.inc(Math.max(0, fact.sentBytes()));
+            }
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
                     MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
@@ -227,6 +242,8 @@ final class FactMetrics {
         labels(requests, RequestReason.values());
         labels(operationReasons, OperationReason.values());
         labels(leases, LeaseEndReason.values());
+        labels(peerReadsRefused, PeerReadReason.values());
+        labels(peerReadsClosed, PeerReadReason.values());
         labels(refused, RefusalReason.values());
         labels(skipped, SkipReason.values());
         labels(placed, Tier.values());

@@ -100,7 +100,7 @@ class MainPathTest {
             TestLog.await("the directory", () -> {
                 directoryReader.readToEnd(entry -> {
                     if (entry.reading() instanceof Reading.Decoded<Published>(NodeLife life) && life.node().equals("a") && life.alive()) {
-                        assertEquals("node/a", new String(Objects.requireNonNull(entry.key()).toByteArray(), StandardCharsets.UTF_8));
+                        assertEquals("node/a", StandardCharsets.UTF_8.decode(Objects.requireNonNull(entry.key()).asByteBuffer()).toString());
                         told.add(entry.partition());
                     }
                     if (entry.reading() instanceof Reading.Decoded<Published> good && good.value() instanceof Placement p) {
