@@ -4,7 +4,6 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.List;
@@ -20,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *            TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS TARGET_UNAVAILABLE (the copy there is leaving)
  *            TOO_YOUNG OUT_OF_BUDGET, which the callers find
  *   marks    NODE_UNKNOWN DRAINING TARGET_UNKNOWN TARGET_UNAVAILABLE SOURCE_NOT_SERVING (on no tier of the node)
+ *            OUT_OF_BUDGET (as many marks as a node may have), which the callers find
  * </pre>
  *
  * Without state.
@@ -100,8 +100,7 @@ final class Admission {
 
     private static boolean isAnywhere(NodeDraft n, Bytes namespace, Bytes key) {
         for (Tier tier : List.of(Tier.DEVICE, Tier.HOST, Tier.DISK)) {
-            PlacementRow row = n.copy(namespace, tier, key);
-            if (row != null && row.state() != CopyState.ABSENT) {
+            if (n.copy(namespace, tier, key) != null) {
                 return true;
             }
         }

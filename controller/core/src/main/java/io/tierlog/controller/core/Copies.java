@@ -63,7 +63,7 @@ final class Copies {
     private Slot near = new Slot();
     private Slot far = new Slot();
 
-    /** What a group has more than before; of all copies, that of the empty text. */
+    /** What a group has more than before; of all copies, that of {@link #ALL}. */
     static final class Deltas {
         long used;
         long leaving;
@@ -166,7 +166,7 @@ final class Copies {
         };
     }
 
-    /** What has changed of the counts: of all copies under the empty text, and of each group. */
+    /** What has changed of the counts: of all copies under {@link #ALL}, and of each group. */
     Map<String, Deltas> deltas() {
         return deltas;
     }

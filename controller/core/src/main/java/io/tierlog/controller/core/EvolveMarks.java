@@ -43,9 +43,11 @@ final class EvolveMarks {
     }
 
     static void added(Tables t, MarkAdded fact) {
+        int more = 0;
         for (Bytes block : fact.keys()) {
             RowKey.Mark key = key(fact, fact.namespace(), block);
             MarkRow earlier = t.get(Rows.MARKS, key);
+            more += earlier == null ? 1 : 0;
             String operation = null;
             if (earlier != null) {
                 Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), earlier.endMs());
@@ -55,16 +57,33 @@ final class EvolveMarks {
                     fact.move()));
             Forgetting.remember(t, fact, RowKey.Timer.MARK, id(key), fact.endMs());
         }
+        count(t, fact, more);
+    }
+
+    /** The node has so many marks more. */
+    private static void count(Tables t, Decision fact, int more) {
+        if (more == 0) {
+            return;
+        }
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.shares.marks += more;
+        if (node.shares.marks < 0) {
+            throw new IllegalHistory("A node has fewer marks than none: " + fact.envelope().aggregate());
+        }
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 
     static void consumed(Tables t, MarkConsumed fact) {
+        int less = 0;
         for (Bytes block : fact.keys()) {
             RowKey.Mark key = key(fact, fact.namespace(), block);
             MarkRow row = need(t, key);
             if (row.clearing() == MarkClearing.ON_WRITE) {
                 remove(t, fact, key, row);
+                less++;
             }
         }
+        count(t, fact, -less);
     }
 
     static void expired(Tables t, MarkExpired fact) {
@@ -75,6 +94,7 @@ final class EvolveMarks {
         }
         if (row.operation() == null) {
             remove(t, fact, key, row);
+            count(t, fact, -1);
         } else {
             Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), row.endMs());
             t.put(Rows.MARKS, key, by(row, row.operation(), OVER));
@@ -86,6 +106,7 @@ final class EvolveMarks {
             RowKey.Mark key = key(fact, fact.namespace(), block);
             remove(t, fact, key, need(t, key));
         }
+        count(t, fact, -fact.keys().size());
     }
 
     /** An operation writes blocks by their marks. */
@@ -109,6 +130,7 @@ final class EvolveMarks {
             }
             if (row.endMs() == OVER) {
                 t.delete(Rows.MARKS, key);
+                count(t, fact, -1);
             } else {
                 t.put(Rows.MARKS, key, by(row, null, row.endMs()));
             }

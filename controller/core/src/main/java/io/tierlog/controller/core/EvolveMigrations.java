@@ -45,6 +45,14 @@ final class EvolveMigrations {
         }
     }
 
+    /** The timer for answers goes when all are there, or are put down; before, it is left for decide. */
+    static void forgetWhenAnswered(Tables t, RowKey.Timer timer) {
+        MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
+        if (row == null || row.parts().stream().allMatch(part -> part.answer() != null)) {
+            t.delete(Rows.TIMERS, timer);
+        }
+    }
+
     /** Log time of its end, 0 before; null when nobody knows it any more. */
     private static @Nullable Long endedMs(Tables t, RowKey.Timer timer) {
         if (Aggregates.isMigration(timer.owner())) {
@@ -56,7 +64,11 @@ final class EvolveMigrations {
     }
 
     private static long later(long timeMs) {
-        long sum = timeMs + MigrationLimits.DEFAULTS.keptMs();
+        return sum(timeMs, MigrationLimits.DEFAULTS.keptMs());
+    }
+
+    private static long sum(long timeMs, long ms) {
+        long sum = timeMs + ms;
         return sum < timeMs ? Long.MAX_VALUE : sum;
     }
 
@@ -105,7 +117,9 @@ final class EvolveMigrations {
         List<PartRow> parts = new ArrayList<>(fact.nodes().size());
         fact.nodes().forEach(node -> parts.add(new PartRow(node, 0, null, NOTHING)));
         t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(MigrationState.SUBMITTED, fact.order(), parts, fact.envelope().timeMs(), 0));
-        Forgetting.remember(t, fact, RowKey.Timer.MIGRATION, "", later(fact.envelope().timeMs()));
+        long askedMs = fact.envelope().timeMs();
+        Forgetting.remember(t, fact, RowKey.Timer.MIGRATION, "", later(askedMs));
+        Forgetting.remember(t, fact, RowKey.Timer.ANSWER, "", sum(askedMs, MigrationLimits.DEFAULTS.answerMs()));
     }
 
     static void noted(Tables t, MigrationNoted fact) {

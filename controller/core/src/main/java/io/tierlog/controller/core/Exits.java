@@ -146,7 +146,7 @@ sealed interface Exits {
             if (serves) {
                 return !leaves ? null : aboveCopied ? Way.copy(target) : Way.drop(target);
             }
-            if (there != null || room == 0 || row.refused()) {
+            if (there != null || room <= 0 || row.refused()) {
                 return null;
             }
             room--;

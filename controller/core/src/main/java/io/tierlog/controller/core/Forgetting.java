@@ -72,6 +72,7 @@ final class Forgetting {
                 // Those of marks go with the fact that the mark's time is over, or that it is gone.
                 case RowKey.Timer.MARK -> {}
                 case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
+                case RowKey.Timer.ANSWER -> EvolveMigrations.forgetWhenAnswered(t, timer);
                 case RowKey.Timer.GRANT -> grant(t, timer, key, nowMs);
                 default -> throw new IllegalHistory("A timer of kind " + timer.kind());
             }

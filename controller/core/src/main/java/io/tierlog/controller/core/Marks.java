@@ -23,6 +23,7 @@ import io.tierlog.schemas.state.OperationRow;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -66,6 +67,11 @@ final class Marks {
 
     private static @Nullable MarkRow row(NodeDraft n, Bytes namespace, Bytes key) {
         return n.d.tables.get(Rows.MARKS, new RowKey.Mark(n.aggregate, namespace, key));
+    }
+
+    /** Whether the block has a mark, also one that counts no more. */
+    static boolean isMarked(NodeDraft n, BlockName block) {
+        return row(n, Namespaces.digest(block.namespace()), block.key()) != null;
     }
 
     /** Marks blocks of one namespace, or refreshes their marks. */
@@ -130,7 +136,7 @@ final class Marks {
         }
     }
 
-    /** An operator wants marks gone: the named ones; or all, so many of them at each request. */
+    /** An operator wants marks gone: the named ones; or all, so many of them at each request, and fewer only when none is left. */
     static void clear(NodeDraft n, MarksClearRequested e) {
         int most = MigrationLimits.DEFAULTS.marksPerClearing();
         String broken = Checks.text(n.d.limits, "the name of a request", e.request());
@@ -152,12 +158,10 @@ final class Marks {
 
     private static Map<Kind, List<Bytes>> named(NodeDraft n, List<BlockName> blocks) {
         Map<Kind, List<Bytes>> found = new LinkedHashMap<>();
-        for (BlockName block : blocks) {
+        for (BlockName block : new LinkedHashSet<>(blocks)) {
             MarkRow row = row(n, Namespaces.digest(block.namespace()), block.key());
-            List<Bytes> keys = row == null || row.endMs() == EvolveMarks.OVER ? null : found.computeIfAbsent(new Kind(row.namespace(),
-                    row.target()), k -> new ArrayList<>());
-            if (keys != null && !keys.contains(block.key())) {
-                keys.add(block.key());
+            if (row != null && row.endMs() != EvolveMarks.OVER) {
+                found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>()).add(block.key());
             }
         }
         return found;
@@ -168,11 +172,12 @@ final class Marks {
         int seen = 0;
         try (Scan<RowKey.Mark, MarkRow> scan = n.d.tables.range(Rows.MARKS, new RowKey.Mark(n.aggregate, Namespaces.NONE, Bytes.EMPTY), null)) {
             while (seen < most && scan.next()) {
-                seen++;
                 MarkRow row = scan.value();
+                // Those whose time is over are written by now, so there are no more of them than writes under way: they take no place.
                 if (row.endMs() == EvolveMarks.OVER) {
                     continue;
                 }
+                seen++;
                 found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>()).add(scan.key().block());
             }
         }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.MigrationAnswer;
+import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.decision.MigrationChanged;
@@ -16,12 +19,14 @@ import io.tierlog.schemas.event.MigrationReported;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.PartRow;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A migration that an operator asked for: split by node, answers collected, cancelled and ended. A node that does not answer leaves it SUBMITTED,
- * and it is shown so. Without state.
+ * A migration that an operator asked for: split by node, answers collected, cancelled and ended. Until its nodes have answered it is
+ * SUBMITTED, and shown so; one that has not in time counts as having refused all, and is told to stop what it may still begin. Without state.
  */
 final class MigrationInputs {
     private static final long ASSIGNED = 1;
@@ -88,6 +93,36 @@ final class MigrationInputs {
                 d.fact(new MigrationChanged(about, row.state(), next));
             }
         }
+    }
+
+    /** The time for answers is over: what is missing is put down as refused. An answer that still comes is noted, and changes no end. */
+    static void unanswered(Draft d, String aggregate) {
+        MigrationRow row = row(d, aggregate);
+        if (row == null) {
+            return;
+        }
+        Envelope about = d.envelope(aggregate, 0);
+        MigrationRow now = row;
+        for (PartRow part : row.parts()) {
+            if (part.answer() == null) {
+                MigrationNoted noted = new MigrationNoted(about, part.node(), part.reports(), silence(row), part.progress());
+                d.fact(noted);
+                now = EvolveMigrations.noted(now, noted);
+                if (row.state() != MigrationState.CANCELLING) {
+                    d.message(new MigrationRecalled(d.messageEnvelope(Aggregates.NODE + part.node(), aggregate, RECALLED)));
+                }
+            }
+        }
+        MigrationState next = MigrationStates.next(now);
+        if (next != row.state()) {
+            d.fact(new MigrationChanged(about, row.state(), next));
+        }
+    }
+
+    /** What stands for the answer of a node that gives none: every block that was named is refused; of a sample nobody knows which they would be. */
+    private static MigrationAnswer silence(MigrationRow row) {
+        List<BlockName> names = List.copyOf(new LinkedHashSet<>(row.order().blocks()));
+        return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(names.size(), MigrationRefusal.TARGET_UNAVAILABLE));
     }
 
     /** Whether the event is about a migration; puts on record when it is not. */

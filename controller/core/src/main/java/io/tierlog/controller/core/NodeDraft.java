@@ -16,8 +16,10 @@ import io.tierlog.schemas.state.TaskRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** One node as a decision sees it: its rows, its envelope, the number of its next command. Confined to its {@link Draft}. */
@@ -30,6 +32,11 @@ final class NodeDraft {
     private final Map<String, TaskRow> tasks = new LinkedHashMap<>();
     /** Copies that have ended with this decision and after which something is to be dropped. */
     final List<Migrations.Drop> toDrop = new ArrayList<>();
+    /** What relief has sent away with this decision. */
+    private final Set<Relieved> relieved = new LinkedHashSet<>();
+
+    /** Relief of a tier, or, unless the group is the empty text, of what that group has of it. */
+    private record Relieved(Tier tier, String group) {}
 
     NodeDraft(Draft d, String aggregate, NodeRow row) {
         this.d = d;
@@ -68,6 +75,16 @@ final class NodeDraft {
     /** What the facts of this decision will make of a part. */
     void taskBecomes(String migration, TaskRow row) {
         tasks.put(migration, row);
+    }
+
+    /** Relief of a tier, or of what a group has of it unless that is the empty text, sends blocks away with this decision. */
+    void relieves(Tier tier, String group) {
+        relieved.add(new Relieved(tier, group));
+    }
+
+    /** Whether relief sends blocks away with this decision that may be the group's: from the whole tier, or from what the group has of it. */
+    boolean isRelieved(Tier tier, String group) {
+        return relieved.contains(new Relieved(tier, "")) || relieved.contains(new Relieved(tier, group));
     }
 
     void refresh() {

@@ -38,6 +38,8 @@ final class NodePart {
     private final List<BlockName> marked = new ArrayList<>();
     private final List<BlockName> refused = new ArrayList<>();
     private final List<MigrationRefusal> reasons = new ArrayList<>();
+    /** How many of those marked had no mark before; the marks of the others are refreshed. */
+    private int newMarks;
 
     NodePart(NodeDraft n, String migration, MigrationOrder order) {
         this.n = n;
@@ -68,20 +70,28 @@ final class NodePart {
 
     private void decide(BlockName block) {
         MigrationRefusal refusal = order.method() == MigrationMethod.MARK
-                ? Admission.ofMark(n, block.namespace(), block.key(), order.target())
+                ? ofMark(block)
                 : Admission.refusal(n, block.namespace(), block.key(), order.source(), order.target());
         if (refusal == null && order.method() != MigrationMethod.MARK && !fits(block)) {
             refusal = MigrationRefusal.OUT_OF_BUDGET;
         }
         boolean marks = order.method() == MigrationMethod.BOTH && refusal == MigrationRefusal.OUT_OF_BUDGET
-                && Admission.ofMark(n, block.namespace(), block.key(), order.target()) == null;
+                && ofMark(block) == null;
         if (refusal != null && !marks) {
             refuse(block, refusal);
         } else if (marks || order.method() == MigrationMethod.MARK) {
             marked.add(block);
+            newMarks += Marks.isMarked(n, block) ? 0 : 1;
         } else {
             copied.add(block);
         }
+    }
+
+    /** Why the block may not be marked, also when the node has as many marks as it may have; null when it may. */
+    private @Nullable MigrationRefusal ofMark(BlockName block) {
+        MigrationRefusal refusal = Admission.ofMark(n, block.namespace(), block.key(), order.target());
+        boolean full = Shares.orNothing(n.row().shares()).marks() + newMarks >= MigrationLimits.DEFAULTS.marksPerNode();
+        return refusal == null && full && !Marks.isMarked(n, block) ? MigrationRefusal.OUT_OF_BUDGET : refusal;
     }
 
     private void refuse(BlockName block, MigrationRefusal reason) {

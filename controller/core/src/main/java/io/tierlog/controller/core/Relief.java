@@ -79,6 +79,9 @@ final class Relief {
                 drop(n, level.tier(), batch, null);
             }
         }
+        if (sent > 0) {
+            n.relieves(level.tier(), level.group());
+        }
         n.d.evolve();
         return sent;
     }

@@ -12,7 +12,7 @@ import io.tierlog.schemas.state.GroupTierRow;
 /**
  * The routes of groups: when a group stands at a route's threshold of its quota, its coldest blocks are copied on it, within the route's and the
  * node's budgets; what is to leave its source is dropped when the copy has ended. In a round in which the group's blocks are evicted from the
- * source, nothing is copied from there. Without state.
+ * source, or anybody's are for the level of the whole tier, nothing is copied from there. Without state.
  */
 final class Routes {
     private Routes() {}
@@ -39,7 +39,8 @@ final class Routes {
         Level level = new Level(route.source(), group.name(), route.threshold(), route.threshold(), route.target());
         Long quota = n.row().alive() ? Quotas.blocks(n, group.name(), route.source()) : null;
         GroupTierRow row = Shares.use(n.row().shares(), group.name(), route.source());
-        if (quota == null || row.inRelief()) {
+        // Most often relief crosses and is over within one decision, so that the row alone does not tell of it.
+        if (quota == null || row.inRelief() || n.isRelieved(route.source(), group.name())) {
             return 0;
         }
         Level.Use use = new Level.Use(row.usedBlocks(), row.leavingBlocks(), quota, false);

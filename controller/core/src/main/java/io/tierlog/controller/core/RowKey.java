@@ -123,8 +123,11 @@ public sealed interface RowKey<K> {
         /** For a node's part of a migration, or the migration itself. */
         static final int MIGRATION = 5;
 
+        /** For the answers of a migration's nodes. */
+        static final int ANSWER = 6;
+
         /** For what is lent to another node. */
-        static final int GRANT = 6;
+        static final int GRANT = 7;
 
         static Timer read(String aggregate, KeyReader in) {
             return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());

@@ -16,44 +16,52 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The coldest blocks of a tier, chosen for an operator: leaves in the order of leaving, and above each leaf what only it keeps there. To look is no
- * use, so nothing changes by it. Reads as many rows as it names blocks, twice at most.
+ * use, so nothing changes by it. What is known to be held elsewhere too leaves first, however young it is: so each class of the order is looked at,
+ * and what is too young takes no place of what is old enough. Reads four rows for each block that the rule asks for, at most, and a few.
  *
  * @param oldEnough those that were not used for so long, coldest first, the deeper before those they extend
- * @param tooYoung those met that were used since
+ * @param tooYoung those met that were used since, as many as make up for what is missing
  */
 record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
     static Sample take(NodeDraft n, Tier tier, SampleRule rule) {
         Sample sample = new Sample(new ArrayList<>(), new ArrayList<>());
         Map<RowKey.Copy, Integer> childrenTaken = new LinkedHashMap<>();
+        for (int kept = 0; kept < RowKey.Order.END && n.row().alive(); kept++) {
+            sample.takeClass(n, tier, rule, kept, childrenTaken);
+        }
+        int room = rule.count() - sample.oldEnough.size();
+        return new Sample(sample.oldEnough, sample.tooYoung.subList(0, Math.min(room, sample.tooYoung.size())));
+    }
+
+    /** Takes leaves of one class of the order, until there are enough or all that follow are too young. */
+    private void takeClass(NodeDraft n, Tier tier, SampleRule rule, int kept, Map<RowKey.Copy, Integer> childrenTaken) {
         long incarnation = n.row().incarnation();
         try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER,
-                RowKey.Order.first(n.aggregate, tier, incarnation, rule.group(), 0),
-                RowKey.Order.first(n.aggregate, tier, incarnation, rule.group(), RowKey.Order.END))) {
-            while (n.row().alive() && sample.size() < rule.count() && scan.next()) {
-                sample.climb(n, new RowKey.Copy(n.aggregate, scan.key().namespace(), tier, scan.key().block()), rule, childrenTaken);
+                RowKey.Order.first(n.aggregate, tier, incarnation, rule.group(), kept),
+                RowKey.Order.first(n.aggregate, tier, incarnation, rule.group(), kept + 1))) {
+            boolean more = true;
+            while (more && oldEnough.size() < rule.count() && scan.next()) {
+                RowKey.Copy leaf = new RowKey.Copy(n.aggregate, scan.key().namespace(), tier, scan.key().block());
+                // Behind a leaf that is too young all are: they are named as far as the rule asks for so many.
+                more = climb(n, leaf, rule, childrenTaken) || tooYoung.size() < rule.count();
             }
         }
-        return sample;
     }
 
-    private int size() {
-        return oldEnough.size() + tooYoung.size();
-    }
-
-    /** Takes a leaf, and goes on with its parent when nothing else extends that. */
-    private void climb(NodeDraft n, RowKey.Copy leaf, SampleRule rule, Map<RowKey.Copy, Integer> childrenTaken) {
+    /** Takes a leaf, and goes on with its parent when nothing else extends that; answers whether the leaf was old enough. */
+    private boolean climb(NodeDraft n, RowKey.Copy leaf, SampleRule rule, Map<RowKey.Copy, Integer> childrenTaken) {
         RowKey.@Nullable Copy at = leaf;
-        while (at != null && size() < rule.count()) {
+        while (at != null && oldEnough.size() < rule.count()) {
             PlacementRow row = n.copy(at.namespace(), at.tier(), at.block());
             boolean free = row != null && row.state() == CopyState.SERVING && row.holds() == 0
                     && row.children() == childrenTaken.getOrDefault(at, 0) && (rule.group().isEmpty() || rule.group().equals(row.group()));
             if (row == null || !free) {
-                return;
+                return true;
             }
             BlockName name = new BlockName(n.d.namespace(n.aggregate, at.namespace()), at.block());
             if (n.d.clock().logTimeMs() - row.usedMs() < rule.minAgeMs()) {
                 tooYoung.add(name);
-                return;
+                return !at.equals(leaf);
             }
             oldEnough.add(name);
             Bytes parent = row.parent();
@@ -62,5 +70,6 @@ record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
                 childrenTaken.merge(at, 1, Integer::sum);
             }
         }
+        return true;
     }
 }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** What groups, routes and operators have of a node, while a fact changes it. Confined to one call of evolve. */
 final class Shares {
     private static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, 0, Bytes.EMPTY, false, false, List.of(), "",
-            0, Bytes.EMPTY, 0, 0);
+            0, Bytes.EMPTY, 0, 0, 0);
 
     private final List<GroupRow> groups;
     private final List<RouteRow> routes;
@@ -29,6 +29,7 @@ final class Shares {
     Bytes drainCursor;
     long drainLeft;
     long drainSaving;
+    long marks;
 
     private Shares(SharesRow row) {
         groups = new ArrayList<>(row.groups());
@@ -44,6 +45,7 @@ final class Shares {
         drainCursor = row.drainCursor();
         drainLeft = row.drainLeft();
         drainSaving = row.drainSaving();
+        marks = row.marks();
     }
 
     static Shares of(@Nullable SharesRow row) {
@@ -152,7 +154,7 @@ final class Shares {
         drainSaving = 0;
     }
 
-    /** A new life of the node: nothing is in its memory and nothing in flight; what operators said of it stands. */
+    /** A new life of the node: nothing is in its memory and nothing in flight; what operators said of it, and its marks, stand. */
     void restart() {
         groups.clear();
         routes.clear();
@@ -162,7 +164,7 @@ final class Shares {
     /** The row; null when it would say nothing. */
     @Nullable SharesRow toRow() {
         SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsGoal, groupsCursor, draining, drained,
-                List.copyOf(drainingInstances), drainRequest, drainPass, drainCursor, drainLeft, drainSaving);
+                List.copyOf(drainingInstances), drainRequest, drainPass, drainCursor, drainLeft, drainSaving, marks);
         return row.equals(NOTHING) ? null : row;
     }
 }

@@ -64,6 +64,10 @@ final class Ticks {
             if (timer.kind() == RowKey.Timer.MIGRATION || timer.kind() == RowKey.Timer.GRANT) {
                 continue; // only forgotten
             }
+            if (timer.kind() == RowKey.Timer.ANSWER) {
+                MigrationInputs.unanswered(d, timer.owner());
+                continue;
+            }
             NodeDraft n = d.node(timer.owner());
             if (n == null) {
                 throw new IllegalHistory("A timer is set for " + timer.owner() + ", which nobody knows");

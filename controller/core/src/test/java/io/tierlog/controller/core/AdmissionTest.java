@@ -2,6 +2,7 @@
 package io.tierlog.controller.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
@@ -227,6 +228,34 @@ class AdmissionTest extends MigrationScene {
         assertEquals(before, List.of(Objects.requireNonNull(w.copy(a, Tier.HOST, key(1))), Objects.requireNonNull(w.copy(a, Tier.HOST, key(2)))),
                 "looking is no hit");
         assertAnswer(List.of(1, 2), List.of(), List.of(), List.of(), ask("now", sample(2, 20)));
+    }
+
+    /**
+     * 1 and 2 are old, and only the host has them; 3, 4 and 5 have just been used, and the store has them too: they leave first, but take no place in
+     * a sample of 2. One of 4 names 2 of them as too young.
+     */
+    @Test
+    void youngBlocksThatLeaveFirstTakeNoPlaceOfOldOnes() {
+        onHost(1, 2);
+        w.tick(60_000);
+        onHost(3, 4, 5);
+        MigrationOrder o = order(MigrationMethod.COPY, Tier.STORE, 3, 4, 5);
+        ask("store", new MigrationOrder(o.method(), o.source(), o.target(), Retention.KEEP_BOTH, o.blocks(), null, null, false));
+        for (CopyBlocks copy : copies()) {
+            w.input(done(copy));
+        }
+        assertTrue(Objects.requireNonNull(w.copy(a, Tier.HOST, key(3))).stored());
+
+        MigrationAnswer answer = ask("m", dry(4, 30_000));
+        assertAnswer(List.of(1, 2), List.of(), List.of(3, 4), List.of(MigrationRefusal.TOO_YOUNG, MigrationRefusal.TOO_YOUNG), answer);
+        assertAnswer(List.of(1, 2), List.of(), List.of(), List.of(), ask("n", dry(2, 30_000)));
+        assertAnswer(List.of(1), List.of(), List.of(), List.of(), ask("o", dry(1, 30_000)));
+        assertAnswer(List.of(3), List.of(), List.of(), List.of(), ask("p", dry(1, 0)));
+    }
+
+    private static MigrationOrder dry(int count, long minAgeMs) {
+        MigrationOrder o = sample(count, minAgeMs);
+        return new MigrationOrder(o.method(), o.source(), o.target(), o.retention(), List.of(), o.sample(), null, true);
     }
 
     /** A prompt of 3 blocks: its end first, then what is above it. */

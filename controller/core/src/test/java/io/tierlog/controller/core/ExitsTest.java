@@ -4,6 +4,8 @@ package io.tierlog.controller.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.MigrationRoute;
+import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.state.CopyState;
@@ -13,6 +15,7 @@ import io.tierlog.schemas.state.TierRow;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -52,9 +55,64 @@ class ExitsTest {
         }
     }
 
-    private static String way(NodeDraft n, Level level, PlacementRow row) {
-        Exits.Way way = new Exits.OfLevel(n, level).of(NAMESPACE, KEY, row, false);
+    @ParameterizedTest(name = "disk {0}, room {1}, refused {2}")
+    @CsvSource({
+        // Copy on the disk, room there, refused before; DELETE_SOURCE, KEEP_BOTH. Less than no room: the disk has become smaller than its contents.
+        "SERVING, 0,  false, DROP DISK, stays",
+        "SERVING, 5,  true,  DROP DISK, stays",
+        "SERVING, -2, false, DROP DISK, stays",
+        "WRITING, 5,  false, stays,     stays",
+        "LEAVING, 5,  false, stays,     stays",
+        "ABSENT,  5,  false, COPY DISK, COPY DISK",
+        "ABSENT,  1,  false, COPY DISK, COPY DISK",
+        "ABSENT,  5,  true,  stays,     stays",
+        "ABSENT,  0,  false, stays,     stays",
+        "ABSENT,  -2, false, stays,     stays",
+    })
+    void theWayOutOnARoute(CopyState onDisk, int room, boolean refused, String deletes, String keeps) {
+        NodeDraft n = node(onDisk, room);
+        PlacementRow row = row(CopyState.SERVING, refused, false);
+        assertEquals(deletes, said(onRoute(n, Tier.DISK, Retention.DELETE_SOURCE).of(NAMESPACE, KEY, row, false)));
+        assertEquals(keeps, said(onRoute(n, Tier.DISK, Retention.KEEP_BOTH).of(NAMESPACE, KEY, row, false)));
+    }
+
+    /** Two copies take two places; what is there already is dropped, and copied along above what is copied. */
+    @Test
+    void aRouteTakesNoMoreThanThereIsRoomFor() {
+        Exits two = onRoute(node(CopyState.ABSENT, 2), Tier.DISK, Retention.DELETE_SOURCE);
+        PlacementRow row = row(CopyState.SERVING, false, false);
+        assertEquals("COPY DISK", said(two.of(NAMESPACE, KEY, row, false)));
+        assertEquals("COPY DISK", said(two.of(NAMESPACE, Agent.key("k1"), row, false)));
+        assertEquals("stays", said(two.of(NAMESPACE, Agent.key("k2"), row, false)));
+
+        Exits there = onRoute(node(CopyState.SERVING, 0), Tier.DISK, Retention.DELETE_SOURCE);
+        assertEquals("COPY DISK", said(there.of(NAMESPACE, KEY, row, true)), "above a block that is copied");
+    }
+
+    @ParameterizedTest(name = "stored {0}, refused {1}")
+    @CsvSource({
+        "true,  false, DROP STORE, stays",
+        "true,  true,  DROP STORE, stays",
+        "false, false, COPY STORE, COPY STORE",
+        "false, true,  stays,      stays",
+    })
+    void theWayOutToTheStore(boolean stored, boolean refused, String deletes, String keeps) {
+        NodeDraft n = node(CopyState.SERVING, 0);
+        PlacementRow row = row(CopyState.SERVING, refused, stored);
+        assertEquals(deletes, said(onRoute(n, Tier.STORE, Retention.DELETE_SOURCE).of(NAMESPACE, KEY, row, false)));
+        assertEquals(keeps, said(onRoute(n, Tier.STORE, Retention.KEEP_BOTH).of(NAMESPACE, KEY, row, false)));
+    }
+
+    private static Exits onRoute(NodeDraft n, Tier target, Retention retention) {
+        return new Exits.OfRoute(n, "", new MigrationRoute(Tier.HOST, target, 0.5, true, false, retention, 8, 1L << 30));
+    }
+
+    private static String said(Exits.@Nullable Way way) {
         return way == null ? "stays" : way.kind() + " " + way.other();
+    }
+
+    private static String way(NodeDraft n, Level level, PlacementRow row) {
+        return said(new Exits.OfLevel(n, level).of(NAMESPACE, KEY, row, false));
     }
 
     private static Level level(Tier tier, Tier below) {

@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearReason;
 import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.MigrationRefusal;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Policy;
@@ -25,13 +28,16 @@ import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MarkConsumed;
 import io.tierlog.schemas.decision.MarkExpired;
 import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationTaken;
 import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.event.MarksClearRequested;
+import io.tierlog.schemas.event.MigrationAssigned;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.MarkRow;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -312,6 +318,63 @@ class MarkTest extends MigrationScene {
         assertEquals(2, left.size());
         assertNull(mark(2));
         assertNull(mark(3));
+    }
+
+    /** 1,000 at each request, and fewer only when none is left; a mark whose time is over while it is written by takes no place. */
+    @Test
+    void aRequestForAllClearsSoManyAtATime() {
+        int[] names = IntStream.rangeClosed(1, 1_001).toArray();
+        onDevice(0);
+        onDevice(names);
+        mark(Tier.DISK, 10_000L, 0);
+        seal(0);
+        w.tick(10_000);
+        assertEquals(EvolveMarks.OVER, Objects.requireNonNull(mark(0)).endMs());
+        mark(Tier.DISK, null, names);
+
+        assertEquals(List.of(1_000, 1), List.of(cleared(), cleared()));
+        w.input(new MarksClearRequested(operator("node/a"), "c", List.of()));
+        SubmissionTest.assertRefused(RefusalReason.REPEATED, w.last);
+        assertNotNull(mark(0), "until the write has ended");
+    }
+
+    private int cleared() {
+        w.input(new MarksClearRequested(operator("node/a"), "c", List.of()));
+        return w.facts(MarkCleared.class).stream().mapToInt(f -> f.keys().size()).sum();
+    }
+
+    /** Room for 2 of 3: the last is refused. A mark that is there is refreshed, whatever the count. World holds the count against the rows. */
+    @Test
+    void aNodeHasSoManyMarks() {
+        onHost(1, 2, 3, 4);
+        mark(Tier.DISK, null, 4);
+        count(MigrationLimits.DEFAULTS.marksPerNode() - 2);
+        MigrationAnswer answer = marked(MigrationMethod.MARK, 1, 4, 2, 3);
+        assertEquals(List.of(List.of(1, 4, 2), List.of(3)), List.of(numbers(answer.marked()), numbers(answer.refused())));
+        assertEquals(List.of(MigrationRefusal.OUT_OF_BUDGET), answer.reasons());
+
+        count(1);
+        w.policy(policy(1, true, MarkClearing.ON_WRITE));
+        ask("m", order(MigrationMethod.COPY, Tier.DISK, 4));
+        count(MigrationLimits.DEFAULTS.marksPerNode() - 2);
+        answer = marked(MigrationMethod.BOTH, 1, 2, 3);
+        assertEquals(List.of(List.of(1, 2), List.of(3)), List.of(numbers(answer.marked()), numbers(answer.refused())), "no slot is left");
+        assertEquals(List.of(MigrationRefusal.OUT_OF_BUDGET), answer.reasons());
+        count(1);
+    }
+
+    /** What the node answers, without that it becomes so: the tables are those of many more marks than there are. */
+    private MigrationAnswer marked(MigrationMethod method, int... names) {
+        MigrationAssigned assigned = new MigrationAssigned(new Envelope("node/a", "migration/many", 0, 1, 0, 0, null, null, null),
+                order(method, Tier.DISK, names));
+        return w.core.decide(w.tables, new Input.Recorded(0, w.offset() + 1, assigned)).facts().stream()
+                .filter(MigrationTaken.class::isInstance).map(fact -> ((MigrationTaken) fact).answer()).findFirst().orElseThrow();
+    }
+
+    private void count(long marks) {
+        NodeState node = NodeState.of(w.node(a));
+        node.shares.marks = marks;
+        w.tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), node.toRow());
     }
 
     @Test

@@ -284,20 +284,6 @@ class MigrationTest extends MigrationScene {
         assertEquals(MigrationState.DONE, state("n"));
     }
 
-    /** Of two nodes one never answers: it stays submitted, and is shown so. */
-    @Test
-    void aNodeThatDoesNotAnswerLeavesItSubmitted() {
-        onHost(1);
-        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "a", "x"));
-        underWay.add(w.last.messages().getFirst().message());
-        deliver();
-        assertEquals(MigrationState.SUBMITTED, state("m"));
-        say(done(copyOf(1)));
-        assertEquals(MigrationState.SUBMITTED, state("m"));
-        w.tick(3 * 86_400_000L);
-        assertNotNull(row("m"));
-    }
-
     @Test
     void messagesThatAreRepeatedChangeNothing() {
         onHost(1);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.streams.api.LogLoop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -19,12 +18,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InterruptException;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Carries committed messages of one aggregate to another: reads tierlog.messages and appends the same bytes to the same partition of
@@ -33,66 +28,47 @@ import org.slf4j.LoggerFactory;
  * <p>At least once: it commits after the append. Receivers drop repeats by sender and number. The price: a message takes a commit and two
  * hops more than an event; nothing that a request waits for goes this way.
  */
-final class Relay implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Relay.class);
+final class Relay implements LogLoop.Round, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
-    private static final long PAUSE_MS = 1_000;
     private static final int MAX_POLL = 500;
 
     private final ControllerConfig config;
     private final String instanceId;
     private final ControllerMetrics metrics;
-    private final Thread thread;
-    private final CountDownLatch closing = new CountDownLatch(1);
-    private volatile @Nullable Consumer<byte[], byte[]> reading;
+    private final LogLoop loop = new LogLoop("tierlog-relay", this);
 
     Relay(ControllerConfig config, String instanceId, ControllerMetrics metrics) {
         this.config = config;
         this.instanceId = instanceId;
         this.metrics = metrics;
-        thread = new Thread(this::run, "tierlog-relay");
-        thread.setDaemon(true);
     }
 
     void start() {
-        thread.start();
+        loop.start();
     }
 
     @Override
     public void close() {
-        closing.countDown();
-        Consumer<byte[], byte[]> open = reading;
-        if (open != null) {
-            open.wakeup();
-        }
-        try {
-            thread.join(5_000);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        loop.close();
     }
 
     /** Clients are made anew after a failure: what was not committed is read again. */
-    private void run() {
-        while (closing.getCount() > 0) {
-            try (Producer<byte[], byte[]> producer = producer();
-                    Consumer<byte[], byte[]> consumer = consumer()) {
-                relay(consumer, producer);
-            } catch (WakeupException e) {
-                LOG.debug("the relay was woken to close");
-            } catch (KafkaException e) {
-                LOG.warn("the relay starts again in {} ms, no message is lost: {}", PAUSE_MS, e.toString());
-                pause();
-            } finally {
-                reading = null;
-            }
+    @Override
+    public void run(LogLoop its) {
+        try (Producer<byte[], byte[]> producer = producer();
+                Consumer<byte[], byte[]> consumer = consumer()) {
+            its.reads(consumer);
+            relay(consumer, producer);
         }
     }
 
+    /** No message is lost by it. */
+    @Override
+    public void failed(RuntimeException why) {}
+
     private void relay(Consumer<byte[], byte[]> consumer, Producer<byte[], byte[]> producer) {
         consumer.subscribe(List.of(config.topics().messages()));
-        reading = consumer;
-        while (closing.getCount() > 0) {
+        while (loop.isOpen()) {
             ConsumerRecords<byte[], byte[]> records = consumer.poll(POLL);
             if (records.isEmpty()) {
                 continue;
@@ -115,16 +91,6 @@ final class Relay implements AutoCloseable {
             throw new KafkaException("a message could not be appended", e.getCause());
         } catch (InterruptedException e) {
             throw new InterruptException(e);
-        }
-    }
-
-    private void pause() {
-        try {
-            if (closing.await(PAUSE_MS, TimeUnit.MILLISECONDS)) {
-                LOG.debug("the relay closes");
-            }
-        } catch (InterruptedException e) {
-            closing.countDown();
         }
     }
 

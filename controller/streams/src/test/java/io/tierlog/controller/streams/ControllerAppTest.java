@@ -12,8 +12,6 @@ import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.events.LogSetupException;
 import io.tierlog.events.Topics;
 import io.tierlog.events.registry.RegistryConfig;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RefusalReason;
@@ -35,37 +33,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A controller in this process on a real broker: what an operator sees of it. */
 class ControllerAppTest {
-    @TempDir
-    @SuppressWarnings("NullAway.Init") // JUnit sets it.
-    private static Path directory;
-
-    @SuppressWarnings("NullAway.Init") // JUnit calls startBroker() first.
-    private static EmbeddedKafka broker;
+    @RegisterExtension
+    private static final TestBroker BROKER = new TestBroker();
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path state;
 
-    @BeforeAll
-    static void startBroker() {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-    }
-
-    @AfterAll
-    static void stopBroker() {
-        broker.close();
-    }
-
     @Test
     void timePassesByTicksThatItAppendsItself() throws Exception {
-        try (TestLog log = new TestLog(broker, 2);
+        try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 ControllerApp app = ControllerApp.start(log.controller(state).tickMs(50).build());
                 LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
@@ -78,7 +61,7 @@ class ControllerAppTest {
 
     @Test
     void whatCanNotBeReadIsADeadLetterAndADecisionAndTheRestGoesOn() throws Exception {
-        try (TestLog log = new TestLog(broker, 2);
+        try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 Decisions.DeadLetters letters = new Decisions.DeadLetters(log);
                 LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
             List<Poison> poisons = Poison.all(log);
@@ -103,7 +86,7 @@ class ControllerAppTest {
 
     @Test
     void anOperatorCanHaveARecordSkipped() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
             log.append(Script.tick(0, 1, 5_000));
             log.append(Script.tick(0, 2, 6_000));
@@ -121,7 +104,7 @@ class ControllerAppTest {
 
     @Test
     void everyReasonIsALabelFromTheStartAndHealthIsTold() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(log.controller(state).build())) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             String metrics = get(app, "/metrics").body();
@@ -145,7 +128,7 @@ class ControllerAppTest {
 
     @Test
     void aPortInUseIsSaid() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             ControllerConfig config = log.controller(state).http("127.0.0.1", taken.getLocalPort()).build();
             assertSays(assertThrows(ControllerException.CannotListen.class, () -> ControllerApp.start(config).close()), "--http-port");
@@ -154,7 +137,7 @@ class ControllerAppTest {
 
     @Test
     void missingTopicsAreSaid() {
-        ControllerConfig config = ControllerConfig.of(KafkaAccess.of(broker.bootstrapServers()), state)
+        ControllerConfig config = ControllerConfig.of(KafkaAccess.of(BROKER.kafka().bootstrapServers()), state)
                 .with()
                 .topics(new Topics("nowhere"))
                 .build();
@@ -170,8 +153,8 @@ class ControllerAppTest {
 
     @Test
     void aRegistryThatIsNotThereIsSaidInTime() throws Exception {
-        try (TestLog log = new TestLog(broker, 1)) {
-            KafkaAccess impatient = new KafkaAccess(broker.bootstrapServers(), Map.of(), Duration.ofSeconds(2));
+        try (TestLog log = new TestLog(BROKER.kafka(), 1)) {
+            KafkaAccess impatient = new KafkaAccess(BROKER.kafka().bootstrapServers(), Map.of(), Duration.ofSeconds(2));
             ControllerConfig config = log.controller(state)
                     .kafka(impatient)
                     .registry(RegistryConfig.of("http://127.0.0.1:" + freePort()))
@@ -184,7 +167,7 @@ class ControllerAppTest {
 
     @Test
     void twoInstancesMayNotShareAStateDirectory() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(log.controller(state).build())) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             ControllerConfig second = log.controller(state).build();

@@ -7,8 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.events.Reading;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.RequestState;
@@ -37,40 +35,25 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A controller, a broker and an agent that does what it is told; then without mercy. */
 class MainPathTest {
-    @TempDir
-    @SuppressWarnings("NullAway.Init") // JUnit sets it.
-    private static Path directory;
-
-    @SuppressWarnings("NullAway.Init") // JUnit calls startBroker() first.
-    private static EmbeddedKafka broker;
+    @RegisterExtension
+    private static final TestBroker BROKER = new TestBroker();
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path state;
 
-    @BeforeAll
-    static void startBroker() {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-    }
-
-    @AfterAll
-    static void stopBroker() {
-        broker.close();
-    }
-
     @ParameterizedTest
     @EnumSource
     void aRequestIsFetchedWrittenBackAndBackedUp(CommandDelivery delivery) throws Exception {
-        try (TestLog log = new TestLog(broker, 2);
+        try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 ControllerApp app = ControllerApp.start(log.controller(state).commands(delivery).build());
                 LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED);
                 LogReader<Command> commandReader = log.reader(log.topics.commands(), Command.class, Isolation.ALL);
@@ -117,7 +100,7 @@ class MainPathTest {
 
     @Test
     void killedAndStartedAgainItLosesNothingAndRepeatsNothing() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
             Decisions decisions = new Decisions(reader);
             ControllerProcess.Settings settings = new ControllerProcess.Settings(log, state, 200);
@@ -156,7 +139,7 @@ class MainPathTest {
     void twoMillionPlacementsOfOneNodeFitInASmallHeap() throws Exception {
         int events = 2_000;
         int blocks = 1_000;
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
             Decisions decisions = new Decisions(reader);
             ControllerProcess.Settings settings = new ControllerProcess.Settings(log, state, 1_000);

@@ -8,8 +8,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.core.Policies;
 import io.tierlog.controller.streams.api.ApiConfig;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.MarkClearing;
@@ -28,20 +26,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Migrations from end to end: asked at the door, decided by the core, done by a node, told at the door. */
 class MigrationDoorTest {
     private static final ObjectMapper JSON = new ObjectMapper();
-    @TempDir
-    @SuppressWarnings("NullAway.Init") // JUnit sets it.
-    private static Path directory;
-
-    @SuppressWarnings("NullAway.Init") // JUnit calls startBroker() first.
-    private static EmbeddedKafka broker;
+    @RegisterExtension
+    private static final TestBroker BROKER = new TestBroker();
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
@@ -49,19 +42,9 @@ class MigrationDoorTest {
 
     private record Reply(int status, JsonNode body) {}
 
-    @BeforeAll
-    static void startBroker() {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-    }
-
-    @AfterAll
-    static void stopBroker() {
-        broker.close();
-    }
-
     @Test
     void aCopyIsAcceptedBlockByBlockDoneOnceAndKnownAfterARestart() throws Exception {
-        try (TestLog log = new TestLog(broker, 2)) {
+        try (TestLog log = new TestLog(BROKER.kafka(), 2)) {
             ControllerConfig config = config(log);
             Reply asked;
             try (ControllerApp app = ControllerApp.start(config);
@@ -93,7 +76,7 @@ class MigrationDoorTest {
 
     @Test
     void manyWhoAskAtOnceUnderOneIdGetOneMigration() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(config(log));
                 ObedientNode _ = new ObedientNode(log, OperatorDoorTest.withBlocks(log, "a", 3))) {
             awaitBlocks(app, 3);
@@ -110,7 +93,7 @@ class MigrationDoorTest {
 
     @Test
     void whatRunsIsCancelledAndANodeThatIsNotKnownSaysSo() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(log.controller(state).tickMs(60_000).api(ApiConfig.loopback(0)).build())) {
             // It does nothing that it is told, so the copies stay in flight; no tick comes, so it is not given up for its silence.
             OperatorDoorTest.withBlocks(log, "a", 3);
@@ -128,7 +111,7 @@ class MigrationDoorTest {
 
     @Test
     void marksAreShownAndClearedAndANodeDrains() throws Exception {
-        try (TestLog log = new TestLog(broker, 1);
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(config(log));
                 ObedientNode _ = new ObedientNode(log, OperatorDoorTest.withBlocks(log, "a", 3))) {
             awaitBlocks(app, 3);

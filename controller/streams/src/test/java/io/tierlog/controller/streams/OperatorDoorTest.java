@@ -9,8 +9,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Decision;
 import java.io.IOException;
@@ -20,39 +18,24 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The operator's door of a controller that runs: what it tells is what was committed, on every instance, before and after a restart. */
 class OperatorDoorTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    @TempDir
-    @SuppressWarnings("NullAway.Init") // JUnit sets it.
-    private static Path directory;
-
-    @SuppressWarnings("NullAway.Init") // JUnit calls startBroker() first.
-    private static EmbeddedKafka broker;
+    @RegisterExtension
+    private static final TestBroker BROKER = new TestBroker();
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path state;
 
-    @BeforeAll
-    static void startBroker() {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-    }
-
-    @AfterAll
-    static void stopBroker() {
-        broker.close();
-    }
-
     @Test
     void whatIsToldIsCommittedAndStandsAfterARestartAndOnEveryInstance() throws Exception {
-        try (TestLog log = new TestLog(broker, 2)) {
+        try (TestLog log = new TestLog(BROKER.kafka(), 2)) {
             ControllerConfig first = log.controller(state.resolve("1")).api(ApiConfig.loopback(0)).build();
             JsonNode before;
             try (ControllerApp app = ControllerApp.start(first);

@@ -108,7 +108,9 @@ public final class Replay {
 
     private void dispatch() throws ReplayError, InterruptedException {
         Router router = Router.of(config.router(), engines.size());
-        long startNanos = System.nanoTime();
+        long leadMs = config.probes().map(ProbeAhead.Plan::aheadMs).orElse(0L);
+        long startNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(leadMs);
+        config.probes().ifPresent(plan -> threads.execute(() -> probe(plan, startNanos)));
         for (int i = 0; i < workload.size(); i++) {
             Request request = workload.request(i);
             CompletableFuture<Void> before = inFlight.get(request.predecessor());
@@ -143,10 +145,17 @@ public final class Replay {
     }
 
     private void awaitArrival(Request request, long startNanos) throws InterruptedException {
-        if (config.pacing().speed().isPresent()) {
-            double afterMs = request.arrivalMs() / config.pacing().speed().getAsDouble();
-            long waitNanos = startNanos + (long) (afterMs * 1_000_000) - System.nanoTime();
-            TimeUnit.NANOSECONDS.sleep(waitNanos);
+        TimeUnit.NANOSECONDS.sleep(startNanos + TimeUnit.MILLISECONDS.toNanos(config.pacing().arrivalMs(request)) - System.nanoTime());
+    }
+
+    private void probe(ProbeAhead.Plan plan, long startNanos) {
+        try {
+            new Probing(config, plan).run(startNanos);
+        } catch (InterruptedException e) {
+            LOG.debug("no more prompts are told of");
+        } catch (RuntimeException | Error e) {
+            LOG.error("nobody hears of prompts any more", e);
+            failure.completeExceptionally(e);
         }
     }
 

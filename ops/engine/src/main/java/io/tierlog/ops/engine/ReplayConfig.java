@@ -3,11 +3,13 @@ package io.tierlog.ops.engine;
 
 import com.google.protobuf.ByteString;
 import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.workload.Request;
 import io.tierlog.ops.engine.workload.Workload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -19,6 +21,7 @@ import java.util.regex.Pattern;
  * @param workload what is replayed
  * @param nodes the nodes, 1 or more
  * @param router how requests are spread
+ * @param probes who is told of prompts ahead of their requests
  */
 public record ReplayConfig(
         String run,
@@ -29,7 +32,8 @@ public record ReplayConfig(
         Device device,
         Identity identity,
         Timeouts timeouts,
-        StoredAt storedAt) {
+        StoredAt storedAt,
+        Optional<ProbeAhead.Plan> probes) {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final int DIGEST_BYTES = 32;
     private static final int MAX_CONCURRENCY = 4_096;
@@ -47,6 +51,11 @@ public record ReplayConfig(
         /** Generation takes no time. */
         public Pacing(int concurrency, OptionalDouble speed, long prefillMicrosPerToken) {
             this(concurrency, speed, prefillMicrosPerToken, 0);
+        }
+
+        /** When {@code request} arrives, in milliseconds from the start; 0 where requests come as fast as they go. */
+        long arrivalMs(Request request) {
+            return speed.isEmpty() ? 0 : (long) (request.arrivalMs() / speed.getAsDouble());
         }
 
         /** The same as fast as the concurrency allows, with generation that takes no time. */
@@ -93,27 +102,33 @@ public record ReplayConfig(
                 device,
                 identity,
                 Timeouts.defaults(),
-                StoredAt.unknown());
+                StoredAt.unknown(),
+                Optional.empty());
     }
 
     /** The same with another pace. */
     public ReplayConfig withPacing(Pacing other) {
-        return new ReplayConfig(run, workload, nodes, router, other, device, identity, timeouts, storedAt);
+        return new ReplayConfig(run, workload, nodes, router, other, device, identity, timeouts, storedAt, probes);
     }
 
     /** The same with another router. */
     public ReplayConfig withRouter(RouterKind other) {
-        return new ReplayConfig(run, workload, nodes, other, pacing, device, identity, timeouts, storedAt);
+        return new ReplayConfig(run, workload, nodes, other, pacing, device, identity, timeouts, storedAt, probes);
     }
 
     /** The same with other timeouts. */
     public ReplayConfig withTimeouts(Timeouts other) {
-        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, other, storedAt);
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, other, storedAt, probes);
     }
 
     /** The same with somebody who knows the store's history. */
     public ReplayConfig withStoredAt(StoredAt other) {
-        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, other);
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, other, probes);
+    }
+
+    /** The same with somebody who is told of prompts ahead of their requests. */
+    public ReplayConfig withProbes(ProbeAhead.Plan other) {
+        return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, storedAt, Optional.of(other));
     }
 
     /** Checks every value. */
@@ -133,6 +148,8 @@ public record ReplayConfig(
                 "expected 1 to " + MAX_CONCURRENCY + ", found " + pacing.concurrency);
         double speed = pacing.speed.orElse(1);
         check(speed > 0 && Double.isFinite(speed), "--speed", "expected a positive number, found " + speed);
+        check(probes.isEmpty() || (probes.get().aheadMs() > 0 && pacing.speed.isPresent()), "--probe-ahead",
+                "expected a time above 0, and a workload that comes at a pace (--speed above 0)");
         check(pacing.prefillMicrosPerToken >= 0, "--prefill-us-per-token", "expected 0 or more, found " + pacing.prefillMicrosPerToken);
         check(
                 pacing.decodeMicrosPerToken >= 0 && pacing.decodeMicrosPerToken <= 1_000_000,

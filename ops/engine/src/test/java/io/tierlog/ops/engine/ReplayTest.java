@@ -21,14 +21,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -368,5 +371,37 @@ class ReplayTest {
         });
         assertEquals(0, complete.getCount());
         assertTrue(sane.get());
+    }
+
+    @Test
+    void promptsAreToldOfAheadInOrderWithTheNodeTheyComeTo() throws Exception {
+        record Told(String node, String namespace, List<BlockKey> keys) {}
+        List<Told> told = new CopyOnWriteArrayList<>();
+        AtomicLong arrived = new AtomicLong();
+        AtomicLong late = new AtomicLong();
+        ReplayConfig config = config(PAGES, true, new Door.None(), new Door.None())
+                .withRouter(RouterKind.ROUND_ROBIN)
+                .withPacing(new ReplayConfig.Pacing(4, OptionalDouble.of(100_000), 20))
+                .withProbes(new ProbeAhead.Plan((node, namespace, keys) -> {
+                    late.addAndGet(arrived.get() > told.size() ? 1 : 0);
+                    told.add(new Told(node, namespace, keys));
+                }, 3_000));
+        Replay.run(config, now -> arrived.set(now.requestsDone()));
+        List<Told> expected = new ArrayList<>();
+        for (int i = 0; i < workload.size(); i++) {
+            Request request = workload.request(i);
+            if (!request.wholeKeys().isEmpty()) {
+                expected.add(new Told("n" + i % 2, "model/" + workload.tenants().get(request.tenant()), request.wholeKeys()));
+            }
+        }
+        assertEquals(expected, told);
+        assertEquals(0, late.get());
+    }
+
+    @Test
+    void promptsOfAWorkloadWithoutAPaceCannotBeToldOfAhead() {
+        ReplayConfig config = config(PAGES, true, new Door.None()).withProbes(new ProbeAhead.Plan((node, namespace, keys) -> {}, 10));
+        ConfigurationError refused = assertThrows(ConfigurationError.class, () -> Replay.run(config, ProgressListener.none()));
+        assertTrue(String.valueOf(refused.getMessage()).contains("--probe-ahead"), refused.toString());
     }
 }

@@ -78,8 +78,10 @@ final class MigrationTables {
 
     private void marks() {
         RowKey.Mark first = new RowKey.Mark(aggregate, Bytes.wrapUnshared(new byte[Namespaces.DIGEST_BYTES]), Bytes.EMPTY);
+        long found = 0;
         try (var scan = tables.range(Rows.MARKS, first, null)) {
             while (scan.next()) {
+                found++;
                 MarkRow row = scan.value();
                 String id = row.operation();
                 OperationRow operation = id == null ? null : tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, id));
@@ -92,6 +94,10 @@ final class MigrationTables {
                     say.that(Invariant.I13, scan.key() + " is a mark of another namespace: " + row.namespace());
                 }
             }
+        }
+        long said = node.shares() == null ? 0 : node.shares().marks();
+        if (found != said) {
+            say.that(Invariant.I12, "marks of " + aggregate + " are said to be " + said + ", and are " + found);
         }
     }
 }

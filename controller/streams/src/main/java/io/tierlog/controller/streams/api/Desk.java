@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
+import io.tierlog.controller.core.MigrationLimits;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
@@ -50,7 +51,7 @@ final class Desk {
         PENDING
     }
 
-    /** How many marks are gone. */
+    /** How many marks are gone; unless it is decided, marks that were asked about may be left. */
     record Cleared(Decided decided, long blocks) {}
 
     Desk(StateView view, OperatorLog log, ApiLimits limits) {
@@ -213,20 +214,36 @@ final class Desk {
         return shares != null && shares.drainRequest().equals(wish.request());
     }
 
-    /** Has marks of a node cleared: those of some blocks, or all of them. */
+    /**
+     * Has marks of a node cleared: those of some blocks, or all of them. One request clears so many of all and no more, so it is made again until
+     * one finds fewer, or the deadline has passed: then it is PENDING, and marks may be left.
+     */
     Cleared clearMarks(Caller caller, Wish wish, List<BlockName> blocks) {
         return bounded(() -> {
-            String aggregate = Glance.NODE + wish.node();
             view.read(state -> state.knownNode(wish.node()));
-            try (Watch watch = view.watch(aggregate)) {
-                watch.input(log.append(caller, aggregate, envelope -> new MarksClearRequested(envelope, wish.request(), blocks)));
-                Optional<Decided> decided = view.await(deadline(wish.patience()), _ -> {
-                    requireTaken(watch);
-                    return watch.settled() ? Decided.YES : null;
-                });
-                return view.read(_ -> new Cleared(decided.orElse(Decided.PENDING), cleared(watch)));
+            long deadlineNs = deadline(wish.patience());
+            long gone = 0;
+            while (true) {
+                Cleared one = clearOnce(caller, wish, blocks, deadlineNs);
+                gone += one.blocks();
+                boolean more = one.decided() == Decided.YES && blocks.isEmpty() && one.blocks() >= MigrationLimits.DEFAULTS.marksPerClearing();
+                if (!more || deadlineNs - System.nanoTime() <= 0) {
+                    return new Cleared(more ? Decided.PENDING : one.decided(), gone);
+                }
             }
         });
+    }
+
+    private Cleared clearOnce(Caller caller, Wish wish, List<BlockName> blocks, long deadlineNs) {
+        String aggregate = Glance.NODE + wish.node();
+        try (Watch watch = view.watch(aggregate)) {
+            watch.input(log.append(caller, aggregate, envelope -> new MarksClearRequested(envelope, wish.request(), blocks)));
+            Optional<Decided> decided = view.await(deadlineNs, _ -> {
+                requireTaken(watch);
+                return watch.settled() ? Decided.YES : null;
+            });
+            return view.read(_ -> new Cleared(decided.orElse(Decided.PENDING), cleared(watch)));
+        }
     }
 
     private static long cleared(Watch watch) {

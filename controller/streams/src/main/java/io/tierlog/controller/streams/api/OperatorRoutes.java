@@ -110,7 +110,7 @@ final class OperatorRoutes {
         Desk.Wish wish = new Desk.Wish(Objects.requireNonNull(node), request, patience);
         Desk.Cleared cleared = desk.clearMarks(ask.caller(), wish, blocks);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
-        json.put("node", node).put("id", request).put("cleared", cleared.blocks());
+        json.put("node", node).put("id", request).put("cleared", cleared.blocks()).put("done", cleared.decided() == Desk.Decided.YES);
         long asOfMs = view.read(state -> state.asOfMs(Glance.NODE + node));
         return Answer.of(status(cleared.decided()), json.put("as_of_ms", asOfMs));
     }

@@ -7,10 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.tierlog.controller.streams.TestLog;
+import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.api.ApiClient.Reply;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationRequested;
 import java.io.InputStream;
@@ -31,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,39 +40,30 @@ class BadInputTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private static Path directory;
 
-    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static EmbeddedKafka broker;
+    @RegisterExtension
+    private static final TestBroker BROKER = new TestBroker();
 
-    @SuppressWarnings("NullAway.Init")
-    private static TestLog log;
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private static PlayedDoor door;
 
     @SuppressWarnings("NullAway.Init")
     private static PlayedController controller;
-
-    @SuppressWarnings("NullAway.Init")
-    private static OperatorApi api;
 
     @SuppressWarnings("NullAway.Init")
     private static ApiClient client;
 
     @BeforeAll
     static void start() throws Exception {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-        log = new TestLog(broker, 1);
-        controller = new PlayedController(log);
-        controller.commit(() -> World.begin(controller, 1));
-        api = OperatorApi.start(controller.access, ApiConfig.loopback(0));
-        client = new ApiClient(api.port());
+        door = new PlayedDoor(BROKER.kafka(), 1, ApiConfig.loopback(0));
+        controller = door.controller;
+        client = new ApiClient(door.api.port());
         client.awaitReady();
     }
 
     @AfterAll
     static void stop() {
         client.close();
-        api.close();
-        controller.close();
-        log.close();
-        broker.close();
+        door.close();
     }
 
     @ParameterizedTest(name = "{0} {1} {2}")
@@ -211,7 +201,7 @@ class BadInputTest {
     @Test
     void aBodyMustSayThatItIsJson() throws Exception {
         String request = "POST /v1/migrations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), api.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), door.api.port())) {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();
             String answer = new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -313,7 +303,7 @@ class BadInputTest {
 
     @Test
     void untilTheStateIsReadNothingIsAnswered() {
-        LogAccess nothing = new LogAccess(log.access, log.topics, log.codec, 1, "no-such-changelog");
+        LogAccess nothing = new LogAccess(door.log.access, door.log.topics, door.log.codec, 1, "no-such-changelog");
         try (OperatorApi early = OperatorApi.start(nothing, ApiConfig.loopback(0));
                 ApiClient guest = new ApiClient(early.port())) {
             Reply reply = guest.get("/v1/nodes");

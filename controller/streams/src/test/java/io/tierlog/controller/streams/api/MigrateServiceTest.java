@@ -13,7 +13,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.streams.TestLog;
+import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.operator.v1.Block;
 import io.tierlog.operator.v1.Method;
 import io.tierlog.operator.v1.MigrateCacheRequest;
@@ -22,8 +22,6 @@ import io.tierlog.operator.v1.OperatorGrpc;
 import io.tierlog.operator.v1.Retention;
 import io.tierlog.operator.v1.Sample;
 import io.tierlog.operator.v1.Tier;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationRequested;
@@ -39,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** MigrateCache over gRPC, beside a controller that a test plays. */
@@ -49,44 +48,35 @@ class MigrateServiceTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private static Path directory;
 
-    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static EmbeddedKafka broker;
+    @RegisterExtension
+    private static final TestBroker BROKER = new TestBroker();
 
-    @SuppressWarnings("NullAway.Init")
-    private static TestLog log;
+    @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
+    private static PlayedDoor door;
 
     @SuppressWarnings("NullAway.Init")
     private static PlayedController controller;
-
-    @SuppressWarnings("NullAway.Init")
-    private static OperatorApi api;
 
     @SuppressWarnings("NullAway.Init")
     private static ManagedChannel channel;
 
     @BeforeAll
     static void start() throws Exception {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-        log = new TestLog(broker, 1);
-        controller = new PlayedController(log);
-        controller.commit(() -> World.begin(controller, 1));
         Path tokens = Files.writeString(directory.resolve("tokens"),
                 "operator bob sha256:" + digest("o-token") + "\nreader ann sha256:" + digest("r-token"));
         ApiConfig config = ApiConfig.loopback(0).withGrpc(ApiConfig.Endpoint.parse("127.0.0.1:0")).withTokens(tokens);
-        api = OperatorApi.start(controller.access, config);
-        try (ApiClient client = new ApiClient(api.port())) {
+        door = new PlayedDoor(BROKER.kafka(), 1, config);
+        controller = door.controller;
+        try (ApiClient client = new ApiClient(door.api.port())) {
             client.token("o-token").awaitReady();
         }
-        channel = NettyChannelBuilder.forAddress("127.0.0.1", api.grpcPort()).usePlaintext().build();
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", door.api.grpcPort()).usePlaintext().build();
     }
 
     @AfterAll
     static void stop() {
         channel.shutdownNow();
-        api.close();
-        controller.close();
-        log.close();
-        broker.close();
+        door.close();
     }
 
     @Test

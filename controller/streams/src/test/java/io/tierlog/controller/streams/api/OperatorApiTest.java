@@ -7,10 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.controller.streams.api.ApiClient.Reply;
-import io.tierlog.ops.kafka.EmbeddedKafka;
-import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.MarkClearReason;
 import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationState;
@@ -24,17 +23,14 @@ import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.state.MigrationRow;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The door over HTTP, moment by moment, beside a controller that a test plays. */
 class OperatorApiTest {
@@ -43,51 +39,30 @@ class OperatorApiTest {
              "blocks":[{"namespace":"chat/1","key":"0000000000000001"},{"namespace":"chat/1","key":"0000000000000002"},
                        {"namespace":"chat/1","key":"0000000000000003"}]}""";
 
-    @TempDir
-    @SuppressWarnings("NullAway.Init") // JUnit sets it.
-    private static Path directory;
-
-    @SuppressWarnings("NullAway.Init") // JUnit calls startBroker() first.
-    private static EmbeddedKafka broker;
+    @RegisterExtension
+    private static final TestBroker BROKER = new TestBroker();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
-    private TestLog log;
+    private PlayedDoor door;
 
     @SuppressWarnings("NullAway.Init")
     private PlayedController controller;
 
     @SuppressWarnings("NullAway.Init")
-    private OperatorApi api;
-
-    @SuppressWarnings("NullAway.Init")
     private ApiClient client;
-
-    @BeforeAll
-    static void startBroker() {
-        broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
-    }
-
-    @AfterAll
-    static void stopBroker() {
-        broker.close();
-    }
 
     @BeforeEach
     void open() throws Exception {
-        log = new TestLog(broker, 2);
-        controller = new PlayedController(log);
-        controller.commit(() -> World.begin(controller, 2));
-        api = OperatorApi.start(controller.access, ApiConfig.loopback(0));
-        client = new ApiClient(api.port());
+        door = new PlayedDoor(BROKER.kafka(), 2, ApiConfig.loopback(0));
+        controller = door.controller;
+        client = new ApiClient(door.api.port());
         client.awaitReady();
     }
 
     @AfterEach
     void close() {
         client.close();
-        api.close();
-        controller.close();
-        log.close();
+        door.close();
     }
 
     @Test
@@ -296,7 +271,51 @@ class OperatorApiTest {
         assertEquals(List.of(), second.event().blocks());
         controller.commit(() -> controller.tickAfter("node/a", second.offset()));
         assertEquals(0, nothing.join().body().path("cleared").asInt(-1));
-        assertEquals(202, client.ask("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":0}").status());
+        Reply late = client.checked("DELETE", "/v1/marks", client.ask("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":0}"));
+        assertEquals(202, late.status());
+        assertFalse(late.body().path("done").asBoolean(true));
+        controller.next(MarksClearRequested.class);
+    }
+
+    /** One request clears 1,000 marks at most: the door asks again until one clears fewer. */
+    @Test
+    void allMarksAreClearedHoweverMany() {
+        CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"id\":\"all\"}");
+        for (int round = 0; round < 2; round++) {
+            PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+            assertEquals(List.of(), event.event().blocks());
+            assertEquals("all", event.event().request());
+            assertFalse(asked.isDone());
+            controller.commit(() -> {
+                controller.fact(cleared(event.cause(), new int[600]));
+                controller.fact(cleared(event.cause(), new int[400]));
+                controller.tickAfter("node/a", event.offset());
+            });
+        }
+        PlayedController.Asked<MarksClearRequested> last = controller.next(MarksClearRequested.class);
+        controller.commit(() -> {
+            controller.fact(cleared(last.cause(), new int[999]));
+            controller.tickAfter("node/a", last.offset());
+        });
+        Reply reply = client.checked("DELETE", "/v1/marks", asked.join());
+        assertEquals(List.of(200, 2_999, true),
+                List.of(reply.status(), reply.body().path("cleared").asInt(), reply.body().path("done").asBoolean()));
+        assertEquals(0, controller.waiting(MarksClearRequested.class));
+    }
+
+    /** The deadline passes between two rounds: what is known to be gone is told, and that more may be left. */
+    @Test
+    void whatTheDeadlineLeavesIsSaid() {
+        CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":3000}");
+        PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+        controller.commit(() -> {
+            controller.fact(cleared(event.cause(), new int[1_000]));
+            controller.tickAfter("node/a", event.offset());
+        });
+        controller.next(MarksClearRequested.class);
+        Reply reply = client.checked("DELETE", "/v1/marks", asked.join());
+        assertEquals(List.of(202, 1_000, false),
+                List.of(reply.status(), reply.body().path("cleared").asInt(), reply.body().path("done").asBoolean()));
     }
 
     @Test

@@ -64,6 +64,12 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
                         .put("most", most)
                         .put("end", resident.end().getOrDefault(place, 0L)));
         json.put("resident_blocks_whole", resident.whole());
+        ArrayNode lost = json.putArray("last_copies_lost");
+        resident.lost()
+                .forEach((loss, blocks) -> lost.addObject()
+                        .put("tier", loss.tier().name())
+                        .put("reason", loss.reason().name())
+                        .put("blocks", blocks));
     }
 
     private static void add(ObjectNode json, LogSummary summary) {

@@ -59,6 +59,7 @@ final class DemoTable {
         title("Most blocks at once, and at the end");
         log.resident().most().forEach((place, most) -> row(place.node() + " " + place.tier() + " of " + place.namespace(),
                 pad(count(most)) + pad(count(log.resident().end().getOrDefault(place, 0L)))));
+        log.resident().lost().forEach((loss, blocks) -> row("last copies lost on " + loss.tier() + ": " + loss.reason(), pad(count(blocks))));
     }
 
     private void log(LogSummary log) {

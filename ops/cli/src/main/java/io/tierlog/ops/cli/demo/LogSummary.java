@@ -23,7 +23,8 @@ record LogSummary(
      *
      * @param end at the end
      * @param most the most at any time
+     * @param lost blocks of which no other copy was known when they left
      * @param whole false when there were too many blocks to count them all
      */
-    record Resident(Map<ResidentBook.Place, Long> end, Map<ResidentBook.Place, Long> most, boolean whole) {}
+    record Resident(Map<ResidentBook.Place, Long> end, Map<ResidentBook.Place, Long> most, Map<ResidentBook.Loss, Long> lost, boolean whole) {}
 }

@@ -119,7 +119,7 @@ final class LogTally implements AutoCloseable {
     /** Blocks that namespaces have on hosts and disks now, and the most that they had at any time. */
     LogSummary.Resident resident() {
         synchronized (book) {
-            return new LogSummary.Resident(resident.now(), resident.most(), resident.isWhole());
+            return new LogSummary.Resident(resident.now(), resident.most(), resident.lost(), resident.isWhole());
         }
     }
 

@@ -86,7 +86,8 @@ final class ReplayRun {
                 config.device(),
                 config.identity(),
                 config.timeouts(),
-                StoredAt.unknown());
+                StoredAt.unknown(),
+                Optional.empty());
         return replay(alone, new ProgressLine(progress, terminal, Optional.empty()), ProgressListener.none());
     }
 

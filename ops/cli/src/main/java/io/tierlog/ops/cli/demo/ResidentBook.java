@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.demo;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
@@ -23,6 +24,7 @@ final class ResidentBook {
     private final Set<Copy> copies = new HashSet<>();
     private final Map<Place, Long> now = new TreeMap<>();
     private final Map<Place, Long> most = new TreeMap<>();
+    private final Map<Loss, Long> lost = new TreeMap<>();
     private boolean whole = true;
 
     private record Copy(String node, Tier tier, String namespace, Bytes key) {}
@@ -38,7 +40,20 @@ final class ResidentBook {
         }
     }
 
+    /** Last known copies that left a tier, for one reason. */
+    record Loss(Tier tier, RemovalReason reason) implements Comparable<Loss> {
+        private static final Comparator<Loss> ORDER = Comparator.comparing(Loss::tier).thenComparing(Loss::reason);
+
+        @Override
+        public int compareTo(Loss that) {
+            return ORDER.compare(this, that);
+        }
+    }
+
     void take(Decision decision) {
+        if (decision instanceof BlocksRemoved f && f.lastCopiesLost() > 0) {
+            lost.merge(new Loss(f.tier(), f.reason()), (long) f.lastCopiesLost(), Long::sum);
+        }
         switch (decision) {
             case BlocksPlaced f when f.tier() == Tier.HOST || f.tier() == Tier.DISK ->
                 f.blocks().forEach(block -> come(new Copy(f.envelope().aggregate(), f.tier(), f.namespace(), block.block().key())));
@@ -71,6 +86,11 @@ final class ResidentBook {
     /** Blocks that each namespace has on each tier of each node now. */
     Map<Place, Long> now() {
         return new TreeMap<>(now);
+    }
+
+    /** Blocks of which no other copy was known when they left, by tier and reason. */
+    Map<Loss, Long> lost() {
+        return new TreeMap<>(lost);
     }
 
     /** The most that it had at any time. */

@@ -53,7 +53,7 @@ public final class MarksCommand implements Callable<Integer> {
         @Option(names = "--all", description = "All marks of the node.")
         boolean all;
 
-        @Option(names = "--id", paramLabel = "ID", description = "Your own id for it: asked twice, it is done once (default: one is made up).")
+        @Option(names = "--id", paramLabel = "ID", description = "Your own id for it, which the log keeps (default: one is made up).")
         @Nullable String id;
 
         @Override
@@ -72,7 +72,7 @@ public final class MarksCommand implements Callable<Integer> {
             JsonNode answer = api.ask("DELETE", "/v1/marks", body);
             api.print(spec.commandLine().getOut(), answer,
                     out -> out.println("cleared " + answer.path("cleared") + " marks of " + node
-                            + (all ? "; where there are many, the rest follows" : "")));
+                            + (answer.path("done").asBoolean() ? "" : " so far; more may be left: ask again to go on")));
             return 0;
         }
     }

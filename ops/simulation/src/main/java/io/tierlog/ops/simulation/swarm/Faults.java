@@ -312,7 +312,7 @@ final class Faults {
         if (unit.kind() == Unit.Kind.PEER_READ) {
             return unit.moves() ? fateOfRead(unit) : Machine.WELL;
         }
-        if (isPastTheHost(unit) && choices.next(4) == 3) {
+        if (isPastTheHost(unit) && choices.next(4) != 0) {
             stage.count(FaultKind.BOUNCE_OUTCOME_UNKNOWN);
             return position -> OperationReason.UNKNOWN;
         }

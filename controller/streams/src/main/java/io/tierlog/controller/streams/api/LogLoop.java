@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.WakeupException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A thread that reads a log until it is closed, and begins anew a second after each failure. What it reads with is woken when it closes. Safe for use
+ * by several threads; the round itself runs on the one thread.
+ */
+public final class LogLoop implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LogLoop.class);
+    private static final long PAUSE_MS = 1_000;
+    private static final long JOIN_MS = 5_000;
+
+    private final String name;
+    private final Round round;
+    private final Thread thread;
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private volatile @Nullable Consumer<byte[], byte[]> reading;
+
+    /** What the thread does. */
+    public interface Round {
+        /**
+         * Opens its clients, says what it {@link LogLoop#reads} with, goes on while the loop is open, and closes what it has opened.
+         *
+         * @throws KafkaException when it is to begin anew; so does IllegalStateException
+         */
+        void run(LogLoop loop);
+
+        /** A round has failed, and the next one begins after a pause. */
+        void failed(RuntimeException why);
+    }
+
+    /** A loop that has not started; {@code name} is that of its thread. */
+    public LogLoop(String name, Round round) {
+        this.name = name;
+        this.round = round;
+        thread = new Thread(this::run, name);
+        thread.setDaemon(true);
+    }
+
+    /** Starts the thread; once. */
+    public void start() {
+        thread.start();
+    }
+
+    /** Whether nobody has closed it. */
+    public boolean isOpen() {
+        return closing.getCount() > 0;
+    }
+
+    /** The round reads with this consumer from here on. */
+    public void reads(Consumer<byte[], byte[]> consumer) {
+        reading = consumer;
+        if (!isOpen()) {
+            consumer.wakeup();
+        }
+    }
+
+    /** Waits so many milliseconds, or until it is closed. */
+    public void pause(long ms) {
+        try {
+            if (closing.await(ms, TimeUnit.MILLISECONDS)) {
+                LOG.debug("{} closes", name);
+            }
+        } catch (InterruptedException e) {
+            closing.countDown();
+        }
+    }
+
+    /** Ends the thread, and waits for it at most 5 seconds. */
+    @Override
+    public void close() {
+        closing.countDown();
+        Consumer<byte[], byte[]> open = reading;
+        if (open != null) {
+            open.wakeup();
+        }
+        try {
+            thread.join(JOIN_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void run() {
+        while (isOpen()) {
+            try {
+                round.run(this);
+            } catch (WakeupException e) {
+                LOG.debug("{} was woken to close", name);
+            } catch (KafkaException | IllegalStateException e) {
+                LOG.warn("{} begins anew in {} ms: {}", name, PAUSE_MS, e.toString());
+                round.failed(e);
+                pause(PAUSE_MS);
+            } finally {
+                reading = null;
+            }
+        }
+    }
+}
