@@ -39,7 +39,7 @@ class RegroupingTest {
     private static Policy policy(String... groups) {
         List<GroupPolicy> all = Stream.of(groups).map(name -> new GroupPolicy(name, List.of("*"), null, List.of(), List.of())).toList();
         return new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 3, 1_000, 5_000, 0, true,
-                new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 1L << 30, all));
+                new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 1L << 30, all), null);
     }
 
     private long used(String group) {

@@ -77,7 +77,7 @@ class RoutesTest {
         Policy policy() {
             List<GroupPolicy> groups = routes.isEmpty() ? List.of() : List.of(new GroupPolicy("g", List.of("*"), 10 * BLOCK, tiers, routes));
             return new Policy(2, WritePolicy.WRITE_BACK, high, low, 0, 0, false, 3, 1_000, 5_000, 0, false,
-                    new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, migrations, migrationBytes, groups));
+                    new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, migrations, migrationBytes, groups), null);
         }
     }
 

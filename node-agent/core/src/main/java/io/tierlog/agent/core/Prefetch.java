@@ -19,9 +19,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Disk, another node or store to host for a waiting request, each block from the nearest copy; what disk or node fail to give is read from the store. What
- * arrived as a contiguous run from the first block on serves at the end, leased to the request if it still waits; the rest goes back. What
- * lands after a cancel goes back too.
+ * Disk, another node or store to host for a waiting request, each block from the nearest copy; what the disk or the other node fails to give is read
+ * from the store. What arrived as a contiguous run from the first block on serves at the end, leased to the request if it still waits; the rest goes
+ * back. What lands after a cancel goes back too.
  */
 final class Prefetch extends Session {
     private final HostFill fill;

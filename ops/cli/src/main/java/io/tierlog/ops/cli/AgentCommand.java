@@ -127,7 +127,8 @@ final class AgentCommand implements Callable<Integer> {
     @Option(
             names = "--peer-listen",
             paramLabel = "HOST:PORT",
-            description = "Where the agents of other nodes may read blocks from this one (default: nowhere). Without --peer-token-file only loopback.")
+            description = "Where the agents of other nodes may read blocks from this one (default: nowhere)."
+                    + " Without --peer-token-file only loopback.")
     @Nullable String peerListen;
 
     @Option(

@@ -66,8 +66,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two agents, one broker, one controller: prompts that node a has computed are read by node b from a's host. Each node has a store of its own, so that
- * nothing else can bring them; engines compare every byte. Who has what is read from the topic of placements, as directories do.
+ * Two agents, one broker, one controller: prompts that node a has computed are read by node b from a's host. Each node has a store of its own, so
+ * that nothing else can bring them; engines compare every byte. Who has what is read from the topic of placements, as directories do.
  */
 @Timeout(240)
 class PeerReadTest {

@@ -28,8 +28,8 @@ import java.util.zip.CRC32C;
  * One read by another node: waits for the core's answer, then sends the pages, chunk by chunk, as fast as the reader takes them, and tells the core
  * once that no page is read any more.
  *
- * <p>Safe for use by several threads; whoever holds the lock may read a page, so that after the end nobody does. A chunk is copied out of its page and
- * its checksum taken from the copy: what the checksum says is what was sent. The price: one copy of every byte.
+ * <p>Safe for use by several threads; whoever holds the lock may read a page, so that after the end nobody does. A chunk is copied out of its page
+ * and its checksum taken from the copy: what the checksum says is what was sent. The price: one copy of every byte.
  */
 final class PeerSend {
     private final long call;

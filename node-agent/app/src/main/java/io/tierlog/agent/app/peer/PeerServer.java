@@ -117,7 +117,8 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         public void read(ReadRequest request, StreamObserver<ReadReply> replies) {
             ServerCallStreamObserver<ReadReply> reader = (ServerCallStreamObserver<ReadReply>) replies;
             if (request.getKeysCount() < 1 || request.getKeysCount() > limits.blocksPerCall()) {
-                reader.onError(Status.INVALID_ARGUMENT.withDescription("a read names 1 to " + limits.blocksPerCall() + " blocks").asRuntimeException());
+                String rule = "a read names 1 to " + limits.blocksPerCall() + " blocks";
+                reader.onError(Status.INVALID_ARGUMENT.withDescription(rule).asRuntimeException());
                 return;
             }
             begin(request, reader);

@@ -36,11 +36,13 @@ public final class SimPeers {
     private static final long PATIENCE_MS = 2_000;
 
     private final World world;
+    private final CommittedState committed;
     private final Set<String> unreachable = new LinkedHashSet<>();
     private long calls;
 
-    SimPeers(World world) {
+    SimPeers(World world, CommittedState committed) {
         this.world = world;
+        this.committed = committed;
     }
 
     /** Nobody reaches the peer door of a node, or all do again. */
@@ -63,9 +65,11 @@ public final class SimPeers {
         return answered || world.nowMs() >= read.notBeforeMs();
     }
 
-    /** When something is to be done about a unit; Long.MAX_VALUE when it can be now. */
-    long dueMs(Unit unit) {
-        return isReady(unit) ? Long.MAX_VALUE : unit.peer().notBeforeMs();
+    /** When something is to be done about a unit of a node that cannot be now; Long.MAX_VALUE when there is none. */
+    long dueMs(SimNode node) {
+        Life life = node.life();
+        List<Unit> units = life == null ? List.of() : life.machine().units();
+        return units.stream().filter(unit -> !isReady(unit)).mapToLong(unit -> unit.peer().notBeforeMs()).min().orElse(Long.MAX_VALUE);
     }
 
     /** Gets on with a unit; what its agent hears of it, null when it goes on. */
@@ -190,7 +194,7 @@ public final class SimPeers {
 
     private List<Holder> holders(SimNode reader, Unit unit) {
         List<Holder> holders = new ArrayList<>();
-        HeapTables tables = world.committedRows();
+        HeapTables tables = committed.rows();
         Bytes namespace = Namespaces.digest(unit.namespace());
         for (SimNode node : world.nodes()) {
             NodeRow row = tables.get(Rows.NODES, new RowKey.Aggregate(node.aggregate()));

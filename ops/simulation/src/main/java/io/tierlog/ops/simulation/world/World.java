@@ -70,7 +70,7 @@ public final class World {
     private final CommittedState committed;
     private final List<SimNode> nodes = new ArrayList<>();
     private final Operator operator = new Operator(this);
-    private final SimPeers peers = new SimPeers(this);
+    private final SimPeers peers;
     private final List<Watcher> watchers = new ArrayList<>();
     private final Deque<Event> lateEvents = new ArrayDeque<>();
     private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
@@ -110,6 +110,7 @@ public final class World {
         this.limits = settings.controller();
         this.log = new SimLog(limits.partitions());
         this.committed = new CommittedState(log);
+        this.peers = new SimPeers(this, committed);
         this.offsets = new long[limits.partitions()];
         this.relayed = new int[limits.partitions()];
         specs.forEach(spec -> nodes.add(new SimNode(this, spec)));
@@ -262,11 +263,6 @@ public final class World {
     /** What goes between the agents. */
     public SimPeers peers() {
         return peers;
-    }
-
-    /** What the committed decisions come to, as directories see it. */
-    HeapTables committedRows() {
-        return committed.rows();
     }
 
     /** Whoever asks for migrations, marks and drains. */
@@ -558,10 +554,7 @@ public final class World {
         long due = nextTickMs;
         for (SimNode node : nodes) {
             due = Math.min(due, Math.max(nowMs + 1, node.nextDeadlineMs()));
-            Life life = node.life();
-            for (Unit unit : life == null ? List.<Unit>of() : life.machine.units()) {
-                due = Math.min(due, Math.max(nowMs + 1, peers.dueMs(unit)));
-            }
+            due = Math.min(due, Math.max(nowMs + 1, peers.dueMs(node)));
         }
         return due;
     }
