@@ -4,6 +4,8 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerCopies;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.RequestSubmitted;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -69,6 +71,20 @@ final class Checks {
         }
         for (int i = 0; broken == null && i < blocks; i++) {
             broken = key(e.keys().get(i));
+        }
+        return broken == null ? peer(limits, e.peer()) : broken;
+    }
+
+    private static @Nullable String peer(Limits limits, @Nullable PeerCopies peer) {
+        if (peer == null) {
+            return null;
+        }
+        String broken = text(limits, "the name of a node", peer.node());
+        if (broken == null) {
+            broken = text(limits, "the address of a node", peer.address());
+        }
+        if (broken == null && (peer.from() < 0 || peer.blocks() < 1 || (peer.tier() != Tier.HOST && peer.tier() != Tier.DISK))) {
+            broken = "another node has 1 block or more on HOST or DISK, from index 0 or a higher one on";
         }
         return broken;
     }

@@ -128,6 +128,7 @@ final class Completions {
             case PROMOTE -> {
                 lease(n, row, c, s);
                 Promotions.ended(n, row, c, s.arrived());
+                PeerReads.promoted(n, c.operation(), row, s.arrived());
             }
             case BACK_UP, LOAD_BACK, UNKNOWN -> {}
         }

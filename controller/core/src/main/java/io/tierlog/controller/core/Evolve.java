@@ -128,10 +128,11 @@ final class Evolve {
             case PromotionsPaused f -> EvolvePromotions.paused(t, f);
             case PromotionSettled f -> EvolvePromotions.settled(t, f);
             case PeerReadGranted f -> EvolvePeerReads.granted(t, f);
+            case PeerReadRefused f -> EvolvePeerReads.refused(t, f);
             case PeerReadClosed f -> EvolvePeerReads.closed(t, f);
             // These are on record for readers of the log; no decision goes by them.
             case InputSkipped _, InputRefused _, InputTaken _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,
-                    QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _, PeerReadRefused _ -> {}
+                    QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _ -> {}
         }
     }
 

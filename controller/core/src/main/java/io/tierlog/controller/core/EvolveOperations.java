@@ -228,6 +228,9 @@ final class EvolveOperations {
         t.put(Rows.LEASES, key, new LeaseRow(fact.envelope().incarnation(), LeaseState.REQUESTED, fact.operation(), fact.request(),
                 fact.attempt(), fact.endMs(), "", List.of()));
         Forgetting.remember(t, fact, RowKey.Timer.LEASE, fact.lease(), fact.endMs());
+        if (fact.operation().isEmpty()) {
+            return; // of a grant: the agent's word alone makes its pins
+        }
         RowKey.Text operation = new RowKey.Text(key.aggregate(), fact.operation());
         OperationEdit grants = new OperationEdit(unfinished(t, operation));
         grants.lease = fact.lease();

@@ -1,19 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRefused;
+import io.tierlog.schemas.state.GrantRow;
+import java.util.List;
 
 /** What facts about what is lent to other nodes change. Without state. */
-@SuppressWarnings("DoNotCallSuggester")
 final class EvolvePeerReads {
     private EvolvePeerReads() {}
 
     static void granted(Tables t, PeerReadGranted fact) {
-        throw new IllegalHistory("This build lends nothing");
+        RowKey.Text key = unknown(t, fact, fact.grant());
+        t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), fact.namespace(), fact.blocks(), fact.promotion(),
+                fact.endMs(), 0));
+        Forgetting.remember(t, fact, RowKey.Timer.GRANT, fact.grant());
+        count(t, fact, 1, fact.blocks().size());
+        numbered(t, fact, fact.commandSequence());
+    }
+
+    static void refused(Tables t, PeerReadRefused fact) {
+        RowKey.Text key = unknown(t, fact, fact.grant());
+        t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), "", List.of(), null, 0, fact.envelope().timeMs()));
+        Forgetting.remember(t, fact, RowKey.Timer.GRANT, fact.grant());
+        numbered(t, fact, fact.commandSequence());
+    }
+
+    /** Another node's agent asked, so no event of the node's own says how far its commands are. */
+    private static void numbered(Tables t, Decision fact, long commandSequence) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        node.commandSequence = commandSequence;
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 
     static void closed(Tables t, PeerReadClosed fact) {
-        throw new IllegalHistory("This build lends nothing");
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.grant());
+        GrantRow row = t.get(Rows.GRANTS, key);
+        if (row == null || row.blocks().isEmpty()) {
+            throw new IllegalHistory("Grant " + fact.grant() + " was never given, or has ended");
+        }
+        t.put(Rows.GRANTS, key, new GrantRow(row.incarnation(), row.asker(), row.namespace(), List.of(), row.promotion(), row.endMs(),
+                fact.envelope().timeMs()));
+        if (row.incarnation() == Evolve.node(t, fact).incarnation()) {
+            count(t, fact, -1, -row.blocks().size());
+        }
+    }
+
+    private static RowKey.Text unknown(Tables t, Decision fact, String grant) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), grant);
+        GrantRow row = t.get(Rows.GRANTS, key);
+        if (row != null && row.incarnation() == fact.envelope().incarnation()) {
+            throw new IllegalHistory("Grant " + grant + " was answered before");
+        }
+        return key;
+    }
+
+    private static void count(Tables t, Decision fact, int reads, long blocks) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        PromotionCounts counts = PromotionCounts.of(node.promotions);
+        counts.reads += reads;
+        counts.lentBlocks += blocks;
+        node.promotions = counts.toRow();
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 }

@@ -2,6 +2,7 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.ArrayList;
@@ -73,6 +74,7 @@ final class Forgetting {
                 case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
                 case RowKey.Timer.PROMOTION -> promotion(t, timer, nowMs);
                 case RowKey.Timer.ANSWER -> EvolveMigrations.forgetWhenAnswered(t, timer);
+                case RowKey.Timer.GRANT -> grant(t, timer, key, nowMs);
                 default -> throw new IllegalHistory("A timer of kind " + timer.kind());
             }
         }
@@ -112,6 +114,20 @@ final class Forgetting {
         Long due = EvolvePromotions.forget(t, timer, nowMs);
         if (due != null) {
             again(t, timer, due);
+        }
+    }
+
+    private static void grant(Tables t, RowKey.Timer timer, RowKey.Text key, long nowMs) {
+        t.delete(Rows.TIMERS, timer);
+        GrantRow row = t.get(Rows.GRANTS, key);
+        if (row == null) {
+            return;
+        }
+        long due = row.blocks().isEmpty() ? later(row.endedMs()) : later(nowMs);
+        if (due > nowMs) {
+            again(t, timer, due);
+        } else {
+            t.delete(Rows.GRANTS, key);
         }
     }
 

@@ -90,7 +90,7 @@ final class Inputs {
             case MarksClearRequested e -> ofOperator(d, e, n -> Marks.clear(n, e));
             case NodeDrainRequested e -> ofOperator(d, e, n -> Drains.requested(n, e));
             case PromotionRequested e -> ofOperator(d, e, n -> Promotions.requested(n, e));
-            case PeerReadRequested e -> ofOperator(d, e, n -> PeerReads.requested(n, e));
+            case PeerReadRequested e -> ofOperator(d, e, n -> PeerReads.requested(n, e)); // its life is that of another node
             case BlocksStored e -> StoreInputs.stored(d, e);
             case AgentRegistering e -> Registration.decide(d, e);
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param hostBlocks blocks met on the host
  * @param deepest the deepest block of each run on the host
  * @param fetch what is missing on the host and there below, within what the request may reuse
- * @param sources where each block to fetch is, DISK or STORE
+ * @param sources where each block to fetch is: DISK, STORE, or HOST for that of another node
  * @param buildsOn the host blocks right before what is fetched
  * @param onDisk blocks met on the disk, that are on the host too or to be fetched
  * @param promoted blocks met on the host that a promotion has brought and nobody has used yet
@@ -81,6 +81,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         private final Bytes namespace;
         private final int reusable;
         private final boolean hasDisk;
+        private final PeerCosts peer;
         private final List<Block> deepest = new ArrayList<>(1);
         private final List<Block> fetch = new ArrayList<>();
         private final List<Tier> sources = new ArrayList<>();
@@ -96,6 +97,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             this.namespace = Namespaces.digest(e.namespace());
             this.reusable = reusable(e);
             this.hasDisk = n.tier(Tier.DISK) != null;
+            this.peer = PeerCosts.of(n, e);
         }
 
         Match walk() {
@@ -154,7 +156,8 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
                 return Tier.DISK;
             }
             boolean stored = (host != null && host.stored()) || (disk != null && disk.stored());
-            return stored || (index >= e.storeFrom() && index - e.storeFrom() < e.storeBlocks()) ? Tier.STORE : Tier.UNKNOWN;
+            boolean inStore = stored || (index >= e.storeFrom() && index - e.storeFrom() < e.storeBlocks());
+            return peer.below(index, inStore);
         }
 
         private Block block(int index) {

@@ -20,7 +20,7 @@ final class Operations {
     /**
      * What an operation is for.
      *
-     * @param request request it serves; null when none
+     * @param request request it serves, for a PROMOTE the grant; null when none
      * @param attempt attempt of that request; 0 when none
      * @param namespace namespace of the blocks
      * @param root key of block 0 of the prompt; no bytes when it does not matter
@@ -31,17 +31,29 @@ final class Operations {
     record Issued(String operation, CommandHeader header) {}
 
     static Issued issue(NodeDraft n, OperationKind kind, Tier from, Purpose purpose, List<Block> blocks) {
-        return issue(n, Move.of(kind, from), purpose, blocks, null);
+        return issue(n, Move.of(kind, from), purpose, blocks, new Because(null, null));
     }
 
     /** The same between two tiers, with what led to it; null for what needs no more reason than its kind. */
     static Issued issue(NodeDraft n, Move move, Purpose purpose, List<Block> blocks, @Nullable MoveCause cause) {
+        return issue(n, move, purpose, blocks, new Because(cause, null));
+    }
+
+    /**
+     * What an operation owes itself to.
+     *
+     * @param move what led to it; null for what needs no more reason than its kind
+     * @param peer name of the node that lends some of the blocks; null when none does
+     */
+    record Because(@Nullable MoveCause move, @Nullable String peer) {}
+
+    static Issued issue(NodeDraft n, Move move, Purpose purpose, List<Block> blocks, Because because) {
         String operation = n.d.nextId(n.aggregate);
         CommandHeader header = n.nextHeader();
         n.fact(new OperationIssued(n.envelope(), operation, move.kind(), move.from(), move.to(), purpose.request(), purpose.attempt(),
                 purpose.namespace(),
                 purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs()),
-                cause, null));
+                because.move(), because.peer()));
         return new Issued(operation, header);
     }
 

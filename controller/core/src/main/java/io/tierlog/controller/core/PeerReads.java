@@ -1,24 +1,246 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerPolicy;
+import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.GrantPeerRead;
+import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.command.RefusePeerRead;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.PeerReadClosed;
+import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.event.PeerReadEnded;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.LeaseState;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PromotionsRow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** A node lends blocks to another one. Without state. */
+/**
+ * A node lends blocks to another one: under a grant that has the id of the other node's fetch, and a lease of the same name.
+ *
+ * <pre>
+ *   asked --> GRANTED (lease REQUESTED) --> HELD by the agent --> CLOSED
+ *     |          |  first a promotion, when some are on the disk only  ^
+ *     |          +-----------------------------------------------------+   (promotion failed, time over, life over)
+ *     +--> REFUSED
+ * </pre>
+ *
+ * <p>Each name is answered once: who asks again hears nothing, neither a second grant nor a second refusal. Without state.
+ */
 final class PeerReads {
     private PeerReads() {}
 
     static void requested(NodeDraft n, PeerReadRequested e) {
-        n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This build lends nothing");
+        String broken = broken(n, e);
+        GrantRow known = n.d.tables.get(Rows.GRANTS, key(n, e.grant()));
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+        } else if (!n.row().alive()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.NODE_UNKNOWN, "Nobody speaks for this node now");
+        } else if (known != null && n.isOfThisLife(known.incarnation())) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Grant " + e.grant() + " was answered before");
+        } else {
+            answer(n, e);
+        }
     }
 
+    private static @Nullable String broken(NodeDraft n, PeerReadRequested e) {
+        String broken = Checks.text(n.d.limits, "the name of a grant", e.grant());
+        if (broken == null && (!e.envelope().sender().startsWith("agent/" + e.asker() + "/") || e.asker().equals(n.name()))) {
+            broken = "the agent of another node asks for that node";
+        }
+        if (broken == null && e.blocks().isEmpty()) {
+            broken = "a grant is for 1 block or more";
+        }
+        for (int i = 1; broken == null && i < e.blocks().size(); i++) {
+            broken = e.blocks().get(i).index() <= e.blocks().get(i - 1).index() ? "blocks ascend by index" : null;
+        }
+        return broken == null ? Checks.blocks(n.d.limits, e.namespace(), e.blocks()) : broken;
+    }
+
+    private static void answer(NodeDraft n, PeerReadRequested e) {
+        PeerPolicy policy = Policies.fetch(n.d.policy()).peers();
+        PromotionsRow lent = PromotionCounts.orNothing(n.row().promotions());
+        Found found = new Found(n, e);
+        if (!policy.enabled()) {
+            refuse(n, e, PeerReadReason.DISABLED, "The policy lets no node read from another");
+        } else if (Drains.isDraining(n)) {
+            refuse(n, e, PeerReadReason.DRAINING, "The node drains");
+        } else if (e.blocks().size() > policy.lentBlocks()) {
+            refuse(n, e, PeerReadReason.OVER_LIMIT, "A node lends at most " + policy.lentBlocks() + " blocks");
+        } else if (lent.reads() >= policy.reads() || lent.lentBlocks() + e.blocks().size() > policy.lentBlocks()) {
+            refuse(n, e, PeerReadReason.BUSY, lent.reads() + " reads of " + lent.lentBlocks() + " blocks are under way");
+        } else if (found.promoting > 0) {
+            refuse(n, e, PeerReadReason.BUSY, found.promoting + " of the blocks are on their way to the host");
+        } else if (!found.all()) {
+            refuse(n, e, PeerReadReason.NOT_SERVING, "Of " + e.blocks().size() + " blocks " + found.paged.size() + " serve");
+        } else if (!found.onDisk.isEmpty() && Quotas.room(n, Groups.of(n.d.policy(), e.namespace()), Tier.HOST) < found.onDisk.size()) {
+            refuse(n, e, PeerReadReason.NO_ROOM, "The group's quota on the host has no room for " + found.onDisk.size() + " blocks");
+        } else {
+            grant(n, e, found, policy.grantMs());
+        }
+    }
+
+    /** Where the blocks are on this node. */
+    private static final class Found {
+        private final List<PagedBlock> paged = new ArrayList<>();
+        private final List<PagedBlock> onDisk = new ArrayList<>();
+        private final int asked;
+        /** Those that another promotion is bringing. */
+        private int promoting;
+
+        Found(NodeDraft n, PeerReadRequested e) {
+            Bytes namespace = Namespaces.digest(e.namespace());
+            asked = e.blocks().size();
+            for (Block block : e.blocks()) {
+                PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
+                PlacementRow disk = n.copy(namespace, Tier.DISK, block.key());
+                if (host != null && Copies.isServed(host.state()) && host.index() == block.index()) {
+                    paged.add(new PagedBlock(block, host.page(), host.generation(), host.crc32c()));
+                } else if (Promotions.isUnderWay(n, namespace, block.key())) {
+                    promoting++;
+                } else if (disk != null && disk.state() == CopyState.SERVING && disk.index() == block.index()) {
+                    onDisk.add(new PagedBlock(block, -1, disk.generation(), disk.crc32c()));
+                }
+            }
+        }
+
+        boolean all() {
+            return paged.size() + onDisk.size() == asked;
+        }
+    }
+
+    private static void refuse(NodeDraft n, PeerReadRequested e, PeerReadReason reason, String detail) {
+        n.d.command(new RefusePeerRead(n.envelope(), n.nextHeader(), e.grant(), reason));
+        n.fact(new PeerReadRefused(n.envelope(), e.grant(), e.asker(), reason, detail, n.commandSequence()));
+    }
+
+    private static void grant(NodeDraft n, PeerReadRequested e, Found found, long grantMs) {
+        long endMs = n.d.in(grantMs);
+        if (found.onDisk.isEmpty()) {
+            GrantPeerRead command = new GrantPeerRead(n.envelope(), n.nextHeader(), e.grant(), e.asker(), grantMs, e.namespace(), found.paged);
+            granted(n, e, null, endMs);
+            n.d.command(command);
+            return;
+        }
+        Operations.Issued promotion = Operations.issue(n, OperationKind.PROMOTE, Tier.DISK,
+                new Operations.Purpose(e.grant(), 0, e.namespace(), Bytes.EMPTY), Operations.blocks(found.onDisk));
+        // The pins of the promotion last until those of the grant are sure to be there.
+        String lease = n.d.nextId(n.aggregate);
+        n.fact(new LeaseRequested(n.envelope(), lease, promotion.operation(), "", 0, endMs));
+        granted(n, e, promotion.operation(), endMs);
+        n.d.command(new PromoteBlocks(
+                n.envelope(), promotion.header(), promotion.operation(), lease, grantMs, e.namespace(), found.onDisk));
+    }
+
+    private static void granted(NodeDraft n, PeerReadRequested e, @Nullable String promotion, long endMs) {
+        n.fact(new PeerReadGranted(n.envelope(), e.grant(), e.asker(), e.namespace(), e.blocks(), promotion, endMs, n.commandSequence()));
+        n.fact(new LeaseRequested(n.envelope(), e.grant(), "", "", 0, endMs));
+    }
+
+    /** A promotion has ended; when it was for a grant, the grant goes on, or ends with it. */
+    static void promoted(NodeDraft n, String operation, OperationRow promotion, List<PagedBlock> arrived) {
+        String grant = promotion.request();
+        GrantRow row = grant == null ? null : live(n, grant);
+        if (grant == null || row == null || !operation.equals(row.promotion())) {
+            return;
+        }
+        List<PagedBlock> blocks = serving(n, row, arrived);
+        long leftMs = row.endMs() - n.d.clock().logTimeMs();
+        if (blocks.size() < row.blocks().size() || leftMs <= 0) {
+            n.fact(new LeaseEnded(n.envelope(), grant, LeaseEndReason.FETCH_FAILED));
+            n.fact(new PeerReadClosed(n.envelope(), grant, PeerReadReason.PROMOTION_FAILED, 0, 0));
+            n.d.command(new RefusePeerRead(n.envelope(), n.nextHeader(), grant, PeerReadReason.PROMOTION_FAILED));
+        } else {
+            n.d.command(new GrantPeerRead(n.envelope(), n.nextHeader(), grant, row.asker(), leftMs, row.namespace(), blocks));
+        }
+    }
+
+    /** Those of a grant's blocks that serve on the host, with what has just arrived there. */
+    private static List<PagedBlock> serving(NodeDraft n, GrantRow row, List<PagedBlock> arrived) {
+        Map<Block, PagedBlock> here = new LinkedHashMap<>();
+        arrived.forEach(block -> here.put(block.block(), block));
+        Bytes namespace = Namespaces.digest(row.namespace());
+        List<PagedBlock> blocks = new ArrayList<>(row.blocks().size());
+        for (Block block : row.blocks()) {
+            PagedBlock came = here.get(block);
+            PlacementRow host = came != null ? null : n.copy(namespace, Tier.HOST, block.key());
+            if (came != null) {
+                blocks.add(came);
+            } else if (host != null && Copies.isServed(host.state())) {
+                blocks.add(new PagedBlock(block, host.page(), host.generation(), host.crc32c()));
+            }
+        }
+        return blocks;
+    }
+
+    /** The agent holds its pins; those of a grant that nobody knows, as a transaction that was undone had given it, it lets go. */
     static void held(NodeDraft n, PeerReadHeld e) {
-        n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_UNKNOWN, "This build lends nothing");
+        String broken = Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        GrantRow row = live(n, e.grant());
+        LeaseRow lease = n.lease(e.grant());
+        List<Block> blocks = Operations.blocks(e.blocks());
+        if (broken != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+        } else if (row == null || lease == null || !row.namespace().equals(e.namespace())
+                || !new LinkedHashSet<>(row.blocks()).equals(new LinkedHashSet<>(blocks))) {
+            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), e.grant()));
+            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows grant " + e.grant() + " of these blocks");
+        } else if (lease.state() != LeaseState.REQUESTED) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Grant " + e.grant() + " is held already");
+        } else {
+            n.fact(new LeaseHeld(n.envelope(), e.grant(), e.namespace(), blocks));
+        }
     }
 
+    /** The agent holds nothing any more. */
     static void ended(NodeDraft n, PeerReadEnded e) {
-        n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_UNKNOWN, "This build lends nothing");
+        if (live(n, e.grant()) == null || n.lease(e.grant()) == null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
+        } else {
+            Promotions.lent(n, e.grant());
+            n.fact(new LeaseEnded(n.envelope(), e.grant(), LeaseEndReason.READ_ENDED));
+            n.fact(new PeerReadClosed(n.envelope(), e.grant(), e.reason(), e.sentBlocks(), e.sentBytes()));
+        }
+    }
+
+    /** The lease of a grant has ended otherwise than by the agent's word; nothing for any other lease. */
+    static void leaseEnded(NodeDraft n, String lease, PeerReadReason why) {
+        GrantRow row = n.d.tables.get(Rows.GRANTS, key(n, lease));
+        if (row != null && !row.blocks().isEmpty()) {
+            n.fact(new PeerReadClosed(n.envelope(), lease, why, 0, 0));
+        }
+    }
+
+    /** A grant of this life that has not ended; null when there is none. */
+    private static @Nullable GrantRow live(NodeDraft n, String grant) {
+        GrantRow row = n.d.tables.get(Rows.GRANTS, key(n, grant));
+        return row != null && !row.blocks().isEmpty() && n.isOfThisLife(row.incarnation()) ? row : null;
+    }
+
+    private static RowKey.Text key(NodeDraft n, String grant) {
+        return new RowKey.Text(n.aggregate, grant);
     }
 }

@@ -5,13 +5,17 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.directory.NodeLife;
 import io.tierlog.schemas.directory.Placement;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +45,28 @@ public final class PlacementFeed {
             System.arraycopy(text, 0, key, namespace.size() + block.size(), text.length);
             return Bytes.wrapUnshared(key);
         }
+    }
+
+    /**
+     * What every partition of the topic is told of the life of a node, so that whoever reads one of them knows which copies count.
+     *
+     * @param key key of the record: the node's aggregate, UTF-8;
+     * @param life the node's life
+     */
+    public record Life(Bytes key, NodeLife life) {}
+
+    /** The life that {@code fact} begins or ends; empty when it does neither. */
+    public static Optional<Life> life(Decision fact) {
+        return switch (fact) {
+            case AgentAccepted f -> Optional.of(life(f, new NodeLife(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress())));
+            case NodeEnded f -> Optional.of(life(f, new NodeLife(f.envelope(), f.envelope().aggregate().substring(Aggregates.NODE.length()),
+                    f.endedIncarnation(), false, null)));
+            default -> Optional.empty();
+        };
+    }
+
+    private static Life life(Decision fact, NodeLife life) {
+        return new Life(Bytes.wrapUnshared(fact.envelope().aggregate().getBytes(StandardCharsets.UTF_8)), life);
     }
 
     /** The records that {@code fact} leads to, in order. */

@@ -18,6 +18,7 @@ import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PromotionRow;
 import io.tierlog.schemas.state.PromotionsRow;
@@ -193,6 +194,29 @@ final class Promotions {
         PromotionsRow row = n.row().promotions();
         PromotionRow promotion = row == null || row.operations() == 0 ? null : find(n, namespace, key);
         return promotion != null && promotion.operation() != null && !promotion.raced();
+    }
+
+    /** Whether an operation is promoting the block, for whomever. */
+    static boolean isUnderWay(NodeDraft n, Bytes namespace, Bytes key) {
+        PromotionRow promotion = find(n, namespace, key);
+        return promotion != null && promotion.operation() != null;
+    }
+
+    /** What was lent under that name was used, whoever read it. */
+    static void lent(NodeDraft n, String grant) {
+        GrantRow row = n.d.tables.get(Rows.GRANTS, new RowKey.Text(n.aggregate, grant));
+        if (row == null) {
+            return;
+        }
+        Bytes namespace = Namespaces.digest(row.namespace());
+        List<Block> used = new ArrayList<>();
+        for (Block block : row.blocks()) {
+            PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
+            if (host != null && host.promoted()) {
+                used.add(block);
+            }
+        }
+        settle(n, row.namespace(), PromotionOutcome.PROMOTED_HIT, used);
     }
 
     /** Blocks were read from the host without a request. */

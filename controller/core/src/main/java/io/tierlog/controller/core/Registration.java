@@ -68,7 +68,7 @@ final class Registration {
         long commandSequence = n == null ? 0 : n.commandSequence();
         Envelope about = d.envelope(aggregate, incarnation);
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),
-                commandSequence, d.policy(), null));
+                commandSequence, d.policy(), e.peerAddress()));
         d.take(about, e.envelope().sequence(), commandSequence);
     }
 

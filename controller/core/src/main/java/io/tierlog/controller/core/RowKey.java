@@ -129,6 +129,9 @@ public sealed interface RowKey<K> {
         /** For the answers of a migration's nodes. */
         static final int ANSWER = 6;
 
+        /** For what is lent to another node. */
+        static final int GRANT = 8;
+
         static Timer read(String aggregate, KeyReader in) {
             return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());
         }

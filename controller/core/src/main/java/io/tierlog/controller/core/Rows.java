@@ -3,6 +3,7 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.EntryRow;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.MarkRow;
 import io.tierlog.schemas.state.MigrationRow;
@@ -75,10 +76,13 @@ public final class Rows {
     /** Promotions that wait for their turn, the next one first: by the offset of the probe, then the shallower block. */
     public static final Table<RowKey.Order, EntryRow> QUEUE = new Table<>(17, false, "queue", RowKey.Order::read, EntryRow.TYPE);
 
+    /** What a node lends to others, by the name of the grant; the ended ones for a while. */
+    public static final Table<RowKey.Text, GrantRow> GRANTS = new Table<>(18, true, "grants", RowKey.Text::read, GrantRow.TYPE);
+
     /** All of them, by number. */
     public static final List<Table<?, ?>> ALL = List.of(
             CLOCK, POLICY, MEMBERS, TIMERS, NODES, NAMESPACES, REQUESTS, SEALED, OPERATIONS, LEASES, PLACEMENTS, ORDER, MARKS, TASKS, MIGRATIONS,
-            PROMOTIONS, QUEUE);
+            PROMOTIONS, QUEUE, GRANTS);
 
     /** The row of an index. */
     static final EntryRow ENTRY = new EntryRow(true);

@@ -132,7 +132,8 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
     /** The tier that is known to hold a block that came, beside the one it came to: the store, if it does. */
     private static Tier heldAlso(NodeDraft n, Bytes namespace, Move move, BlockResult result) {
         Tier source = switch (move.kind()) {
-            case PREFETCH, PROMOTE -> result.source();
+            // What another node lent is here alone, as far as anybody here knows.
+            case PREFETCH, PROMOTE -> result.source() == Tier.HOST ? storedBefore(n, namespace, result) : result.source();
             case COPY -> move.from() == Tier.DEVICE ? storedOnHost(n, namespace, result) : move.from();
             case WRITE_BACK, LOAD_BACK, BACK_UP, DROP, UNKNOWN -> Tier.UNKNOWN;
         };
@@ -141,6 +142,11 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
         }
         PlacementRow copy = n.copy(namespace, source, result.block().key());
         return copy != null && copy.stored() ? Tier.STORE : source;
+    }
+
+    private static Tier storedBefore(NodeDraft n, Bytes namespace, BlockResult result) {
+        PlacementRow host = n.copy(namespace, Tier.HOST, result.block().key());
+        return host != null && host.stored() ? Tier.STORE : Tier.UNKNOWN;
     }
 
     /** HOST when the host has the block as well and the store is known to have it; UNKNOWN otherwise. */

@@ -4,6 +4,7 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PeerSource;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RequestReason;
@@ -103,12 +104,14 @@ final class Submissions {
     private static void fetch(NodeDraft n, RequestSubmitted e, Match match) {
         Policy policy = n.d.policy();
         Bytes root = e.keys().getFirst();
-        Operations.Issued issued = Operations.issue(n, OperationKind.PREFETCH, match.source(),
-                new Operations.Purpose(e.request(), e.attempt(), e.namespace(), root), match.fetch());
+        PeerSource peer = match.sources().contains(Tier.HOST) ? PeerCosts.source(e) : null;
+        Operations.Issued issued = Operations.issue(n, Move.of(OperationKind.PREFETCH, match.source()),
+                new Operations.Purpose(e.request(), e.attempt(), e.namespace(), root), match.fetch(),
+                new Operations.Because(null, peer == null ? null : peer.node()));
         String lease = n.d.nextId(n.aggregate);
         n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), e.request(), e.attempt(), n.d.in(policy.leaseMs())));
         Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
         n.d.command(new PrefetchBlocks(n.envelope(), issued.header(), issued.operation(), lease, policy.leaseMs(), e.request(), e.attempt(),
-                e.namespace(), root, match.fetch(), match.sources(), match.buildsOn(), null));
+                e.namespace(), root, match.fetch(), match.sources(), match.buildsOn(), peer));
     }
 }

@@ -6,6 +6,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.RequestState;
 import io.tierlog.schemas.Tier;
@@ -125,6 +126,7 @@ final class Sweep {
     private void lease(RowKey.Text key, LeaseRow row) {
         if (isStale(row.incarnation())) {
             n.fact(new LeaseEnded(n.envelope(), key.id(), LeaseEndReason.NODE_LOST));
+            PeerReads.leaseEnded(n, key.id(), PeerReadReason.CANCELLED);
         }
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.command.CancelOperation;
@@ -61,7 +62,7 @@ final class Ticks {
 
     private static void due(Draft d) {
         for (RowKey.Timer timer : Forgetting.due(d.tables, d.clockAggregate(), d.clock().logTimeMs(), d.limits.timersPerTick())) {
-            if (timer.kind() == RowKey.Timer.MIGRATION) {
+            if (timer.kind() == RowKey.Timer.MIGRATION || timer.kind() == RowKey.Timer.GRANT) {
                 continue; // only forgotten
             }
             if (timer.kind() == RowKey.Timer.ANSWER) {
@@ -97,6 +98,7 @@ final class Ticks {
         LeaseRow row = n.lease(lease);
         if (row != null && n.isOfThisLife(row.incarnation())) {
             n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.EXPIRED));
+            PeerReads.leaseEnded(n, lease, PeerReadReason.EXPIRED);
         }
     }
 

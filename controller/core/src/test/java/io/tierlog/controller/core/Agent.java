@@ -10,6 +10,7 @@ import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerCopies;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
@@ -143,6 +144,7 @@ final class Agent {
         boolean reuseEligible = true;
         boolean answered;
         List<Integer> disk = List.of();
+        @Nullable PeerCopies peer;
 
         Submission(Agent agent, String request, List<Bytes> path) {
             this.agent = agent;
@@ -177,6 +179,12 @@ final class Agent {
             return this;
         }
 
+        /** Node {@code node} has {@code blocks} blocks from index {@code from} on. */
+        Submission peer(String node, Tier tier, int from, int blocks) {
+            peer = new PeerCopies(node, node + ":7000", tier, from, blocks);
+            return this;
+        }
+
         Submission notEligible() {
             reuseEligible = false;
             return this;
@@ -189,7 +197,7 @@ final class Agent {
 
         RequestSubmitted event() {
             return new RequestSubmitted(agent.envelope(), request, attempt, NAMESPACE, path, promptTokens, 2, deviceBlocks, List.of(), disk,
-                    storeFrom, storeBlocks, reuseEligible, answered, null);
+                    storeFrom, storeBlocks, reuseEligible, answered, peer);
         }
     }
 

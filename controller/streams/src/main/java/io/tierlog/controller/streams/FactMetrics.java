@@ -8,6 +8,7 @@ import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.RefusalReason;
@@ -103,6 +104,10 @@ final class FactMetrics {
     private final Gauge tierCapacity;
     private final Gauge tierPins;
     private final Gauge logTime;
+    private final Counter peerReadsGranted;
+    private final Counter peerReadsRefused;
+    private final Counter peerReadsClosed;
+    private final Counter peerBytes;
     private final MigrationMetrics migrations;
     private final Map<String, Set<Tier>> nodes = new ConcurrentHashMap<>();
 
@@ -129,6 +134,10 @@ final class FactMetrics {
         tierCapacity = gauge("tierlog_tier_capacity_blocks", "Pages of a tier", "node", "tier");
         tierPins = gauge("tierlog_tier_pins", "Named pins on pages of a tier", "node", "tier");
         logTime = gauge("tierlog_log_time_seconds", "Log time of a partition, seconds since 1970", "partition");
+        peerReadsGranted = counter("tierlog_peer_reads_granted_total", "Reads that nodes have granted to other nodes");
+        peerReadsRefused = counter("tierlog_peer_reads_refused_total", "Reads that nodes have not granted, by reason", "reason");
+        peerReadsClosed = counter("tierlog_peer_reads_closed_total", "Grants that have ended, by reason", "reason");
+        peerBytes = counter("tierlog_peer_sent_bytes_total", "Bytes that nodes have sent to other nodes");
         migrations = new MigrationMetrics(registry);
         initialise();
     }
@@ -170,7 +179,12 @@ final class FactMetrics {
                 fact.answers().forEach(answer -> promotionReplies.labelValues(answer.reply().name()).inc(answer.blocks().size()));
             case PromotionsPaused fact -> promotionsGivenUp.inc(fact.givenUpBlocks());
             case PromotionSettled fact -> promotions.labelValues(fact.outcome().name()).inc(fact.blocks().size());
-            case PeerReadGranted _, PeerReadRefused _, PeerReadClosed _ -> {}
+            case PeerReadGranted _ -> peerReadsGranted.inc();
+            case PeerReadRefused fact -> peerReadsRefused.labelValues(fact.reason().name()).inc();
+            case PeerReadClosed fact -> {
+                peerReadsClosed.labelValues(fact.reason().name()).inc();
+                peerBytes.inc(Math.max(0, fact.sentBytes()));
+            }
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
                     MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
@@ -239,6 +253,8 @@ final class FactMetrics {
         labels(requests, RequestReason.values());
         labels(operationReasons, OperationReason.values());
         labels(leases, LeaseEndReason.values());
+        labels(peerReadsRefused, PeerReadReason.values());
+        labels(peerReadsClosed, PeerReadReason.values());
         labels(refused, RefusalReason.values());
         labels(skipped, SkipReason.values());
         labels(placed, Tier.values());

@@ -88,6 +88,15 @@ final class Outlet {
             byte[] published = placement == null ? null : shared.codec().encode(shared.topics().placements(), placement);
             context.forward(new Record<>(block, published, nowMs), ControllerTopology.PLACEMENTS);
         }
+        PlacementFeed.life(stamped.value()).ifPresent(life -> life(life, nowMs));
+    }
+
+    /** To every partition: whoever reads one of them alone knows then which copies of the node count. */
+    private void life(PlacementFeed.Life life, long nowMs) {
+        byte[] published = shared.codec().encode(shared.topics().placements(), life.life());
+        for (int partition = 0; partition < shared.partitions(); partition++) {
+            context.forward(new Record<>(new Address(life.key().unshared(), partition), published, nowMs), ControllerTopology.PLACEMENTS);
+        }
     }
 
     private void message(Outgoing outgoing, long nowMs) {

@@ -19,9 +19,11 @@ import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.directory.NodeLife;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +31,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
@@ -76,8 +79,13 @@ class MainPathTest {
             assertEquals(RequestState.FINISHED, decisions.of(RequestTransitioned.class).getLast().to());
             decisions.assertChained();
             Map<String, Set<Integer>> held = new HashMap<>();
+            Set<Integer> told = new HashSet<>();
             TestLog.await("the directory", () -> {
                 directoryReader.readToEnd(entry -> {
+                    if (entry.reading() instanceof Reading.Decoded<Published>(NodeLife life) && life.node().equals("a") && life.alive()) {
+                        assertEquals("node/a", StandardCharsets.UTF_8.decode(Objects.requireNonNull(entry.key()).asByteBuffer()).toString());
+                        told.add(entry.partition());
+                    }
                     if (entry.reading() instanceof Reading.Decoded<Published> good && good.value() instanceof Placement p) {
                         held.computeIfAbsent(p.tier() + " " + p.location(), _ -> new HashSet<>()).add(p.block().index());
                     }
@@ -85,6 +93,7 @@ class MainPathTest {
                 return held.getOrDefault(Tier.HOST + " node/a", Set.of()).size() == 8
                         && held.getOrDefault(Tier.STORE + " store/0", Set.of()).size() == 3;
             });
+            assertEquals(Set.of(0, 1), told, "partitions that know of the life of a");
             assertEquals("RUNNING", app.state());
         }
     }

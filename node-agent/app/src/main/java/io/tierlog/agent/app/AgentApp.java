@@ -12,6 +12,12 @@ import io.tierlog.agent.app.log.Registrar;
 import io.tierlog.agent.app.log.RegistrationRefusedException;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.app.peer.NoPeers;
+import io.tierlog.agent.app.peer.NobodyAsks;
+import io.tierlog.agent.app.peer.PeerAddress;
+import io.tierlog.agent.app.peer.PeerClient;
+import io.tierlog.agent.app.peer.PeerGate;
+import io.tierlog.agent.app.peer.PeerServer;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentCore;
@@ -20,10 +26,13 @@ import io.tierlog.agent.core.AgentInput.Registered;
 import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.AgentPhase;
 import io.tierlog.agent.core.AgentStatus;
+import io.tierlog.agent.core.PeerPorts;
 import io.tierlog.agent.core.Ports;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceMemory;
 import io.tierlog.agent.core.port.DiskTransfers;
+import io.tierlog.agent.core.port.PeerFinder;
+import io.tierlog.agent.core.port.PeerReplies;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.DiskStatus;
 import io.tierlog.agent.disk.DiskWorkers;
@@ -49,6 +58,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +90,7 @@ public final class AgentApp implements AutoCloseable {
     private final KafkaEventSink sink;
     private final CommandSource commands;
     private final DoorServer door;
+    private final Optional<PeerServer> peerServer;
     private final Registrar registrar;
     private final AgentLog log;
     private volatile AgentStatus status;
@@ -94,10 +106,20 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.agent.app.door.DoorException when the port is taken, or the socket cannot be had
      */
     public static AgentApp start(AgentConfig config) {
-        return new AgentApp(config);
+        return start(config, NoPeers::new, new PeerGate());
     }
 
-    private AgentApp(AgentConfig config) {
+    /**
+     * The same, told how to find out who else has blocks.
+     *
+     * @param finder makes the finder from who hears its answers; used when the agent has peers
+     * @param gate stands before every chunk that is sent to other nodes
+     */
+    public static AgentApp start(AgentConfig config, Function<Consumer<AgentInput>, PeerFinder> finder, PeerGate gate) {
+        return new AgentApp(config, finder, gate);
+    }
+
+    private AgentApp(AgentConfig config, Function<Consumer<AgentInput>, PeerFinder> finder, PeerGate gate) {
         this.config = config;
         boolean started = false;
         try {
@@ -137,7 +159,12 @@ public final class AgentApp implements AutoCloseable {
                             new DevicePools(device, streams), this::health),
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
-            Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink);
+            peerServer = config.peers().flatMap(AgentConfig.Peers::listen).map(listen -> peerServer(listen, host, gate));
+            Optional<PeerPorts> peers = config.peers().map(settings -> new PeerPorts(
+                    finder.apply(loop::post),
+                    closers.add("peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), loop::post)),
+                    peerServer.<PeerReplies>map(server -> server).orElseGet(NobodyAsks::new)));
+            Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink, peers);
             AgentCore core = new AgentCore(tuning.limits(), registration(), ports);
             status = core.status();
             loop.start(new Driver(core));
@@ -151,6 +178,19 @@ public final class AgentApp implements AutoCloseable {
                 closers.close();
             }
         }
+    }
+
+    private PeerServer peerServer(PeerAddress listen, HostPool host, PeerGate gate) {
+        AgentConfig.Peers settings = config.peers().orElseThrow();
+        PeerServer.Wiring wiring = new PeerServer.Wiring(listen, settings.token(), host, loop::offer, loop::post, gate);
+        return closers.add("peer door", new PeerServer("agent-" + config.node(), wiring, settings.limits())).start();
+    }
+
+    /** Where other agents read from this one; null when they may not. */
+    private @Nullable String peerAddress() {
+        return peerServer.map(server -> config.peers().flatMap(AgentConfig.Peers::advertise)
+                .orElseGet(() -> new PeerAddress(config.peers().flatMap(AgentConfig.Peers::listen).orElseThrow().host(), server.port()))
+                .toString()).orElse(null);
     }
 
     private boolean putToLoop(AgentInput input) throws InterruptedException {
@@ -216,6 +256,11 @@ public final class AgentApp implements AutoCloseable {
     /** Port of the engine door on loopback; -1 when it has none. */
     public int doorPort() {
         return door.port();
+    }
+
+    /** Port of the peer door; -1 when it has none. */
+    public int peerPort() {
+        return peerServer.map(PeerServer::port).orElse(-1);
     }
 
     /** How the agent was after its last batch of inputs. */
@@ -318,7 +363,8 @@ public final class AgentApp implements AutoCloseable {
                 config.ranks(),
                 effective,
                 Layouts.sha256(lines.toString()),
-                last.flatMap(LastProcess::before).orElse(null), null);
+                last.flatMap(LastProcess::before).orElse(null),
+                peerAddress());
     }
 
     private void register() {

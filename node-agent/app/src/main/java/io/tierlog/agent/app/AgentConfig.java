@@ -7,6 +7,9 @@ import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.app.peer.PeerAddress;
+import io.tierlog.agent.app.peer.PeerLimits;
+import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.agent.cuda.CudaLimits;
@@ -38,6 +41,7 @@ import java.util.regex.Pattern;
  * @param ranks tensor-parallel ranks on this node; MLA layers are replicated over them
  * @param times how long things may take
  * @param tuning every other bound
+ * @param peers reads from other nodes, and by them; empty for none
  */
 public record AgentConfig(
         String node,
@@ -49,7 +53,8 @@ public record AgentConfig(
         int nodesPerInstance,
         int ranks,
         Times times,
-        Tuning tuning) {
+        Tuning tuning,
+        Optional<Peers> peers) {
     private static final Pattern GPU = Pattern.compile("cuda(?::(\\d{1,3}))?");
     private static final Pattern NODE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final int MOST_BLOCK_BYTES = 1 << 30;
@@ -96,6 +101,25 @@ public record AgentConfig(
      * @param fsync whether an object counts as stored only when it would survive a loss of power
      */
     public record Store(Path directory, boolean fsync) {}
+
+    /**
+     * Reads from other nodes, and by them.
+     *
+     * @param listen where other agents find the peer door; empty for an agent that lends nothing
+     * @param token that agents show each other; empty for none, which only a door on loopback may have
+     * @param advertise the address that others are told, when it is not the one listened on
+     * @param limits what bounds them
+     */
+    public record Peers(Optional<PeerAddress> listen, Optional<PeerToken> token, Optional<PeerAddress> advertise, PeerLimits limits) {
+        public Peers {
+            if (advertise.isPresent() && listen.isEmpty()) {
+                throw new IllegalArgumentException("--peer-advertise " + advertise.get() + " says where the peer door is; give --peer-listen too");
+            }
+            if (advertise.isPresent() && advertise.get().port() == 0) {
+                throw new IllegalArgumentException("--peer-advertise " + advertise.get() + " names no port that others can connect to");
+            }
+        }
+    }
 
     /**
      * The disk tier.
@@ -246,7 +270,8 @@ public record AgentConfig(
                 1,
                 1,
                 Times.DEFAULTS,
-                Tuning.defaults());
+                Tuning.defaults(),
+                Optional.empty());
     }
 
     /** Pages of the host pool: those of the HOST tier, and behind them the agent's own. */
@@ -306,6 +331,9 @@ public record AgentConfig(
         all.put("bounce.blocks", String.valueOf(limits.bounceBlocks()));
         all.put("operations", String.valueOf(limits.bounds().operations()));
         all.put("keys.per.request", String.valueOf(limits.bounds().keysPerRequest()));
+        all.put("peer.listen", peers.flatMap(Peers::listen).map(PeerAddress::toString).orElse("none"));
+        all.put("peer.token", String.valueOf(peers.flatMap(Peers::token).isPresent()));
+        all.put("peer.find.ms", String.valueOf(limits.peers().findMs()));
         all.put("store.shards", String.valueOf(limits.storeShards()));
         return all;
     }
@@ -327,6 +355,7 @@ public record AgentConfig(
         private int ranks;
         private Times times;
         private Tuning tuning;
+        private Optional<Peers> peers;
 
         private Builder(AgentConfig from) {
             node = from.node;
@@ -339,6 +368,13 @@ public record AgentConfig(
             ranks = from.ranks;
             times = from.times;
             tuning = from.tuning;
+            peers = from.peers;
+        }
+
+        /** Reads from other nodes, and by them. */
+        public Builder peers(Peers value) {
+            peers = Optional.of(value);
+            return this;
         }
 
         /** Name of the node. */
@@ -459,7 +495,7 @@ public record AgentConfig(
 
         /** The configuration, checked. */
         public AgentConfig build() {
-            return new AgentConfig(node, log, memory, store, disk, door, nodesPerInstance, ranks, times, tuning);
+            return new AgentConfig(node, log, memory, store, disk, door, nodesPerInstance, ranks, times, tuning, peers);
         }
     }
 }

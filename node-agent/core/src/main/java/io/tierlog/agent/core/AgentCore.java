@@ -14,6 +14,10 @@ import io.tierlog.agent.core.AgentInput.Fenced;
 import io.tierlog.agent.core.AgentInput.Finished;
 import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
 import io.tierlog.agent.core.AgentInput.LoadAsked;
+import io.tierlog.agent.core.AgentInput.PeerReadAsked;
+import io.tierlog.agent.core.AgentInput.PeerReadOver;
+import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.AgentInput.PeersFound;
 import io.tierlog.agent.core.AgentInput.Prefilled;
 import io.tierlog.agent.core.AgentInput.ReadAsked;
 import io.tierlog.agent.core.AgentInput.Registered;
@@ -62,6 +66,7 @@ public final class AgentCore {
     private final Reads reads;
     private final WriteBacks writeBacks;
     private final Copies copies;
+    private final PeerReads peerReads;
     private final Commands commands;
     private long nextHeartbeatMs = Long.MAX_VALUE;
 
@@ -71,7 +76,8 @@ public final class AgentCore {
         operations = new Operations(desk);
         engines = new Engines(desk, operations);
         leases = new Leases(desk);
-        requests = new Requests(desk, operations, engines, leases);
+        PeerChoice peers = new PeerChoice(desk);
+        requests = new Requests(desk, operations, engines, leases, peers);
         door = new DoorCalls(desk, engines, requests);
         loads = new Loads(desk, operations, engines, requests, leases);
         reservations = new Reservations(desk, engines, requests, leases);
@@ -85,12 +91,13 @@ public final class AgentCore {
         HostFill fill = new HostFill(desk, operations);
         writeBacks = new WriteBacks(desk, operations, requests, door, fill);
         copies = new Copies(desk, operations, requests, door);
-        Prefetches prefetches = new Prefetches(desk, operations, requests, fill);
+        Prefetches prefetches = new Prefetches(desk, operations, new Prefetch.Rooms(fill, requests, peers));
+        peerReads = new PeerReads(desk);
         commands = new Commands(
                 desk, operations, requests,
                 new Commands.Starters(
                         prefetches, new Promotes(desk, operations, fill), writeBacks, new BackUps(desk, operations), copies, new Drops(desk, operations),
-                        saves));
+                        saves, peerReads));
     }
 
     /** Takes one input. What was due by {@code nowMs} (a monotonic clock) is due before it. */
@@ -127,7 +134,8 @@ public final class AgentCore {
         long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
         long waits = Math.min(requests.nextDeadlineMs(), writeBacks.nextDeadlineMs());
         long background = Math.min(nextHeartbeatMs, desk.disk.nextDeadlineMs());
-        return Math.min(Math.min(background, Math.min(leases.nextDeadlineMs(), reads.nextDeadlineMs())), Math.min(pins, waits));
+        return Math.min(Math.min(background, Math.min(leases.nextDeadlineMs(), reads.nextDeadlineMs())),
+                Math.min(peerReads.nextDeadlineMs(), Math.min(pins, waits)));
     }
 
     /** How the agent is now. */
@@ -198,6 +206,10 @@ public final class AgentCore {
             }
             case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.STORE);
             case DiskUnitEnded in -> diskUnitEnded(in);
+            case PeersFound in -> requests.found(in);
+            case PeerUnitEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.PEER);
+            case PeerReadAsked in -> peerReads.asked(in);
+            case PeerReadOver in -> peerReads.readOver(in);
             case DiskFound in -> desk.disk.found(in);
             case SeenInStore in -> desk.disk.seen(in);
             case TimePassed in -> {}
@@ -222,6 +234,7 @@ public final class AgentCore {
         writeBacks.expire();
         leases.expire();
         reads.expire();
+        peerReads.expire();
         desk.counters.add(AgentCounter.PINS_EXPIRED, desk.pages.expirePins(desk.nowMs()));
         if (desk.nowMs() >= nextHeartbeatMs) {
             heartbeat();
@@ -242,6 +255,7 @@ public final class AgentCore {
         }
         desk.become(AgentPhase.ON_LOG);
         desk.incarnation(in.incarnation());
+        desk.thresholdBlocks(in.policy().prefetchThresholdBlocks());
         desk.journal.startAfter(in.commandSequence());
         engines.tellAllAttached();
         heartbeat();
@@ -281,11 +295,12 @@ public final class AgentCore {
         writeBacks.refuseAll(OperationReason.NO_ROOM, "the agent goes away");
         requests.releaseAllFinished();
         saves.refuseAll();
+        peerReads.closeAll();
     }
 
     private void stopWhenIdle() {
         boolean draining = desk.phase() == AgentPhase.STOPPING || desk.phase() == AgentPhase.FENCED;
-        if (!draining || operations.active() > 0) {
+        if (!draining || operations.active() > 0 || peerReads.sending() > 0) {
             return;
         }
         if (desk.phase() == AgentPhase.STOPPING) {

@@ -45,6 +45,16 @@ public enum AgentCounter {
     FETCHED_FROM_DISK,
     /** Blocks that the disk was to give and did not: read from the store. */
     DISK_READS_FALLEN_BACK,
+    /** Of the fetched blocks those that came from another node. */
+    FETCHED_FROM_PEERS,
+    /** Blocks that another node was to lend and did not: read from the store. */
+    PEER_READS_FALLEN_BACK,
+    /** Other nodes' holdings that were not told in time. */
+    FINDS_UNANSWERED,
+    /** Blocks that were sent to other nodes. */
+    SENT_BLOCKS,
+    /** Reads of other nodes that were told to ask again. */
+    PEER_READS_RETRIED,
     /** Copies that the disk held at start and the log was told of. */
     DISK_COPIES_RECOVERED,
     /** Copies that the disk held at start and that have no place in the tier: of another block size, or beyond its capacity. */

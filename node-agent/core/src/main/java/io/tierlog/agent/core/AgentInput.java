@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import io.tierlog.agent.core.port.PeerFinder;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.command.Command;
@@ -129,6 +131,25 @@ public sealed interface AgentInput {
 
     /** A unit of DiskTransfers is idle; results in the order of its blocks. */
     record DiskUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
+
+    /** Other nodes that have blocks which were looked for; none when nobody has any, or nobody could be asked. */
+    record PeersFound(long unit, List<PeerFinder.Holder> holders) implements AgentInput {}
+
+    /** A unit of PeerTransfers is idle; results in the order of its pages. */
+    record PeerUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
+
+    /** An agent of node {@code asker} reads blocks that a grant of this node lends; call is the number under which PeerReplies answers. */
+    record PeerReadAsked(long call, String grant, String asker, String namespace, List<Bytes> keys) implements AgentInput {}
+
+    /**
+     * What a reader was to be sent has been sent, or never will be; no page is read for it any more.
+     *
+     * @param sentBlocks blocks that were sent whole, count
+     * @param sentBytes bytes that were sent
+     * @param reason COMPLETED, CANCELLED by the reader, EXPIRED, or IO
+     * @param wrong blocks whose page was found not to have its checksum
+     */
+    record PeerReadOver(long call, int sentBlocks, long sentBytes, PeerReadReason reason, List<Bytes> wrong) implements AgentInput {}
 
     /** A copy that the disk held when the process started, as its header says; {@code bytes} is its length. */
     record FoundOnDisk(String namespace, Block block, long generation, int crc32c, int bytes) {}

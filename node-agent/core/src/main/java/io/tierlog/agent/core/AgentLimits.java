@@ -12,8 +12,36 @@ package io.tierlog.agent.core;
  * @param storeShards number of shards of the store's aggregates; must be the controller's
  * @param bounceBlocks pages of the agent's own, in blocks, that belong to no tier: copies from the device or the disk to a colder tier go through
  *     them; with 0 such copies are refused
+ * @param peers reads from other nodes, and by them
  */
-public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks) {
+public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks, Peers peers) {
+    /**
+     * Reads from other nodes, and by them. Times in milliseconds.
+     *
+     * @param findMs longest wait of a submission for who else has its blocks, 0 or more
+     * @param retryMs after how long a reader whose grant is not known asks again, 1 or more
+     * @param grants grants that are kept, and as many more whose end is remembered, 1 or more
+     * @param reads reads by other nodes under way at once, 1 or more
+     * @param refusalMs how long a holder that did not lend is asked after others, 0 or more
+     */
+    public record Peers(long findMs, long retryMs, int grants, int reads, long refusalMs) {
+        /** What holds when nothing is said. */
+        public static final Peers DEFAULTS = new Peers(20, 5, 256, 16, 10_000);
+
+        public Peers {
+            atLeast("findMs", findMs, 0);
+            atLeast("retryMs", retryMs, 1);
+            atLeast("grants", grants, 1);
+            atLeast("reads", reads, 1);
+            atLeast("refusalMs", refusalMs, 0);
+        }
+    }
+
+    /** With the usual limits of reads from other nodes. */
+    public AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks) {
+        this(times, units, bounds, disk, door, storeShards, bounceBlocks, Peers.DEFAULTS);
+    }
+
     /**
      * Times in milliseconds.
      *
@@ -154,32 +182,37 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
 
     /** The same with other times. */
     public AgentLimits with(Times other) {
-        return new AgentLimits(other, units, bounds, disk, door, storeShards, bounceBlocks);
+        return new AgentLimits(other, units, bounds, disk, door, storeShards, bounceBlocks, peers);
     }
 
     /** The same with other units. */
     public AgentLimits with(Units other) {
-        return new AgentLimits(times, other, bounds, disk, door, storeShards, bounceBlocks);
+        return new AgentLimits(times, other, bounds, disk, door, storeShards, bounceBlocks, peers);
     }
 
     /** The same with other limits of the disk. */
     public AgentLimits with(Disk other) {
-        return new AgentLimits(times, units, bounds, other, door, storeShards, bounceBlocks);
+        return new AgentLimits(times, units, bounds, other, door, storeShards, bounceBlocks, peers);
     }
 
     /** The same with other bounds. */
     public AgentLimits with(Bounds other) {
-        return new AgentLimits(times, units, other, disk, door, storeShards, bounceBlocks);
+        return new AgentLimits(times, units, other, disk, door, storeShards, bounceBlocks, peers);
     }
 
     /** The same with other limits at the door. */
     public AgentLimits with(Door other) {
-        return new AgentLimits(times, units, bounds, disk, other, storeShards, bounceBlocks);
+        return new AgentLimits(times, units, bounds, disk, other, storeShards, bounceBlocks, peers);
     }
 
     /** The same with another number of pages of the agent's own. */
     public AgentLimits withBounceBlocks(int blocks) {
-        return new AgentLimits(times, units, bounds, disk, door, storeShards, blocks);
+        return new AgentLimits(times, units, bounds, disk, door, storeShards, blocks, peers);
+    }
+
+    /** The same with other limits of reads from other nodes, and by them. */
+    public AgentLimits with(Peers other) {
+        return new AgentLimits(times, units, bounds, disk, door, storeShards, bounceBlocks, other);
     }
 
     private static void atLeast(String name, long value, long least) {

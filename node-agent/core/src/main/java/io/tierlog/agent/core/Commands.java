@@ -41,6 +41,7 @@ final class Commands {
     private final Copies copies;
     private final Drops drops;
     private final Saves saves;
+    private final PeerReads peerReads;
 
     Commands(Desk desk, Operations operations, Requests requests, Starters starters) {
         this.desk = desk;
@@ -53,11 +54,13 @@ final class Commands {
         this.copies = starters.copies();
         this.drops = starters.drops();
         this.saves = starters.saves();
+        this.peerReads = starters.peerReads();
     }
 
     /** Those who begin operations, or wait for them. */
     record Starters(
-            Prefetches prefetches, Promotes promotes, WriteBacks writeBacks, BackUps backUps, Copies copies, Drops drops, Saves saves) {}
+            Prefetches prefetches, Promotes promotes, WriteBacks writeBacks, BackUps backUps, Copies copies, Drops drops, Saves saves,
+            PeerReads peerReads) {}
 
     /** True when the command is for this life of this node. */
     boolean isForUs(Command command) {
@@ -129,11 +132,14 @@ final class Commands {
             case ReleaseRequest release ->
                 requests.find(release.request(), release.attempt()).ifPresent(requests::releaseFinished);
             case RefuseSave refusal -> saves.refused(refusal);
-            case ReleasePins release -> backUps.releaseEarlier(release.pin());
+            case ReleasePins release -> {
+                peerReads.released(release.pin());
+                backUps.releaseEarlier(release.pin());
+            }
             case CancelOperation cancel -> cancel(cancel);
             case PromoteBlocks promote -> promotes.run(promote);
-            case GrantPeerRead grant -> desk.refuse(grant.header(), null, OperationReason.UNSUPPORTED, "this agent lends nothing");
-            case RefusePeerRead refusal -> desk.refuse(refusal.header(), null, OperationReason.UNSUPPORTED, "this agent lends nothing");
+            case GrantPeerRead grant -> peerReads.grant(grant);
+            case RefusePeerRead refusal -> peerReads.refuse(refusal);
             case FenceAgent fence -> throw new IllegalStateException("Not numbered: " + fence);
         }
     }

@@ -50,6 +50,7 @@ final class Desk {
     private final String aggregate;
     private AgentPhase phase = AgentPhase.UNREGISTERED;
     private long incarnation;
+    private int thresholdBlocks;
     private long nowMs = Long.MIN_VALUE;
     private long units;
     private long loads;
@@ -100,6 +101,15 @@ final class Desk {
 
     void incarnation(long registered) {
         incarnation = registered;
+    }
+
+    /** Fetched is only more than so many blocks, as the policy had it when the agent registered. A hint: the controller decides. */
+    int thresholdBlocks() {
+        return thresholdBlocks;
+    }
+
+    void thresholdBlocks(int blocks) {
+        thresholdBlocks = blocks;
     }
 
     long nowMs() {

@@ -53,6 +53,7 @@ final class Item {
     private int bounce = NO_PAGE;
     private boolean carried;
     private int carriedCrc32c;
+    private boolean lent;
 
     Item(Block block, int devicePage, long generation) {
         this.block = block;
@@ -203,6 +204,22 @@ final class Item {
 
     long copiedGeneration() {
         return copiedGeneration;
+    }
+
+    // --- what another node lends
+
+    /** Another node lends it. */
+    void lent() {
+        lent = true;
+    }
+
+    /** Another node does not lend it. */
+    void notLent() {
+        lent = false;
+    }
+
+    boolean isLent() {
+        return lent;
     }
 
     // --- a page of the agent's own that its bytes go through

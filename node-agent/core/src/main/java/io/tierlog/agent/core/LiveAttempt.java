@@ -6,11 +6,13 @@ import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.device.PageOwner;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerCopies;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +69,9 @@ final class LiveAttempt {
     private int storeFrom;
     private int storeBlocks;
     private long probe;
+    private OptionalInt storeAnswer = OptionalInt.empty();
+    private long find;
+    private @Nullable PeerCopies peer;
     private Offer offer = NOTHING;
     private @Nullable String lease;
     private @Nullable Session fetch;
@@ -190,6 +195,33 @@ final class LiveAttempt {
 
     void probe(long unit) {
         probe = unit;
+    }
+
+    /** What the store has answered: how many blocks it has from {@link #storeFrom} on; empty before. */
+    OptionalInt storeAnswer() {
+        return storeAnswer;
+    }
+
+    void storeAnswered(int present) {
+        storeAnswer = OptionalInt.of(present);
+    }
+
+    /** The unit that asks who else has blocks; 0 when none does any more. */
+    long find() {
+        return find;
+    }
+
+    void find(long unit) {
+        find = unit;
+    }
+
+    /** The other node that was chosen; null when there is none. */
+    @Nullable PeerCopies peer() {
+        return peer;
+    }
+
+    void peer(PeerCopies chosen) {
+        peer = chosen;
     }
 
     void storeBlocks(int present) {

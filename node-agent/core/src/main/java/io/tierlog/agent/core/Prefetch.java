@@ -3,28 +3,42 @@ package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.disk.DiskCopy;
+import io.tierlog.agent.core.port.PeerTransfers.Lender;
+import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PeerSource;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Disk or store to host for a waiting request, each block from the nearest copy; what the disk fails to give is read from the store. What
- * arrived as a contiguous run from the first block on serves at the end, leased to the request if it still waits; the rest goes back. What
- * lands after a cancel goes back too.
+ * Disk, another node or store to host for a waiting request, each block from the nearest copy; what the disk or the other node fails to give is read
+ * from the store. What arrived as a contiguous run from the first block on serves at the end, leased to the request if it still waits; the rest goes
+ * back. What lands after a cancel goes back too.
  */
 final class Prefetch extends Fetch {
     private final Requests requests;
     private final LiveAttempt attempt;
+    private final PeerChoice peers;
+    private final @Nullable Lender lender;
 
-    Prefetch(Desk desk, HostFill fill, Requests requests, LiveAttempt attempt, PrefetchBlocks command, List<Item> items) {
-        super(desk, fill, new Order(command.operation(), command.header().command(), command.namespace(), command.lease(), command.leaseMs()), items);
-        this.requests = requests;
+    /** What a fetch works with beside its command. */
+    record Rooms(HostFill fill, Requests requests, PeerChoice peers) {}
+
+    Prefetch(Desk desk, Rooms rooms, LiveAttempt attempt, PrefetchBlocks command, List<Item> items) {
+        super(desk, rooms.fill(), new Order(command.operation(), command.header().command(), command.namespace(), command.lease(),
+                command.leaseMs()), items);
+        this.requests = rooms.requests();
+        this.peers = rooms.peers();
+        PeerSource peer = command.peer();
+        boolean lends = peer != null && items.stream().anyMatch(Item::isLent);
+        this.lender = peer == null || !lends ? null : new Lender(peer.node(), peer.address(), command.operation());
         this.attempt = attempt;
     }
 
@@ -35,14 +49,22 @@ final class Prefetch extends Fetch {
 
     @Override
     Stream stream(Item item) {
-        return item.copy() == null ? Stream.STORE : Stream.DISK;
+        if (item.copy() != null) {
+            return Stream.DISK;
+        }
+        return item.isLent() ? Stream.PEER : Stream.STORE;
     }
 
     @Override
     void send(long unit, List<Item> batch) {
         fill.begin(batch);
-        if (stream(batch.getFirst()) == Stream.DISK) {
+        Lender from = lender;
+        Stream stream = stream(batch.getFirst());
+        if (stream == Stream.DISK) {
             readDisk(unit, batch);
+        } else if (stream == Stream.PEER && from != null) {
+            desk.ports.peers().orElseThrow().transfers().read(
+                    unit, from, namespace, batch.stream().map(item -> new PeerPage(item.block.key(), item.requirePage().number())).toList());
         } else {
             desk.ports.store().read(
                     unit, namespace, batch.stream().map(item -> new PageObject(item.block.key(), item.requirePage().number(), 0)).toList());
@@ -57,8 +79,10 @@ final class Prefetch extends Fetch {
             return;
         }
         desk.counters.increment(AgentCounter.FETCHED_BLOCKS);
-        desk.counters.add(AgentCounter.FETCHED_FROM_DISK, copy == null ? 0 : 1);
-        item.arrived(result.crc32c(), copy == null ? Tier.STORE : Tier.DISK);
+        Tier tier = copy != null ? Tier.DISK : item.isLent() ? Tier.HOST : Tier.STORE;
+        desk.counters.add(AgentCounter.FETCHED_FROM_DISK, tier == Tier.DISK ? 1 : 0);
+        desk.counters.add(AgentCounter.FETCHED_FROM_PEERS, tier == Tier.HOST ? 1 : 0);
+        item.arrived(result.crc32c(), tier);
     }
 
     @Override
@@ -66,6 +90,14 @@ final class Prefetch extends Fetch {
         DiskCopy copy = item.copy();
         if (copy != null && !isUseless()) {
             fallBack(item, copy, why);
+            return;
+        }
+        Lender from = lender;
+        if (item.isLent() && from != null && !isUseless()) {
+            desk.counters.increment(AgentCounter.PEER_READS_FALLEN_BACK);
+            peers.refused(from.node());
+            item.notLent();
+            again(item);
             return;
         }
         if (why == OperationReason.CHECKSUM) {
@@ -104,6 +136,10 @@ final class Prefetch extends Fetch {
         }
         letGo();
         tellEnd(run, leased);
+        Lender from = lender;
+        if (from != null) {
+            peers.readEnded(from.node());
+        }
         requests.fetchEnded(attempt, this, run == items.size());
     }
 

@@ -7,9 +7,11 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerSource;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PeerReadRequested;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,12 +23,14 @@ final class Prefetches {
     private final Operations operations;
     private final Requests requests;
     private final HostFill fill;
+    private final PeerChoice peers;
 
-    Prefetches(Desk desk, Operations operations, Requests requests, HostFill fill) {
+    Prefetches(Desk desk, Operations operations, Prefetch.Rooms rooms) {
         this.desk = desk;
         this.operations = operations;
-        this.requests = requests;
-        this.fill = fill;
+        this.requests = rooms.requests();
+        this.fill = rooms.fill();
+        this.peers = rooms.peers();
     }
 
     void run(PrefetchBlocks command) {
@@ -63,7 +67,8 @@ final class Prefetches {
                         });
             }
         }
-        Prefetch fetch = new Prefetch(desk, fill, requests, attempt, command, items);
+        borrow(command, items);
+        Prefetch fetch = new Prefetch(desk, new Prefetch.Rooms(fill, requests, peers), attempt, command, items);
         desk.journal.started(command.operation());
         desk.tell(command.header().command(),
                 e -> new OperationStarted(e, command.operation(), OperationKind.PREFETCH, command.namespace(), pages));
@@ -71,11 +76,36 @@ final class Prefetches {
         operations.add(fetch);
     }
 
+    /** Asks the other node for what it is to lend, by an event of its own; what the own disk has is read there. */
+    private void borrow(PrefetchBlocks command, List<Item> items) {
+        PeerSource peer = command.peer();
+        if (peer == null) {
+            return;
+        }
+        for (int i = 0; i < items.size(); i++) {
+            Item item = items.get(i);
+            if (command.sources().get(i) == Tier.HOST && item.state() == Item.State.PENDING && item.copy() == null) {
+                item.lent();
+            }
+        }
+        List<Block> lent = items.stream().filter(Item::isLent).map(item -> item.block).toList();
+        if (!lent.isEmpty()) {
+            peers.readBegins(peer.node());
+            desk.tell("node/" + peer.node(), command.header().command(), e -> new PeerReadRequested(
+                    e, command.operation(), desk.registration.node(), command.namespace(), lent));
+        }
+    }
+
+    private boolean isSource(PrefetchBlocks command, Tier source) {
+        boolean lent = source == Tier.HOST && command.peer() != null && desk.ports.peers().isPresent();
+        return lent || source == Tier.STORE || source == Tier.DISK;
+    }
+
     private Optional<Refused> check(PrefetchBlocks command, LiveAttempt attempt) {
         if (desk.phase() != AgentPhase.ON_LOG || operations.full() || desk.ports.events().congested()) {
             return Optional.of(new Refused(OperationReason.QUEUE_FULL, "the agent has all the work it can take"));
         }
-        boolean known = command.sources().stream().allMatch(source -> source == Tier.STORE || source == Tier.DISK);
+        boolean known = command.sources().stream().allMatch(source -> isSource(command, source));
         if (!known || command.sources().size() != command.blocks().size()) {
             return Optional.of(new Refused(OperationReason.UNSUPPORTED, "this agent cannot fetch from " + command.sources()));
         }

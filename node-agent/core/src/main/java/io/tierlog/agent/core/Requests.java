@@ -2,6 +2,7 @@
 package io.tierlog.agent.core;
 
 import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.AgentInput.PeersFound;
 import io.tierlog.agent.core.AgentInput.StoreProbed;
 import io.tierlog.agent.core.AgentInput.Submitted;
 import io.tierlog.agent.core.disk.DiskCopy;
@@ -43,8 +44,12 @@ final class Requests {
     private final Map<Long, LiveAttempt> probes = new LinkedHashMap<>();
     private final FinishedAttempts finished = new FinishedAttempts();
     private final Deadlines<Key> waits = new Deadlines<>();
+    private final PeerChoice peers;
+    private final Map<Long, LiveAttempt> finds = new LinkedHashMap<>();
+    private final Deadlines<Long> findEnds = new Deadlines<>();
 
-    Requests(Desk desk, Operations operations, Engines engines, Leases leases) {
+    Requests(Desk desk, Operations operations, Engines engines, Leases leases, PeerChoice peers) {
+        this.peers = peers;
         this.desk = desk;
         this.operations = operations;
         this.engines = engines;
@@ -63,7 +68,7 @@ final class Requests {
     }
 
     long nextDeadlineMs() {
-        return waits.nextMs();
+        return Math.min(waits.nextMs(), findEnds.nextMs());
     }
 
     Optional<LiveAttempt> find(String request, int attempt) {
@@ -154,6 +159,38 @@ final class Requests {
         probes.put(unit, attempt);
         List<Bytes> asked = attempt.keys().subList(attempt.storeFrom(), attempt.reusable());
         desk.ports.store().probe(unit, attempt.namespace(), asked);
+        if (desk.ports.peers().isPresent() && asked.size() > desk.thresholdBlocks()) {
+            long find = desk.nextUnit();
+            attempt.find(find);
+            finds.put(find, attempt);
+            findEnds.set(find, desk.nowMs() + desk.limits.peers().findMs());
+            desk.ports.peers().get().finder().find(find, attempt.namespace(), asked);
+        }
+    }
+
+    /** Who else has blocks is known. */
+    void found(PeersFound in) {
+        LiveAttempt attempt = finds.remove(in.unit());
+        if (attempt == null) {
+            desk.counters.increment(AgentCounter.LATE_COMPLETIONS);
+            return;
+        }
+        findEnds.clear(in.unit());
+        attempt.find(0);
+        peers.choose(attempt.id().request(), in, attempt.storeFrom(), attempt.reusable() - attempt.storeFrom()).ifPresent(attempt::peer);
+        goOn(attempt);
+    }
+
+    /** Nobody has said in time who else has blocks: nobody has. */
+    private void expireFinds() {
+        for (Optional<Long> due = findEnds.pollDue(desk.nowMs()); due.isPresent(); due = findEnds.pollDue(desk.nowMs())) {
+            LiveAttempt attempt = finds.remove(due.get());
+            if (attempt != null) {
+                desk.counters.increment(AgentCounter.FINDS_UNANSWERED);
+                attempt.find(0);
+                goOn(attempt);
+            }
+        }
     }
 
     private void letWait(LiveAttempt attempt, int present) {
@@ -202,8 +239,17 @@ final class Requests {
             return;
         }
         desk.counters.add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
-        int present = Math.clamp(in.present(), 0, attempt.reusable() - attempt.storeFrom());
-        if (present == 0 && !attempt.diskContinues()) {
+        attempt.storeAnswered(Math.clamp(in.present(), 0, attempt.reusable() - attempt.storeFrom()));
+        goOn(attempt);
+    }
+
+    /** Once both the store and the other nodes have been heard, or need not be. */
+    private void goOn(LiveAttempt attempt) {
+        if (attempt.state() != LiveAttempt.State.PROBING || attempt.storeAnswer().isEmpty() || attempt.find() != 0) {
+            return;
+        }
+        int present = attempt.storeAnswer().getAsInt();
+        if (present == 0 && !attempt.diskContinues() && attempt.peer() == null) {
             answer(attempt, 0, Offer.Reason.NOTHING_BELOW);
         } else {
             letWait(attempt, present);
@@ -262,7 +308,8 @@ final class Requests {
         int storeFrom = attempt.storeFrom();
         desk.tell("", e -> new RequestSubmitted(
                 e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
-                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered, null));
+                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered,
+                answered ? null : attempt.peer()));
     }
 
     /** The controller fetches nothing for it. */
@@ -312,6 +359,7 @@ final class Requests {
 
     /** Those whose wait has come to its end go on with what the host holds. */
     void expire() {
+        expireFinds();
         for (Optional<Key> due = waits.pollDue(desk.nowMs()); due.isPresent(); due = waits.pollDue(desk.nowMs())) {
             LiveAttempt attempt = attempts.get(due.get());
             if (attempt != null) {
@@ -353,7 +401,8 @@ final class Requests {
 
     /** Nobody waits for the answer to this Submit call any more: nobody goes on with its attempt either. */
     void callGone(long call) {
-        probes.values().stream().filter(attempt -> attempt.submitted().call() == call).findFirst().ifPresent(attempt -> {
+        attempts.values().stream().filter(attempt -> attempt.submitted().call() == call && attempt.state() == LiveAttempt.State.PROBING)
+                .findFirst().ifPresent(attempt -> {
             expire(attempt);
             giveUp(attempt, RequestReason.CLIENT_CANCELLED);
         });
@@ -451,6 +500,8 @@ final class Requests {
         newest.remove(attempt.id().request(), attempt);
         finished.remove(attempt.finishPin());
         probes.remove(attempt.probe());
+        finds.remove(attempt.find());
+        findEnds.clear(attempt.find());
     }
 
     private static Key key(LiveAttempt attempt) {

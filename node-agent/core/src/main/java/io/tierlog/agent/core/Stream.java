@@ -5,5 +5,6 @@ package io.tierlog.agent.core;
 enum Stream {
     DEVICE,
     STORE,
-    DISK
+    DISK,
+    PEER
 }

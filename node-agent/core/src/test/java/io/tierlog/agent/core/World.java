@@ -39,6 +39,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -64,6 +65,11 @@ final class World {
 
     /** One life of a node: what outlives the process is handed in. */
     World(int devicePages, int hostPages, int diskBlocks, AgentLimits limits, Past past) {
+        this(devicePages, hostPages, diskBlocks, limits, past, Optional.empty());
+    }
+
+    /** The same of an agent that has peers. */
+    World(int devicePages, int hostPages, int diskBlocks, AgentLimits limits, Past past, Optional<FakePeers> peers) {
         ports = new FakePorts(devicePages, hostPages + limits.bounceBlocks(), past.store(), past.disk());
         incarnation = past.lives() + 1;
         heard.incarnation = incarnation;
@@ -71,7 +77,7 @@ final class World {
         core = new AgentCore(
                 limits,
                 new Registration("a", List.of(), DIGEST, FakePorts.BLOCK_BYTES, hostPages, diskBlocks),
-                new Ports(ports, ports, ports.diskPort, heard, heard));
+                new Ports(ports, ports, ports.diskPort, heard, heard, peers.map(p -> new PeerPorts(p, p, p))));
     }
 
     World(int devicePages, int hostPages, AgentLimits limits) {

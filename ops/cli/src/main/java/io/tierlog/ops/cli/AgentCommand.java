@@ -12,6 +12,9 @@ import io.tierlog.agent.app.LayoutsFile;
 import io.tierlog.agent.app.door.DoorAddress;
 import io.tierlog.agent.app.door.DoorException;
 import io.tierlog.agent.app.memory.HostMemoryException;
+import io.tierlog.agent.app.peer.PeerAddress;
+import io.tierlog.agent.app.peer.PeerLimits;
+import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.ops.cli.demo.Size;
@@ -121,6 +124,25 @@ final class AgentCommand implements Callable<Integer> {
             description = "Whether the engine door has a port (default: yes).")
     boolean tcp = true;
 
+    @Option(
+            names = "--peer-listen",
+            paramLabel = "HOST:PORT",
+            description = "Where the agents of other nodes may read blocks from this one (default: nowhere)."
+                    + " Without --peer-token-file only loopback.")
+    @Nullable String peerListen;
+
+    @Option(
+            names = "--peer-advertise",
+            paramLabel = "HOST:PORT",
+            description = "The address of the peer door that other nodes are told (default: that of --peer-listen).")
+    @Nullable String peerAdvertise;
+
+    @Option(
+            names = "--peer-token-file",
+            paramLabel = "FILE",
+            description = "A file with the token that all agents share, 16 to 512 characters.")
+    @Nullable Path peerTokenFile;
+
     @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
     int prefetchWaitMs = 200;
 
@@ -177,6 +199,11 @@ final class AgentCommand implements Callable<Integer> {
                     disk, diskSize.toBlocks(Layouts.blockBytes(groups), 0), fsync ? ForcePolicy.PER_BATCH : ForcePolicy.NEVER));
         }
         cluster.registry().ifPresent(builder::registry);
+        if (peerListen != null || peerAdvertise != null || peerTokenFile != null) {
+            builder.peers(new AgentConfig.Peers(
+                    Optional.ofNullable(peerListen).map(PeerAddress::parse), Optional.ofNullable(peerTokenFile).map(PeerToken::read),
+                    Optional.ofNullable(peerAdvertise).map(PeerAddress::parse), PeerLimits.DEFAULTS));
+        }
         return builder.build();
     }
 

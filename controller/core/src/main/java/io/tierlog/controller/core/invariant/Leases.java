@@ -5,9 +5,12 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.event.PeerReadHeld;
+import io.tierlog.schemas.event.PeerReadRequested;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,13 +42,21 @@ final class Leases {
     }
 
     void requested(LeaseRequested f, Cause cause) {
+        if (f.operation().isEmpty()) {
+            granted(f, cause);
+            return;
+        }
         if (live.containsKey(f.lease()) || !cause.gives(node.aggregate, f.lease())) {
             node.findings.say(Invariant.I1, "lease " + f.lease() + " is asked for a second time, or its id is not of the event it answers");
         }
         Operations.Live operation = node.operations.find(f.operation());
         boolean promotes = operation != null && operation.kind() == OperationKind.PROMOTE;
-        if (!promotes && (operation == null || operation.kind() != OperationKind.PREFETCH)) {
+        if (operation == null || (operation.kind() != OperationKind.PREFETCH && !promotes)) {
             node.findings.say(Invariant.I1, "lease " + f.lease() + " waits for " + f.operation() + ", which is no fetch in progress");
+        }
+        if (promotes && f.request().isEmpty()) {
+            live.put(f.lease(), new Live(f, node.findings.offset()));
+            return;
         }
         Requests.Live owner = node.requests.find(f.request(), f.attempt());
         if (promotes) {
@@ -60,6 +71,14 @@ final class Leases {
         live.put(f.lease(), new Live(f, node.findings.offset()));
     }
 
+    /** The lease of a grant has the name that its asker gave it. */
+    private void granted(LeaseRequested f, Cause cause) {
+        boolean asked = cause.event instanceof PeerReadRequested e && e.grant().equals(f.lease());
+        if (live.put(f.lease(), new Live(f, node.findings.offset())) != null || (!asked && cause.event != null)) {
+            node.findings.say(Invariant.I1, "lease " + f.lease() + " is granted a second time, or nobody has asked for it");
+        }
+    }
+
     void held(LeaseHeld f, Cause cause) {
         Live lease = live.get(f.lease());
         if (lease == null || lease.held) {
@@ -68,6 +87,12 @@ final class Leases {
             return;
         }
         lease.held = true;
+        if (cause.event instanceof PeerReadHeld e && e.grant().equals(f.lease())) {
+            if (!e.blocks().stream().map(PagedBlock::block).toList().containsAll(f.blocks())) {
+                node.findings.say(Invariant.I1, "grant " + f.lease() + " holds blocks that the agent does not name");
+            }
+            return;
+        }
         Ending ending = cause.ending;
         if (ending == null || !f.lease().equals(ending.lease()) || !names(ending.blocks(), f.blocks())) {
             node.findings.say(Invariant.I1, "lease " + f.lease() + " is granted, and the agent does not say that it holds these blocks");

@@ -23,6 +23,8 @@ import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
@@ -109,6 +111,8 @@ final class NodeFold {
             case MigrationSubmitted f -> migrations.submitted(f);
             case MigrationCompleted f -> migrations.completed(f);
             case MigrationStopping f -> operations.commandRises(f.commandSequence(), false);
+            case PeerReadGranted f -> operations.commandRises(f.commandSequence(), false);
+            case PeerReadRefused f -> operations.commandRises(f.commandSequence(), false);
             case OrphanAdopted f -> operations.adopted(f, cause);
             case BlocksPlaced f -> {
                 copies.placed(f, cause);

@@ -12,6 +12,7 @@ import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.GroupRow;
 import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.LeaseRow;
@@ -21,6 +22,7 @@ import io.tierlog.schemas.state.NamespaceTierRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PromotionsRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SharesRow;
 import io.tierlog.schemas.state.TierRow;
@@ -64,6 +66,33 @@ final class NodeTables {
         holds();
         copies.forEach(new RowTables(tables, aggregate, node, say)::copy);
         requests();
+        grants();
+    }
+
+    /** What a node lends is the sum of its grants, and each of them has its lease. */
+    private void grants() {
+        long reads = 0;
+        long blocks = 0;
+        RowTables rows = new RowTables(tables, aggregate, node, say);
+        Map<RowKey.Text, GrantRow> live = new LinkedHashMap<>();
+        try (var scan = tables.range(Rows.GRANTS, new RowKey.Text(aggregate, ""), null)) {
+            while (scan.next()) {
+                if (scan.value().incarnation() == node.incarnation() && !scan.value().blocks().isEmpty()) {
+                    live.put(scan.key(), scan.value());
+                    reads++;
+                    blocks += scan.value().blocks().size();
+                }
+            }
+        }
+        live.forEach(rows::grant);
+        leases.forEach((id, lease) -> {
+            if (lease.operation().isEmpty() && !live.containsKey(new RowKey.Text(aggregate, id))) {
+                say.that(Invariant.I1, "lease " + id + " goes on, and its grant has ended");
+            }
+        });
+        PromotionsRow said = node.promotions();
+        same(Invariant.I12, reads, said == null ? 0 : said.reads(), () -> "reads of other nodes");
+        same(Invariant.I12, blocks, said == null ? 0 : said.lentBlocks(), () -> "lent blocks");
     }
 
     /** Reads the node's rows; the order of leaving holds those of ended lives too, until they are swept. */
@@ -248,7 +277,7 @@ final class NodeTables {
             }
         }
         leases.forEach((id, lease) -> {
-            if (!owned.containsKey(id) && !RowTables.isOfPromotion(lease)) {
+            if (!lease.request().isEmpty() && !owned.containsKey(id)) {
                 say.that(Invariant.I5, "lease " + id + " goes on, and " + lease.request() + " does not have it");
             }
         });

@@ -9,6 +9,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
@@ -133,11 +134,28 @@ final class RowTables {
         return row.request().isEmpty() && row.attempt() == 0;
     }
 
+    /** What is lent has a lease of the same name, from the grant to its end. */
+    void grant(RowKey.Text key, GrantRow row) {
+        LeaseRow lease = tables.get(Rows.LEASES, key);
+        boolean goesOn = !row.blocks().isEmpty() && row.incarnation() == node.incarnation() && node.alive();
+        if (goesOn && (lease == null || !lease.operation().isEmpty())) {
+            say.that(Invariant.I1, "grant " + key.id() + " goes on, and has no lease");
+        }
+    }
+
     void lease(RowKey.Text key, LeaseRow row) {
         if (row.incarnation() != node.incarnation() || !node.alive()) {
             return;
         }
+        boolean lends = row.operation().isEmpty();
+        GrantRow grant = lends ? tables.get(Rows.GRANTS, key) : null;
+        if (lends && (grant == null || grant.blocks().isEmpty() || grant.incarnation() != row.incarnation())) {
+            say.that(Invariant.I1, "lease " + key.id() + " goes on, and its grant has ended");
+        }
         RequestRow owner = tables.get(Rows.REQUESTS, new RowKey.Text(aggregate, row.request()));
+        if (lends) {
+            return;
+        }
         if (isOfPromotion(row)) {
             OperationRow operation = tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, row.operation()));
             if (operation != null && operation.kind() != OperationKind.PROMOTE) {

@@ -64,6 +64,7 @@ public final class TableInvariants {
             case RowKey.Order order -> visit(tables, Rows.ORDER, order, (place, _) -> rows.order(place));
             case RowKey.Text text when table == Rows.OPERATIONS -> visit(tables, Rows.OPERATIONS, text, rows::operation);
             case RowKey.Text text when table == Rows.LEASES -> visit(tables, Rows.LEASES, text, rows::lease);
+            case RowKey.Text text when table == Rows.GRANTS -> visit(tables, Rows.GRANTS, text, rows::grant);
             case RowKey.Text text when table == Rows.REQUESTS -> visit(tables, Rows.REQUESTS, text, rows::request);
             default -> {}
         }

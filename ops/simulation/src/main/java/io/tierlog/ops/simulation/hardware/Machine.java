@@ -3,10 +3,15 @@ package io.tierlog.ops.simulation.hardware;
 
 import io.tierlog.agent.core.AgentInput;
 import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.PeerPorts;
 import io.tierlog.agent.core.port.DeviceCopies;
 import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
+import io.tierlog.agent.core.port.PeerFinder;
+import io.tierlog.agent.core.port.PeerReplies;
+import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.ops.simulation.engine.DevicePages;
 import io.tierlog.ops.simulation.engine.Oracle;
@@ -16,6 +21,7 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -55,6 +61,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     /** Units that ended without saying how: what they touch is not idle before they are settled. */
     private final List<Unit> doubtful = new ArrayList<>();
     private final Map<Unit, DevicePages> memories = new LinkedHashMap<>();
+    private final Map<Long, Told> told = new LinkedHashMap<>();
     private long step;
     private long shardReads;
 
@@ -166,6 +173,95 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         };
     }
 
+    // --- other nodes
+
+    /** What a reader was told. */
+    public sealed interface Told {
+        /** To ask again. */
+        record Again(long afterMs) implements Told {}
+
+        /** Nothing is lent. */
+        record Not(PeerReadReason why) implements Told {}
+
+        /** These pages are lent until it is over. */
+        record Lent(List<LentPage> pages) implements Told {}
+    }
+
+    /** The ways to other nodes, and from them. */
+    public PeerPorts peers() {
+        PeerReplies replies = new PeerReplies() {
+            @Override
+            public void retry(long call, long afterMs) {
+                told.put(call, new Told.Again(afterMs));
+            }
+
+            @Override
+            public void refuse(long call, PeerReadReason why) {
+                told.put(call, new Told.Not(why));
+            }
+
+            @Override
+            public void send(long call, List<LentPage> pages) {
+                pages.forEach(page -> hostPage(page.hostPage(), false, 1));
+                told.put(call, new Told.Lent(pages));
+            }
+        };
+        return new PeerPorts(
+                (unit, namespace, keys) -> units.add(Unit.find(unit, namespace, keys, step)),
+                (unit, lender, namespace, pages) -> add(Unit.peer(unit, namespace, new PeerRead(lender, pages), step)), replies);
+    }
+
+    /** What a reader was told; null while nobody has told it anything. */
+    public @Nullable Told told(long call) {
+        return told.get(call);
+    }
+
+    /** Nothing is read for that call any more. */
+    public void lentOver(long call) {
+        if (told.remove(call) instanceof Told.Lent lent) {
+            lent.pages().forEach(page -> hostPage(page.hostPage(), false, -1));
+        }
+    }
+
+    /** Checksum of bytes. */
+    public static int crc(byte[] bytes) {
+        return Medium.crc(bytes);
+    }
+
+    /** The bytes of a page as they are sent. */
+    public byte[] sent(LentPage page) {
+        return host[page.hostPage()].clone();
+    }
+
+    /** Bytes that another node has sent for a block of a unit, and the checksum that it says they have. */
+    public UnitResult received(Unit unit, int position, byte[] bytes, int crc32c) {
+        PeerPage page = unit.peer().pages().get(position);
+        System.arraycopy(bytes, 0, host[page.hostPage()], 0, bytes.length);
+        if (Medium.crc(bytes) != crc32c) {
+            return failed(OperationReason.CHECKSUM);
+        }
+        boolean right = parts.oracle.isRight(unit.namespace, page.key(), bytes);
+        parts.tally.checked(right, right ? "" : "block " + page.key() + " of " + unit.namespace + " read from " + unit.peer().lender().node());
+        return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc32c);
+    }
+
+    /** A read from another node has come to its end; what the agent hears. */
+    public AgentInput endPeerRead(Unit unit, List<UnitResult> results) {
+        if (!units.remove(unit)) {
+            throw new IllegalStateException("a unit ends twice");
+        }
+        release(unit);
+        return new AgentInput.PeerUnitEnded(unit.id, results);
+    }
+
+    /** Whoever else has blocks was found; what the agent hears. */
+    public AgentInput found(Unit unit, List<PeerFinder.Holder> holders) {
+        if (!units.remove(unit)) {
+            throw new IllegalStateException("a unit ends twice");
+        }
+        return new AgentInput.PeersFound(unit.id, holders);
+    }
+
     // --- the shadow book
 
     private void add(Unit unit) {
@@ -194,6 +290,9 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             diskKey(unit.namespace, write.key(), by);
         });
         unit.drops.forEach(drop -> diskKey(unit.namespace, drop.key(), by));
+        if (unit.kind == Unit.Kind.PEER_READ) {
+            unit.peer().pages().forEach(page -> hostPage(page.hostPage(), true, by));
+        }
     }
 
     private DevicePages memory(Unit unit) {
@@ -314,7 +413,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             case LOAD, SAVE -> new AgentInput.CopiesEnded(unit.id, results);
             case STORE_READ, STORE_WRITE -> new AgentInput.StoreUnitEnded(unit.id, results);
             case DISK_READ, DISK_WRITE, DISK_DROP -> new AgentInput.DiskUnitEnded(unit.id, results);
-            case PROBE -> throw new IllegalArgumentException("a probe moves nothing");
+            case PROBE, FIND, PEER_READ -> throw new IllegalArgumentException("no unit that ends by itself: " + unit.kind);
         };
     }
 
@@ -354,7 +453,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
                 yield sent(unit.namespace, write.hostPage(), new Block(write.index(), write.key(), write.parent()), parts.disk, write.crc32c());
             }
             case DISK_DROP -> of(parts.disk.drop(unit.namespace, unit.drops.get(position).key(), unit.drops.get(position).generation()));
-            case LOAD, SAVE, PROBE -> throw new IllegalStateException("handled before");
+            case LOAD, SAVE, PROBE, FIND, PEER_READ -> throw new IllegalStateException("handled before");
         };
     }
 
@@ -408,7 +507,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         for (Unit unit : List.copyOf(units)) {
             if (unit.kind == Unit.Kind.DISK_WRITE) {
                 end(unit, fate);
-            } else if (units.remove(unit) && unit.kind != Unit.Kind.PROBE) {
+            } else if (units.remove(unit) && unit.kind != Unit.Kind.PROBE && unit.kind != Unit.Kind.FIND) {
                 release(unit);
             }
         }

@@ -23,7 +23,9 @@ public final class Unit {
         PROBE(OperationKind.UNKNOWN),
         DISK_READ(OperationKind.PREFETCH),
         DISK_WRITE(OperationKind.COPY),
-        DISK_DROP(OperationKind.DROP);
+        DISK_DROP(OperationKind.DROP),
+        PEER_READ(OperationKind.PREFETCH),
+        FIND(OperationKind.UNKNOWN);
 
         private final OperationKind operation;
 
@@ -46,6 +48,8 @@ public final class Unit {
     final List<PageWrite> writes;
     final List<PageRead> reads;
     final List<HeldCopy> drops;
+    /** Where a read from another node stands; null for other kinds. */
+    final @Nullable PeerRead peer;
     /** The step of the agent in which it was queued: units of one operation begin together. */
     final long step;
     /** The operation that it is a part of. */
@@ -65,6 +69,7 @@ public final class Unit {
         this.writes = work.writes;
         this.reads = work.reads;
         this.drops = work.drops;
+        this.peer = work.peer;
         this.step = step;
         this.operation = kind.operation;
         this.failures = new @Nullable OperationReason[copies.size()];
@@ -73,33 +78,67 @@ public final class Unit {
     /** What is to be done; one of the lists. */
     private record Work(
             List<PageCopy> copies, List<PageObject> objects, List<Bytes> keys, List<PageWrite> writes, List<PageRead> reads,
-            List<HeldCopy> drops) {}
+            List<HeldCopy> drops, @Nullable PeerRead peer) {}
 
     static Unit copies(long id, Kind kind, List<PageCopy> copies, long step) {
-        return new Unit(id, kind, "", new Work(List.copyOf(copies), List.of(), List.of(), List.of(), List.of(), List.of()), step);
+        return new Unit(id, kind, "", new Work(List.copyOf(copies), List.of(), List.of(), List.of(), List.of(), List.of(), null), step);
     }
 
     static Unit objects(long id, Kind kind, String namespace, List<PageObject> objects, long step) {
-        return new Unit(id, kind, namespace, new Work(List.of(), List.copyOf(objects), List.of(), List.of(), List.of(), List.of()), step);
+        return new Unit(id, kind, namespace, new Work(List.of(), List.copyOf(objects), List.of(), List.of(), List.of(), List.of(), null), step);
     }
 
     static Unit probe(long id, String namespace, List<Bytes> keys, long step) {
-        return new Unit(id, Kind.PROBE, namespace, new Work(List.of(), List.of(), List.copyOf(keys), List.of(), List.of(), List.of()), step);
+        return new Unit(id, Kind.PROBE, namespace, new Work(List.of(), List.of(), List.copyOf(keys), List.of(), List.of(), List.of(), null), step);
     }
 
     static Unit writes(long id, String namespace, List<PageWrite> writes, long step) {
-        Work work = new Work(List.of(), List.of(), List.of(), List.copyOf(writes), List.of(), List.of());
+        Work work = new Work(List.of(), List.of(), List.of(), List.copyOf(writes), List.of(), List.of(), null);
         return new Unit(id, Kind.DISK_WRITE, namespace, work, step);
     }
 
     static Unit reads(long id, String namespace, List<PageRead> reads, long step) {
-        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.copyOf(reads), List.of());
+        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.copyOf(reads), List.of(), null);
         return new Unit(id, Kind.DISK_READ, namespace, work, step);
     }
 
     static Unit drops(long id, String namespace, List<HeldCopy> drops, long step) {
-        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.of(), List.copyOf(drops));
+        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.of(), List.copyOf(drops), null);
         return new Unit(id, Kind.DISK_DROP, namespace, work, step);
+    }
+
+    static Unit find(long id, String namespace, List<Bytes> keys, long step) {
+        Work work = new Work(List.of(), List.of(), List.copyOf(keys), List.of(), List.of(), List.of(), null);
+        return new Unit(id, Kind.FIND, namespace, work, step);
+    }
+
+    static Unit peer(long id, String namespace, PeerRead read, long step) {
+        Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), read);
+        return new Unit(id, Kind.PEER_READ, namespace, work, step);
+    }
+
+    /** Namespace of its blocks; empty for the device. */
+    public String namespace() {
+        return namespace;
+    }
+
+    /** Keys that are looked for. */
+    public List<Bytes> keys() {
+        return keys;
+    }
+
+    /** Where a read from another node stands. */
+    public PeerRead peer() {
+        PeerRead read = peer;
+        if (read == null) {
+            throw new IllegalStateException("no read from another node: " + kind);
+        }
+        return read;
+    }
+
+    /** Whether bytes may move at its end: a read from another node has to be lent its pages first. */
+    public boolean moves() {
+        return kind != Kind.PEER_READ || peer().isSending();
     }
 
     /** What it does. */
@@ -132,6 +171,6 @@ public final class Unit {
 
     /** Blocks in it. */
     public int size() {
-        return copies.size() + objects.size() + writes.size() + reads.size() + drops.size();
+        return copies.size() + objects.size() + writes.size() + reads.size() + drops.size() + (peer == null ? 0 : peer.pages().size());
     }
 }

@@ -29,10 +29,11 @@ import java.util.stream.Collectors;
  *
  * @param seed mixed into the content of every block
  * @param commitEach whether the controller commits after each input
+ * @param peers whether agents read from each other
  */
 record WorldSpec(
         long seed, int blockTokens, int ranks, boolean replicated, int prefetchWaitMs, int storeBlocks, int storeShards, boolean commitEach,
-        Policy policy, List<SimNode.Spec> nodes, Set<String> tenants) {
+        Policy policy, List<SimNode.Spec> nodes, Set<String> tenants, boolean peers) {
     private static final int MOST_BLOCKS = 1 << 20;
     private static final int LARGE = 1_000_000;
     private static final Limits LIMITS = Limits.of(1);
@@ -64,7 +65,7 @@ record WorldSpec(
                 f.number("seed", 0, Long.MAX_VALUE, 1), blockTokens, ranks, replicated, f.count("prefetch_wait_ms", 0, LARGE, 200),
                 storeBlocks, f.count("store_shards", 1, 1_024, 1), f.oneOf("commit", Commit.class, Commit.SETTLE) == Commit.EACH, policy,
                 nodes == null ? List.of(node(new Fields(line, "a node", defaultNode()), engine)) : nodes,
-                new LinkedHashSet<>(f.texts("tenants")));
+                new LinkedHashSet<>(f.texts("tenants")), f.flag("peers", false));
         f.end();
         if (spec.nodes.isEmpty()) {
             throw f.error("wants at least one node");
@@ -122,7 +123,7 @@ record WorldSpec(
                         usual.times().heartbeatMs()),
                 new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.door(), storeShards,
                 usual.bounceBlocks());
-        return new WorldSettings(seed, blockTokens, ranks, replicated, storeBlocks, policy, agent, LIMITS, LARGE);
+        return new WorldSettings(seed, blockTokens, ranks, replicated, storeBlocks, policy, agent, LIMITS, LARGE, peers);
     }
 
     /** Every field with its default, as a first line. */
@@ -131,7 +132,7 @@ record WorldSpec(
         world.put("seed", 1).put("block_tokens", 2).put("ranks", 1).put("replicated", false).put("prefetch_threshold", 2);
         world.put("write_policy", WritePolicy.WRITE_BACK.name().toLowerCase(Locale.ROOT)).put("device_retention", true);
         world.put("max_context", LARGE).put("kv_budget_blocks", LARGE).put("prefetch_wait_ms", 200).put("store_shards", 1);
-        world.put("commit", "settle");
+        world.put("commit", "settle").put("peers", false);
         world.putArray("adapters");
         world.putArray("tenants");
         ArrayNode nodes = world.putArray("nodes");

@@ -37,9 +37,10 @@ final class EpisodeSettings {
         int nodes = 2 + choices.next(2);
         boolean replicated = ranks > 1 && choices.next(4) == 3;
         long blockBytes = new Oracle(1, replicated ? 1 : ranks).blockBytes();
+        long seed = 1L + choices.next(1_000);
         WorldSettings settings = new WorldSettings(
-                1 + choices.next(1_000), BLOCK_TOKENS, ranks, replicated, 16 + choices.next(200), policy(choices, blockBytes),
-                agent(choices), controller(choices, partitions), 20 + choices.next(200));
+                seed, BLOCK_TOKENS, ranks, replicated, 16 + choices.next(200), policy(choices, blockBytes),
+                agent(choices), controller(choices, partitions), 20 + choices.next(200), seed % 4 != 0);
         List<SimNode.Spec> specs = new ArrayList<>();
         for (int i = 0; i < nodes; i++) {
             int host = 6 + choices.next(22);
@@ -106,7 +107,8 @@ final class EpisodeSettings {
                 .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 16 + choices.next(500)))
                 .with(new AgentLimits.Door(8, 50, 1_000, 5_000, 8, 200, 2_000));
         int bounceBlocks = choices.pick(List.of(2, 1, 1, 4, 0));
-        return new AgentLimits(drawn.times(), drawn.units(), drawn.bounds(), drawn.disk(), drawn.door(), drawn.storeShards(), bounceBlocks);
+        return new AgentLimits(drawn.times(), drawn.units(), drawn.bounds(), drawn.disk(), drawn.door(), drawn.storeShards(), bounceBlocks,
+                new AgentLimits.Peers(100, 5, 8, 2, 2_000));
     }
 
     /** Bounds of the controller; {@code partitions} never change. */

@@ -53,6 +53,10 @@ public enum FaultKind {
     STORE_WRITE_TORN(3, "the store has half of an object"),
     STORE_BIT_FLIPPED(3, "a bit in the store flips"),
     STORE_OBJECT_LOST(3, "an object of the store is gone"),
+    PEER_FAILED(5, "a read from another node breaks off"),
+    PEER_WRONG(5, "bytes from another node change on their way"),
+    PEER_SLOW(3, "reads from other nodes stand still for long"),
+    PEER_UNREACHABLE(2, "nobody reaches the peer door of a node"),
     TICKS_AHEAD(1, "the clock that makes ticks is an hour ahead from here on"),
     TICKS_STAND(2, "no tick comes for a while"),
     TICKS_BACK(2, "the clock that makes ticks is behind for a while"),
@@ -97,6 +101,7 @@ public enum FaultKind {
 
     /** True for what happens to a unit of work at its end, and not by itself. */
     boolean ofUnits() {
-        return List.of(COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED).contains(this);
+        return List.of(COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED, PEER_FAILED, PEER_WRONG)
+                .contains(this);
     }
 }

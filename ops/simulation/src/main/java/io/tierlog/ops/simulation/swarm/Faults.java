@@ -73,6 +73,8 @@ final class Faults {
             case DISK_SLOW -> onDisk(node -> gate(node, choices.pick(List.of(Unit.Kind.DISK_READ, Unit.Kind.DISK_WRITE, Unit.Kind.DISK_DROP))));
             case STORE_SLOW -> gate(node(), choices.pick(List.of(Unit.Kind.STORE_READ, Unit.Kind.STORE_WRITE, Unit.Kind.PROBE)));
             case DISK_FULL -> onDisk(node -> full(node.disk()));
+            case PEER_SLOW -> world.settings().peers() && gate(node(), Unit.Kind.PEER_READ);
+            case PEER_UNREACHABLE -> noDoor(node());
             case STORE_FULL -> full(world.store());
             case DISK_WRITE_LOST -> onDisk(node -> lie(node.disk(), Medium.Lie.LOST, kind));
             case DISK_WRITE_TORN -> onDisk(node -> lie(node.disk(), Medium.Lie.TORN, kind));
@@ -83,7 +85,8 @@ final class Faults {
             case STORE_UNREACHABLE -> unreachable();
             case TICKS_AHEAD, TICKS_STAND, TICKS_BACK, AGENT_CLOCK_AHEAD, MONOTONIC_JUMP -> disturbClocks(kind);
             case POLICY_CHANGED, POLICY_INVALID, POLICY_STALE -> disturbPolicy(kind);
-            case COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED -> false; // with the end of a unit
+            case COPY_FAILED, OUTCOME_UNKNOWN, BOUNCE_OUTCOME_UNKNOWN, RANK_FAILED, DISK_FAILED, STORE_FAILED, PEER_FAILED, PEER_WRONG ->
+                false; // with the end of a unit
         };
     }
 
@@ -303,13 +306,17 @@ final class Faults {
         FaultKind own = switch (unit.kind()) {
             case LOAD, SAVE -> FaultKind.COPY_FAILED;
             case DISK_READ, DISK_WRITE, DISK_DROP -> FaultKind.DISK_FAILED;
-            case STORE_READ, STORE_WRITE, PROBE -> FaultKind.STORE_FAILED;
+            case STORE_READ, STORE_WRITE, PROBE, FIND -> FaultKind.STORE_FAILED;
+            case PEER_READ -> FaultKind.PEER_FAILED;
         };
+        if (unit.kind() == Unit.Kind.PEER_READ) {
+            return unit.moves() ? fateOfRead(unit) : Machine.WELL;
+        }
         if (isPastTheHost(unit) && choices.next(4) != 0) {
             stage.count(FaultKind.BOUNCE_OUTCOME_UNKNOWN);
             return position -> OperationReason.UNKNOWN;
         }
-        if (unit.kind() == Unit.Kind.PROBE || choices.next(1_000) < 1_000 - stage.plan.unitsPerMille()) {
+        if (unit.kind() == Unit.Kind.PROBE || unit.kind() == Unit.Kind.FIND || choices.next(1_000) < 1_000 - stage.plan.unitsPerMille()) {
             return Machine.WELL;
         }
         FaultKind unknown = FaultKind.OUTCOME_UNKNOWN;
@@ -323,6 +330,30 @@ final class Faults {
         OperationReason io = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
         OperationReason why = kind == own ? io : OperationReason.UNKNOWN;
         return position -> position < well ? null : why;
+    }
+
+    /** Reads from other nodes are few, so they meet their faults more often. */
+    private Machine.Fate fateOfRead(Unit unit) {
+        if (choices.next(4) != 3) {
+            return Machine.WELL;
+        }
+        FaultKind kind = choices.next(2) == 0 ? FaultKind.PEER_FAILED : FaultKind.PEER_WRONG;
+        if (!stage.plan.has(kind)) {
+            return Machine.WELL;
+        }
+        stage.count(kind);
+        int well = choices.next(unit.size());
+        OperationReason why = kind == FaultKind.PEER_WRONG ? OperationReason.CHECKSUM : OperationReason.IO;
+        return position -> position < well ? null : why;
+    }
+
+    private boolean noDoor(SimNode node) {
+        if (!world.settings().peers()) {
+            return false;
+        }
+        world.peers().unreachable(node, true);
+        stage.lasting(aWhile(), () -> world.peers().unreachable(node, false));
+        return true;
     }
 
     /** Whether it is the way from the device to a page of the agent's own: there are few of them, so they meet their fault more often. */

@@ -191,7 +191,7 @@ final class Schedule {
         int first = units.isEmpty() ? 0 : choices.next(units.size());
         for (int i = 0; i < units.size(); i++) {
             Unit unit = units.get((first + i) % units.size());
-            if (!stage.isGated(node, unit.kind())) {
+            if ((!unit.moves() || !stage.isGated(node, unit.kind())) && world.peers().isReady(unit)) {
                 end(node, life.machine(), unit.kind().ofDevice() ? oldest(units, unit.kind()) : unit);
                 return true;
             }

@@ -36,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -120,7 +121,8 @@ public final class SimNode implements AgentLink {
         AgentInput.Registration registration = new AgentInput.Registration(
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
         AgentCore core = new AgentCore(
-                world.settings().agent(), registration, new Ports(machine, machine, machine.disk(), new SimReplies(engine::hear), sink));
+                world.settings().agent(), registration, new Ports(machine, machine, machine.disk(), new SimReplies(engine::hear), sink,
+                        world.settings().peers() ? Optional.of(machine.peers()) : Optional.empty()));
         life = new Life(processId, core, machine, sink, knowsTheLast && lives > 1 ? name() + "-" + (lives - 1) : null);
         life.nextCommand = world.log().commands(aggregate()).size();
         life.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
@@ -149,7 +151,8 @@ public final class SimNode implements AgentLink {
             tiers.add(new TierCapacity(Tier.DISK, spec.diskBlocks(), world.oracle().blockBytes()));
         }
         sink.append(aggregate(), "", e -> new AgentRegistering(
-                e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(), replaces, null));
+                e, name(), processId, "1", tiers, List.of(layout()), digest(), 1, world.settings().ranks(), Map.of(), digest(), replaces,
+                world.settings().peers() ? name() + ":1" : null));
     }
 
     private Layout layout() {
@@ -167,8 +170,9 @@ public final class SimNode implements AgentLink {
     public void kill(Machine.Fate fateOfDiskWrites) {
         Life dying = life;
         if (dying != null) {
+            life = null; // nobody hears of it any more
+            world.peers().readerDied(dying.machine);
             dying.machine.die(fateOfDiskWrites);
-            life = null;
             paused = false;
             unheard.clear();
             engine.hear(new Heard.SessionLost(engine.session()));
@@ -394,7 +398,11 @@ public final class SimNode implements AgentLink {
     public void end(Unit unit, Machine.Fate fate) {
         Life running = life;
         if (running != null) {
-            AgentInput ended = running.machine.end(unit, fate);
+            boolean ofPeers = unit.kind() == Unit.Kind.PEER_READ || unit.kind() == Unit.Kind.FIND;
+            AgentInput ended = ofPeers ? world.peers().end(this, running.machine, unit, fate) : running.machine.end(unit, fate);
+            if (ended == null) {
+                return; // it goes on
+            }
             running.completions.add(ended);
             if (running.completions.size() > 32) {
                 running.completions.removeFirst();

@@ -70,6 +70,7 @@ public final class World {
     private final CommittedState committed;
     private final List<SimNode> nodes = new ArrayList<>();
     private final Operator operator = new Operator(this);
+    private final SimPeers peers;
     private final List<Watcher> watchers = new ArrayList<>();
     private final Deque<Event> lateEvents = new ArrayDeque<>();
     private final Deque<LateCommand> lateCommands = new ArrayDeque<>();
@@ -109,6 +110,7 @@ public final class World {
         this.limits = settings.controller();
         this.log = new SimLog(limits.partitions());
         this.committed = new CommittedState(log);
+        this.peers = new SimPeers(this, committed);
         this.offsets = new long[limits.partitions()];
         this.relayed = new int[limits.partitions()];
         specs.forEach(spec -> nodes.add(new SimNode(this, spec)));
@@ -256,6 +258,11 @@ public final class World {
     public void requestPolicy(Policy policy, long basedOn) {
         append(new PolicyChangeRequested(
                 new Envelope("policy", "operator", 0, basedOn + 1, 0, START_MS + nowMs, null, null, null), basedOn, policy));
+    }
+
+    /** What goes between the agents. */
+    public SimPeers peers() {
+        return peers;
     }
 
     /** Whoever asks for migrations, marks and drains. */
@@ -485,7 +492,8 @@ public final class World {
     private @Nullable Unit firstReady(SimNode node, List<Unit> units) {
         Set<Unit.Kind> blocked = EnumSet.noneOf(Unit.Kind.class);
         for (Unit unit : units) {
-            if (!blocked.contains(unit.kind()) && !gate.test(node, unit)) {
+            boolean standsStill = unit.moves() && gate.test(node, unit);
+            if (!blocked.contains(unit.kind()) && !standsStill && peers.isReady(unit)) {
                 return unit;
             }
             if (unit.kind().ofDevice() && !overtaking) {
@@ -546,6 +554,7 @@ public final class World {
         long due = nextTickMs;
         for (SimNode node : nodes) {
             due = Math.min(due, Math.max(nowMs + 1, node.nextDeadlineMs()));
+            due = Math.min(due, Math.max(nowMs + 1, peers.dueMs(node)));
         }
         return due;
     }

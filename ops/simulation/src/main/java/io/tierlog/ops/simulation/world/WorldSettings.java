@@ -17,10 +17,11 @@ import io.tierlog.schemas.Policy;
  * @param agent limits of every agent
  * @param controller limits of the controller; its partitions are the log's
  * @param outbox events that a producer takes before it is congested
+ * @param peers whether agents read from each other
  */
 public record WorldSettings(
         long seed, int blockTokens, int ranks, boolean replicated, int storeBlocks, Policy policy, AgentLimits agent, Limits controller,
-        int outbox) {
+        int outbox, boolean peers) {
     /** Shards of a block. */
     int shards() {
         return replicated ? 1 : ranks;

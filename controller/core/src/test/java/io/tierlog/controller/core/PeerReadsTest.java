@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.FetchPolicy;
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerPolicy;
+import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.GrantPeerRead;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.command.RefusePeerRead;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.LeaseHeld;
+import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.PeerReadClosed;
+import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRefused;
+import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadHeld;
+import io.tierlog.schemas.event.PeerReadRequested;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PromotionsRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Node a lends to node b. Blocks p0 to p3 are on a's host in pages 0 to 3; x0 to x2 on its disk alone. */
+class PeerReadsTest {
+    private static final String GRANT = "node/b@70.0";
+
+    private final World w = new World();
+    private final Agent a = new Agent("a", "a-1", 31, 31);
+    private final Agent b = new Agent("b", "b-1", 31);
+    private final List<Bytes> p = Agent.path("p", 4);
+    private final List<Bytes> x = Agent.path("x", 3);
+    private long asked;
+
+    PeerReadsTest() {
+        w.register(a);
+        w.register(b);
+        w.warm(a, "r", p, 0);
+        List<PagedBlock> found = Agent.blocks(x, 0, 3).stream().map(block -> new PagedBlock(block, -1, 7, 77)).toList();
+        w.input(new io.tierlog.schemas.event.BlocksRecovered(a.envelope(), Tier.DISK, Agent.NAMESPACE, found, 0));
+    }
+
+    private PeerReadRequested ask(String grant, List<Block> blocks) {
+        return new PeerReadRequested(new Envelope("node/a", "agent/b/b-1", b.incarnation, ++asked, 0, 0, null, null, null), grant, "b",
+                Agent.NAMESPACE, blocks);
+    }
+
+    private void policy(boolean enabled, int reads, int lentBlocks) {
+        Policy p0 = World.POLICY;
+        PeerPolicy peers = new PeerPolicy(enabled, reads, lentBlocks, 10_000, 200, 600, 1_000, 5_000);
+        w.policy(new Policy(p0.prefetchThresholdBlocks(), p0.writePolicy(), p0.hostHighMark(), p0.hostLowMark(), p0.diskHighMark(),
+                p0.diskLowMark(), p0.copyToDisk(), p0.reliefBatchBlocks(), p0.operationTimeoutMs(), p0.leaseMs(), p0.nodeSilentTicks(),
+                p0.backUp(), null, new FetchPolicy(Policies.fetch(p0).promotion(), peers)));
+    }
+
+    private PeerReadHeld held(String grant, List<PagedBlock> blocks) {
+        return new PeerReadHeld(a.envelope(), grant, Agent.NAMESPACE, blocks);
+    }
+
+    private PeerReadEnded ended(PeerReadReason reason) {
+        return new PeerReadEnded(a.envelope(), GRANT, reason, 4, 16_384);
+    }
+
+    private @Nullable GrantRow row(String grant) {
+        return w.tables.get(Rows.GRANTS, new RowKey.Text("node/a", grant));
+    }
+
+    private PromotionsRow lent() {
+        return Objects.requireNonNull(w.node(a).promotions());
+    }
+
+    private void assertRepeated() {
+        assertEquals(RefusalReason.REPEATED, w.fact(InputRefused.class).reason());
+        assertEquals(List.of(), w.last.commands());
+    }
+
+    private void assertNotLent(PeerReadReason reason) {
+        assertEquals(reason, w.fact(PeerReadRefused.class).reason());
+        RefusePeerRead told = w.command(RefusePeerRead.class);
+        assertEquals(reason, told.reason());
+        assertEquals(told.header().commandSequence(), w.node(a).commandSequence());
+        assertNull(w.tables.get(Rows.LEASES, new RowKey.Text("node/a", GRANT)));
+    }
+
+    @Test
+    void whatServesOnTheHostIsLent() {
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+
+        assertEquals("PeerReadGranted LeaseRequested", w.factNames());
+        GrantPeerRead command = w.command(GrantPeerRead.class);
+        assertEquals(Agent.paged(p, 0, 4, 0), command.blocks());
+        assertEquals(List.of(GRANT, "b", 10_000L), List.of(command.grant(), command.asker(), command.grantMs()));
+        assertEquals(command.header().commandSequence(), w.node(a).commandSequence());
+        assertEquals(List.of(1, 4L), List.of(lent().reads(), lent().lentBlocks()));
+        LeaseRequested lease = w.fact(LeaseRequested.class);
+        assertEquals(List.of(GRANT, "", "", 0), List.of(lease.lease(), lease.operation(), lease.request(), lease.attempt()));
+
+        w.input(held(GRANT, command.blocks()));
+        assertEquals("LeaseHeld", w.factNames());
+        assertEquals(Agent.blocks(p, 0, 4), w.fact(LeaseHeld.class).blocks());
+        assertEquals(1, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).holds());
+
+        w.input(ended(PeerReadReason.COMPLETED));
+        assertEquals("LeaseEnded PeerReadClosed", w.factNames());
+        assertEquals(LeaseEndReason.READ_ENDED, w.fact(LeaseEnded.class).reason());
+        assertEquals(4, w.fact(PeerReadClosed.class).sentBlocks());
+        assertEquals(List.of(0, 0L), List.of(lent().reads(), lent().lentBlocks()));
+        assertEquals(0, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).holds());
+    }
+
+    @Test
+    void aNameIsAnsweredOnce() {
+        PeerReadRequested first = ask(GRANT, Agent.blocks(p, 0, 4));
+        w.input(first);
+        w.input(first);
+        assertRepeated();
+        w.input(ask(GRANT, Agent.blocks(p, 0, 2)));
+        assertRepeated();
+
+        w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
+        w.input(ended(PeerReadReason.COMPLETED));
+        w.input(first);
+        assertRepeated();
+
+        w.input(ask("node/b@71.0", Agent.blocks(Agent.path("q", 2), 0, 2)));
+        assertNotLent(PeerReadReason.NOT_SERVING);
+        w.input(ask("node/b@71.0", Agent.blocks(p, 0, 2)));
+        assertRepeated();
+    }
+
+    /** Two reads, or 6 blocks: the third read, and one of 4 beside 4, are too many. */
+    @Test
+    void theBudgetsAreKept() {
+        policy(true, 2, 6);
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        w.input(ask("node/b@71.0", Agent.blocks(p, 0, 3)));
+        assertNotLentTo("node/b@71.0", PeerReadReason.BUSY);
+        w.input(ask("node/b@72.0", Agent.blocks(p, 0, 2)));
+        w.fact(PeerReadGranted.class);
+        w.input(ask("node/b@73.0", Agent.blocks(p, 0, 1)));
+        assertNotLentTo("node/b@73.0", PeerReadReason.BUSY);
+        w.input(ended(PeerReadReason.COMPLETED));
+        w.input(ask("node/b@74.0", Agent.blocks(p, 0, 4)));
+        w.fact(PeerReadGranted.class);
+    }
+
+    private void assertNotLentTo(String grant, PeerReadReason reason) {
+        assertEquals(reason, w.fact(PeerReadRefused.class).reason());
+        assertEquals(grant, w.command(RefusePeerRead.class).grant());
+    }
+
+    @Test
+    void moreThanAnyGrantHasIsOverTheLimit() {
+        policy(true, 2, 3);
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        assertNotLent(PeerReadReason.OVER_LIMIT);
+    }
+
+    @Test
+    void aNodeThatMayNotLendSaysSo() {
+        policy(false, 2, 6);
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        assertNotLent(PeerReadReason.DISABLED);
+    }
+
+    @Test
+    void aDrainingNodeLendsNothing() {
+        w.input(new NodeDrainRequested(new Envelope("node/a", "operator/o", 0, 1, 0, 0, null, null, null), "d1", true, null));
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        assertNotLent(PeerReadReason.DRAINING);
+    }
+
+    @Test
+    void allBlocksOrNone() {
+        List<Bytes> longer = new ArrayList<>(p);
+        longer.add(Agent.key("p4"));
+        w.input(ask(GRANT, Agent.blocks(longer, 0, 5)));
+        assertNotLent(PeerReadReason.NOT_SERVING);
+    }
+
+    @Test
+    void aBlockOfAnotherIndexIsNotServed() {
+        w.input(ask(GRANT, List.of(new Block(7, p.get(1), p.get(0)))));
+        assertNotLent(PeerReadReason.NOT_SERVING);
+    }
+
+    @Test
+    void whoAsksForAnotherNodeIsRefused() {
+        w.input(new PeerReadRequested(new Envelope("node/a", "agent/c/c-1", 1, 1, 0, 0, null, null, null), GRANT, "b", Agent.NAMESPACE,
+                Agent.blocks(p, 0, 4)));
+        assertEquals(RefusalReason.OVER_LIMIT, w.fact(InputRefused.class).reason());
+        w.input(ask(GRANT, List.of()));
+        assertEquals(RefusalReason.OVER_LIMIT, w.fact(InputRefused.class).reason());
+    }
+
+    /** The asker has died: 10 s later nothing is lent, and a late word of the agent changes nothing. */
+    @Test
+    void aGrantEndsWithItsTime() {
+        w.tick();
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
+        w.input(a.heartbeat());
+        w.tick(9_999);
+        assertEquals(List.of(), w.facts(PeerReadClosed.class));
+        w.tick(1);
+        assertEquals(LeaseEndReason.EXPIRED, w.fact(LeaseEnded.class).reason());
+        assertEquals(PeerReadReason.EXPIRED, w.fact(PeerReadClosed.class).reason());
+        assertEquals(0, lent().reads());
+        w.input(ended(PeerReadReason.EXPIRED));
+        assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
+    }
+
+    @Test
+    void anEndedGrantIsForgottenAfterAWhile() {
+        w.tick();
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        w.input(ended(PeerReadReason.NOT_SERVING));
+        assertNotNull(row(GRANT));
+        for (int i = 0; i < 59; i++) {
+            w.tick();
+            w.input(a.heartbeat());
+        }
+        assertNotNull(row(GRANT));
+        w.tick();
+        assertNull(row(GRANT));
+    }
+
+    @Test
+    void aGrantEndsWithTheLifeOfTheNode() {
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
+        w.input(a.stopping());
+        assertEquals(LeaseEndReason.NODE_LOST, w.fact(LeaseEnded.class).reason());
+        assertEquals(PeerReadReason.CANCELLED, w.fact(PeerReadClosed.class).reason());
+        w.input(ask("node/b@71.0", Agent.blocks(p, 0, 4)));
+        assertEquals(RefusalReason.NODE_UNKNOWN, w.fact(InputRefused.class).reason());
+    }
+
+    /** The transaction that gave the grant was undone; the agent has run its command. */
+    @Test
+    void pinsOfAGrantThatNobodyKnowsAreLetGo() {
+        w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
+        assertEquals(GRANT, w.command(ReleasePins.class).pin());
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        w.input(held(GRANT, Agent.paged(p, 0, 2, 0)));
+        assertEquals(GRANT, w.command(ReleasePins.class).pin());
+        assertEquals(List.of(), w.facts(LeaseHeld.class));
+    }
+
+    // --- from the disk
+
+    private PromoteBlocks promotion() {
+        w.input(ask(GRANT, Agent.blocks(x, 0, 3)));
+        assertEquals("OperationIssued LeaseRequested PeerReadGranted LeaseRequested", w.factNames());
+        return w.command(PromoteBlocks.class);
+    }
+
+    @Test
+    void whatIsOnTheDiskIsPromotedFirst() {
+        PromoteBlocks promote = promotion();
+        OperationIssued issued = w.fact(OperationIssued.class);
+        assertEquals(OperationKind.PROMOTE, issued.kind());
+        assertEquals(issued.operation(), w.fact(PeerReadGranted.class).promotion());
+        assertEquals(List.of(), w.commands(GrantPeerRead.class));
+        assertEquals(List.of(7L, 7L, 7L), promote.blocks().stream().map(PagedBlock::generation).toList());
+
+        w.input(new PromoteDone(a.envelope(), promote.operation(), promote.lease(), Agent.NAMESPACE,
+                Agent.arrived(Agent.blocks(x, 0, 3), 20), List.of(), 0, 0));
+        GrantPeerRead grant = w.command(GrantPeerRead.class);
+        assertEquals(Agent.paged(x, 0, 3, 20), grant.blocks());
+        w.input(held(GRANT, grant.blocks()));
+        assertEquals(3, w.fact(LeaseHeld.class).blocks().size());
+    }
+
+    @Test
+    void aPromotionThatFailsEndsTheGrant() {
+        PromoteBlocks promote = promotion();
+        w.input(new PromoteFailed(a.envelope(), promote.operation(), OperationReason.NO_ROOM, Agent.NAMESPACE,
+                Agent.failed(Agent.blocks(x, 0, 3), OperationReason.NO_ROOM)));
+        assertEquals(PeerReadReason.PROMOTION_FAILED, w.fact(PeerReadClosed.class).reason());
+        assertEquals(PeerReadReason.PROMOTION_FAILED, w.command(RefusePeerRead.class).reason());
+        assertEquals(0, lent().reads());
+    }
+
+    @Test
+    void aPromotionOfAPartEndsTheGrant() {
+        PromoteBlocks promote = promotion();
+        List<BlockResult> results = new ArrayList<>(Agent.arrived(Agent.blocks(x, 0, 2), 20));
+        results.addAll(Agent.failed(Agent.blocks(x, 2, 3), OperationReason.IO));
+        w.input(new PromoteDone(a.envelope(), promote.operation(), promote.lease(), Agent.NAMESPACE, results, List.of(), 0, 0));
+        assertEquals(PeerReadReason.PROMOTION_FAILED, w.fact(PeerReadClosed.class).reason());
+    }
+
+    // --- the node that asks
+
+    /** 5 blocks: the store has all, the other node's host the first 4. */
+    @Test
+    void theCheapestSourceIsTaken() {
+        List<Bytes> q = Agent.path("q", 5);
+        w.input(b.submit("s", q).store(0, 5).peer("a", Tier.HOST, 0, 4).event());
+        PrefetchBlocks fetch = w.command(PrefetchBlocks.class);
+        assertEquals(List.of(Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST, Tier.STORE), fetch.sources());
+        assertEquals("a", Objects.requireNonNull(fetch.peer()).node());
+        assertEquals("a:7000", fetch.peer().address());
+        OperationIssued issued = w.fact(OperationIssued.class);
+        assertEquals("a", issued.peer());
+        assertEquals(Tier.UNKNOWN, issued.from());
+
+        List<BlockResult> results = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            BlockResult r = Agent.fetched(List.of(Agent.block(q, i)), i).getFirst();
+            results.add(new BlockResult(r.block(), r.status(), r.reason(), r.page(), r.generation(), r.crc32c(), i < 4 ? Tier.HOST : Tier.STORE));
+        }
+        w.input(new PrefetchDone(b.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, results, 0, 0));
+        assertEquals(List.of(Tier.UNKNOWN, Tier.STORE), w.facts(BlocksPlaced.class).stream().map(BlocksPlaced::heldAlso).toList());
+    }
+
+    /** A block from another node's disk costs 600 us: less than the store's 1,000. With 1,200 the store is cheaper, with 6,000 to compute it. */
+    @Test
+    void whatCostsMoreIsNotAskedFor() {
+        costs(600, 1_000, 5_000);
+        w.input(b.submit("s", Agent.path("q", 5)).store(0, 5).peer("a", Tier.DISK, 0, 5).event());
+        assertEquals(Tier.HOST, w.command(PrefetchBlocks.class).sources().getFirst());
+        costs(1_200, 1_000, 5_000);
+        w.input(b.submit("t", Agent.path("u", 5)).store(0, 5).peer("a", Tier.DISK, 0, 5).event());
+        assertEquals(Tier.STORE, w.command(PrefetchBlocks.class).sources().getFirst());
+        assertNull(w.command(PrefetchBlocks.class).peer());
+        costs(6_000, 7_000, 5_000);
+        w.input(b.submit("v", Agent.path("w", 5)).peer("a", Tier.DISK, 0, 5).event());
+        assertEquals(List.of(), w.commands(PrefetchBlocks.class));
+        w.input(b.submit("y", Agent.path("z", 5)).peer("a", Tier.HOST, 0, 5).event());
+        assertEquals(5, w.command(PrefetchBlocks.class).blocks().size());
+    }
+
+    private void costs(long disk, long store, long compute) {
+        Policy p0 = World.POLICY;
+        PeerPolicy peers = new PeerPolicy(true, 4, 100, 10_000, 200, disk, store, compute);
+        w.policy(new Policy(p0.prefetchThresholdBlocks(), p0.writePolicy(), p0.hostHighMark(), p0.hostLowMark(), p0.diskHighMark(),
+                p0.diskLowMark(), p0.copyToDisk(), p0.reliefBatchBlocks(), p0.operationTimeoutMs(), p0.leaseMs(), p0.nodeSilentTicks(),
+                p0.backUp(), null, new FetchPolicy(Policies.fetch(p0).promotion(), peers)));
+    }
+
+    /** The threshold is 2 blocks: 2 are not fetched from anywhere, 3 are. Nor is anything read from the node itself, or when policy says no. */
+    @Test
+    void theThresholdHoldsForOtherNodesToo() {
+        w.input(b.submit("s", Agent.path("q", 5)).peer("a", Tier.HOST, 0, 2).event());
+        assertEquals(List.of(), w.commands(PrefetchBlocks.class));
+        w.input(b.submit("t", Agent.path("u", 5)).peer("a", Tier.HOST, 0, 3).event());
+        assertEquals(3, w.command(PrefetchBlocks.class).blocks().size());
+        w.input(b.submit("v", Agent.path("w", 5)).peer("b", Tier.HOST, 0, 3).event());
+        assertEquals(List.of(), w.commands(PrefetchBlocks.class));
+        policy(false, 4, 100);
+        w.input(b.submit("y", Agent.path("z", 5)).peer("a", Tier.HOST, 0, 3).event());
+        assertEquals(List.of(), w.commands(PrefetchBlocks.class));
+    }
+
+    @Test
+    void aSubmissionWithAWrongPeerIsRefused() {
+        w.input(b.submit("s", Agent.path("q", 5)).peer("a", Tier.STORE, 0, 2).event());
+        assertEquals(RefusalReason.OVER_LIMIT, w.fact(InputRefused.class).reason());
+        w.input(b.submit("s", Agent.path("q", 5)).peer("", Tier.HOST, 0, 2).event());
+        assertEquals(RefusalReason.OVER_LIMIT, w.fact(InputRefused.class).reason());
+    }
+
+    // --- what directories hear
+
+    @Test
+    void theLifeOfANodeIsPublished() {
+        Agent c = new Agent("c", "c-1", 31);
+        w.register(c);
+        PlacementFeed.Life begun = life();
+        assertEquals(new String(begun.key().unshared(), java.nio.charset.StandardCharsets.UTF_8), "node/c");
+        assertEquals(List.of("c", 1L, true), List.of(begun.life().node(), begun.life().incarnation(), begun.life().alive()));
+        w.input(c.stopping());
+        NodeLife over = life().life();
+        assertEquals(List.of("c", 1L, false), List.of(over.node(), over.incarnation(), over.alive()));
+        assertInstanceOf(NodeLife.class, over);
+    }
+
+    private PlacementFeed.Life life() {
+        return w.last.facts().stream().flatMap(f -> PlacementFeed.life(f).stream()).findFirst().orElseThrow();
+    }
+}

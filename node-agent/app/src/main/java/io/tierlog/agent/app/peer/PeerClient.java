@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.peer;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.port.PeerTransfers;
+import io.tierlog.peer.v1.PeerDoorGrpc;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationReason;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads from other nodes into host pages, over one channel for each node. Calls come from the core's thread, completions from the channels' threads.
+ * A unit that has ended writes no byte any more, whatever still comes.
+ */
+public final class PeerClient implements PeerTransfers, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PeerClient.class);
+    private static final int MESSAGE_BYTES = PeerLimits.MOST_CHUNK_BYTES + (64 << 10);
+    private static final int END_S = 2;
+
+    private final String node;
+    private final HostPool host;
+    private final PeerLimits limits;
+    private final Optional<PeerToken> token;
+    private final Consumer<AgentInput> completions;
+    private final ExecutorService receivers;
+    private final ScheduledExecutorService clock;
+    private final SequencedMap<String, ManagedChannel> channels = new LinkedHashMap<>(16, 0.75f, true);
+    private final Set<PeerRead> reads = new LinkedHashSet<>();
+    private long bytesInFlight;
+    private boolean closed;
+
+    /**
+     * @param node name of this node: the one that asks
+     * @param token that is shown; empty for none
+     * @param completions hears of every unit, once
+     */
+    public PeerClient(String node, HostPool host, Optional<PeerToken> token, PeerLimits limits, Consumer<AgentInput> completions) {
+        this.node = node;
+        this.host = host;
+        this.token = token;
+        this.limits = limits;
+        this.completions = completions;
+        String name = "agent-" + node;
+        this.receivers = Executors.newFixedThreadPool(limits.threads(), Thread.ofPlatform().name(name + "-peer-read-", 0).daemon().factory());
+        this.clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-peer-retry").daemon().factory());
+    }
+
+    @Override
+    public void read(long unit, Lender lender, String namespace, List<PeerPage> pages) {
+        long bytes = (long) pages.size() * host.blockBytes();
+        PeerRead read;
+        synchronized (this) {
+            boolean full = bytesInFlight > 0 && bytesInFlight + bytes > limits.bytesInFlight();
+            if (closed || full) {
+                refuse(unit, pages.size(), closed ? OperationReason.CANCELLED : OperationReason.QUEUE_FULL);
+                return;
+            }
+            Optional<PeerDoorGrpc.PeerDoorStub> stub = stub(lender.address());
+            if (stub.isEmpty()) {
+                refuse(unit, pages.size(), OperationReason.IO);
+                return;
+            }
+            PeerRead.Asked asked = new PeerRead.Asked(node, lender.grant(), namespace, pages);
+            PeerRead.Way way = new PeerRead.Way(stub.get(), host, clock, limits.readMs());
+            read = new PeerRead(asked, way, (ended, results) -> ended(unit, bytes, ended, results));
+            bytesInFlight += bytes;
+            reads.add(read);
+        }
+        read.begin();
+    }
+
+    private void refuse(long unit, int blocks, OperationReason why) {
+        completions.accept(new PeerUnitEnded(unit, Collections.nCopies(blocks, new UnitResult(BlockStatus.FAILED, why, 0))));
+    }
+
+    private void ended(long unit, long bytes, PeerRead read, List<UnitResult> results) {
+        synchronized (this) {
+            bytesInFlight -= bytes;
+            reads.remove(read);
+        }
+        completions.accept(new PeerUnitEnded(unit, results));
+    }
+
+    /** Under the lock. Empty for an address that is none. */
+    private Optional<PeerDoorGrpc.PeerDoorStub> stub(String address) {
+        ManagedChannel channel = channels.get(address);
+        if (channel == null) {
+            try {
+                channel = open(PeerAddress.parse(address));
+            } catch (IllegalArgumentException e) {
+                LOG.warn("another node cannot be read from: {}", e.getMessage());
+                return Optional.empty();
+            }
+            channels.put(address, channel);
+            if (channels.size() > limits.channels()) {
+                channels.pollFirstEntry().getValue().shutdown(); // what is read over it is read to its end
+            }
+        }
+        PeerDoorGrpc.PeerDoorStub stub = PeerDoorGrpc.newStub(channel);
+        if (token.isPresent()) {
+            Metadata metadata = new Metadata();
+            metadata.put(PeerToken.AUTHORIZATION, token.get().bearer());
+            return Optional.of(stub.withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata)));
+        }
+        return Optional.of(stub);
+    }
+
+    private ManagedChannel open(PeerAddress address) {
+        return NettyChannelBuilder.forAddress(address.host(), address.port())
+                .usePlaintext()
+                .executor(receivers)
+                .maxInboundMessageSize(MESSAGE_BYTES)
+                .keepAliveTime(20, TimeUnit.SECONDS)
+                .build();
+    }
+
+    /** Bytes of units that are under way. */
+    public synchronized long bytesInFlight() {
+        return bytesInFlight;
+    }
+
+    /** Ends every unit; no byte moves afterwards. */
+    @Override
+    public void close() {
+        List<PeerRead> left;
+        List<ManagedChannel> opened;
+        synchronized (this) {
+            closed = true;
+            left = new ArrayList<>(reads);
+            opened = new ArrayList<>(channels.values());
+        }
+        left.forEach(read -> read.giveUp(OperationReason.CANCELLED));
+        opened.forEach(ManagedChannel::shutdownNow);
+        clock.shutdownNow();
+        try {
+            for (ManagedChannel channel : opened) {
+                channel.awaitTermination(END_S, TimeUnit.SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        receivers.shutdown();
+    }
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.peer;
+
+import com.google.protobuf.UnsafeByteOperations;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.core.AgentInput.PeerReadOver;
+import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.peer.v1.BlockEnd;
+import io.tierlog.peer.v1.Chunk;
+import io.tierlog.peer.v1.ReadReply;
+import io.tierlog.peer.v1.ReadRequest;
+import io.tierlog.peer.v1.Refused;
+import io.tierlog.peer.v1.Retry;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PeerReadReason;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.zip.CRC32C;
+
+/**
+ * One read by another node: waits for the core's answer, then sends the pages, chunk by chunk, as fast as the reader takes them, and tells the core
+ * once that no page is read any more.
+ *
+ * <p>Safe for use by several threads; whoever holds the lock may read a page, so that after the end nobody does. A chunk is copied out of its page
+ * and its checksum taken from the copy: what the checksum says is what was sent. The price: one copy of every byte.
+ */
+final class PeerSend {
+    private final long call;
+    private final ReadRequest request;
+    private final ServerCallStreamObserver<ReadReply> reader;
+    private final Room room;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Runnable goOn;
+    private final CRC32C crc = new CRC32C();
+    private final List<Bytes> wrong = new ArrayList<>();
+    private List<LentPage> pages = List.of();
+    private boolean sending;
+    private boolean over;
+    private int block;
+    private int offset;
+    private long sentBytes;
+
+    /**
+     * What all reads share.
+     *
+     * @param posts hears of the end of each read that was sent
+     * @param ended hears of the end of each call
+     */
+    record Room(HostPool host, PeerLimits limits, PeerGate gate, Executor senders, Consumer<PeerReadOver> posts, Consumer<PeerSend> ended) {}
+
+    PeerSend(long call, ReadRequest request, ServerCallStreamObserver<ReadReply> reader, Room room) {
+        this.call = call;
+        this.request = request;
+        this.reader = reader;
+        this.room = room;
+        this.goOn = () -> room.senders().execute(this::drain);
+    }
+
+    long call() {
+        return call;
+    }
+
+    ReadRequest request() {
+        return request;
+    }
+
+    void retry(long afterMs) {
+        answer(ReadReply.newBuilder().setRetry(Retry.newBuilder().setAfterMs((int) Math.min(Integer.MAX_VALUE, afterMs))).build());
+    }
+
+    void refuse(PeerReadReason why) {
+        answer(ReadReply.newBuilder().setRefused(Refused.newBuilder().setReason(why.name())).build());
+    }
+
+    private void answer(ReadReply reply) {
+        lock.lock();
+        try {
+            if (!over) {
+                over = true;
+                reader.onNext(reply);
+                reader.onCompleted();
+                room.ended().accept(this);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The core lends these pages until it hears of the end; which it does at once when the reader has gone already. */
+    void send(List<LentPage> lent) {
+        lock.lock();
+        try {
+            if (over) {
+                room.posts().accept(new PeerReadOver(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+                return;
+            }
+            pages = lent;
+            sending = true;
+        } finally {
+            lock.unlock();
+        }
+        goOn.run();
+    }
+
+    /** Sends what the reader takes now. */
+    void drain() {
+        lock.lock();
+        try {
+            while (sending && !over && reader.isReady() && room.gate().pass(goOn)) {
+                step();
+            }
+        } catch (RuntimeException e) {
+            end(PeerReadReason.IO, Status.INTERNAL.withDescription("the read failed: " + e.getMessage()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void step() {
+        LentPage lent = pages.get(block);
+        MemorySegment page = room.host().page(lent.hostPage());
+        int length = (int) Math.min(room.limits().chunkBytes(), page.byteSize() - offset);
+        byte[] data = new byte[length];
+        MemorySegment.copy(page, ValueLayout.JAVA_BYTE, offset, data, 0, length);
+        crc.update(data);
+        reader.onNext(ReadReply.newBuilder()
+                .setChunk(Chunk.newBuilder().setBlock(block).setOffset(offset).setData(UnsafeByteOperations.unsafeWrap(data)))
+                .build());
+        offset += length;
+        sentBytes += length;
+        if (offset == page.byteSize()) {
+            endBlock(lent);
+        }
+    }
+
+    private void endBlock(LentPage lent) {
+        int sent = (int) crc.getValue();
+        if (sent != lent.crc32c()) {
+            wrong.add(lent.key());
+            end(PeerReadReason.IO, Status.DATA_LOSS.withDescription("block " + block + " is not what it should be"));
+            return;
+        }
+        reader.onNext(ReadReply.newBuilder().setEnd(BlockEnd.newBuilder().setBlock(block).setCrc32C(sent)).build());
+        crc.reset();
+        offset = 0;
+        block++;
+        if (block == pages.size()) {
+            end(PeerReadReason.COMPLETED, Status.OK);
+        }
+    }
+
+    /** The reader has gone, or its time is over, or the door closes. */
+    void giveUp(PeerReadReason why, Status status) {
+        lock.lock();
+        try {
+            end(why, status);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Once; under the lock. */
+    private void end(PeerReadReason why, Status status) {
+        if (over) {
+            return;
+        }
+        over = true;
+        if (sending) {
+            room.posts().accept(new PeerReadOver(call, block, sentBytes, why, List.copyOf(wrong)));
+        }
+        room.ended().accept(this);
+        if (status.isOk()) {
+            reader.onCompleted();
+        } else if (!reader.isCancelled()) {
+            reader.onError(status.asRuntimeException());
+        }
+    }
+}

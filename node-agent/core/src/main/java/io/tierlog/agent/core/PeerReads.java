@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.AgentInput.PeerReadAsked;
+import io.tierlog.agent.core.AgentInput.PeerReadOver;
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.port.PeerReplies;
+import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.time.Deadlines;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.schemas.command.GrantPeerRead;
+import io.tierlog.schemas.command.RefusePeerRead;
+import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadHeld;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+
+/**
+ * What this agent lends to others. A grant pins its blocks under its own name until each of them has been read, or its time is over; every read has a
+ * pin of its own besides, so that no page is ever sent without one, whatever becomes of the grant meanwhile.
+ *
+ * <p>A reader may come before its grant: it is told to ask again. For the core's one thread.
+ */
+final class PeerReads {
+    private final Desk desk;
+    private final Map<String, Grant> grants = new LinkedHashMap<>();
+    private final SequencedMap<String, PeerReadReason> over = new LinkedHashMap<>();
+    private final Map<Long, Sending> sendings = new LinkedHashMap<>();
+    private final Deadlines<String> ends = new Deadlines<>();
+
+    private static final class Grant {
+        private final GrantPeerRead command;
+        /** Blocks of which no read has ended, by key. */
+        private final SequencedMap<Bytes, PagedBlock> left = new LinkedHashMap<>();
+        private int reads;
+        private int sentBlocks;
+        private long sentBytes;
+        private PeerReadReason worst = PeerReadReason.COMPLETED;
+
+        Grant(GrantPeerRead command) {
+            this.command = command;
+            command.blocks().forEach(block -> left.put(block.block().key(), block));
+        }
+    }
+
+    private record Sending(Grant grant, String pin, List<Page> pages) {}
+
+    PeerReads(Desk desk) {
+        this.desk = desk;
+    }
+
+    long nextDeadlineMs() {
+        return ends.nextMs();
+    }
+
+    /** Reads that are being sent. */
+    int sending() {
+        return sendings.size();
+    }
+
+    // --- commands
+
+    void grant(GrantPeerRead command) {
+        if (desk.phase() != AgentPhase.ON_LOG || grants.size() >= desk.limits.peers().grants()) {
+            ended(new Grant(command), PeerReadReason.BUSY);
+            return;
+        }
+        List<Page> pages = new ArrayList<>(command.blocks().size());
+        for (PagedBlock block : command.blocks()) {
+            serving(command.namespace(), block).ifPresent(pages::add);
+        }
+        Grant grant = new Grant(command);
+        if (pages.size() < command.blocks().size()) {
+            ended(grant, PeerReadReason.NOT_SERVING);
+            return;
+        }
+        pages.forEach(page -> desk.pages.pin(command.grant(), page));
+        grants.put(command.grant(), grant);
+        over.remove(command.grant());
+        ends.set(command.grant(), desk.nowMs() + command.grantMs());
+        desk.tell(command.header().command(),
+                e -> new PeerReadHeld(e, command.grant(), command.namespace(), pages.stream().map(Page::paged).toList()));
+    }
+
+    private Optional<Page> serving(String namespace, PagedBlock block) {
+        return desk.pages.serving(namespace, block.block().key())
+                .filter(page -> page.number() == block.page() && page.generation() == block.generation());
+    }
+
+    void refuse(RefusePeerRead command) {
+        if (!grants.containsKey(command.grant())) {
+            remember(command.grant(), command.reason());
+        }
+    }
+
+    /** The controller knows nothing of this grant: its pins are gone. */
+    void released(String pin) {
+        if (grants.remove(pin) != null) {
+            ends.clear(pin);
+            remember(pin, PeerReadReason.CANCELLED);
+        }
+    }
+
+    // --- readers
+
+    void asked(PeerReadAsked in) {
+        PeerReplies replies = desk.ports.peers().orElseThrow().replies();
+        Grant grant = grants.get(in.grant());
+        PeerReadReason why = over.get(in.grant());
+        if (grant == null && why != null) {
+            replies.refuse(in.call(), why == PeerReadReason.COMPLETED ? PeerReadReason.NOT_SERVING : why);
+        } else if (!desk.takesWork()) {
+            replies.refuse(in.call(), PeerReadReason.CANCELLED);
+        } else if (grant == null || sendings.size() >= desk.limits.peers().reads()) {
+            desk.counters.increment(AgentCounter.PEER_READS_RETRIED);
+            replies.retry(in.call(), desk.limits.peers().retryMs());
+        } else {
+            List<Page> pages = lent(grant, in);
+            if (pages.size() < in.keys().size() || pages.isEmpty()) {
+                replies.refuse(in.call(), PeerReadReason.NOT_SERVING);
+            } else {
+                send(grant, in, pages);
+            }
+        }
+    }
+
+    /** The pages of the keys that the grant lends to that reader. */
+    private List<Page> lent(Grant grant, PeerReadAsked in) {
+        List<Page> pages = new ArrayList<>(in.keys().size());
+        if (in.asker().equals(grant.command.asker()) && in.namespace().equals(grant.command.namespace())) {
+            Map<Bytes, Page> pinned = new LinkedHashMap<>();
+            desk.pages.pinnedBy(in.grant()).forEach(page -> pinned.put(page.block().key(), page));
+            for (Bytes key : in.keys()) {
+                Page page = pinned.remove(key); // each once
+                if (page != null && grant.left.containsKey(key)) {
+                    pages.add(page);
+                }
+            }
+        }
+        return pages;
+    }
+
+    private void send(Grant grant, PeerReadAsked in, List<Page> pages) {
+        String pin = in.grant() + "#" + ++grant.reads;
+        pages.forEach(page -> desk.pages.pin(pin, page));
+        sendings.put(in.call(), new Sending(grant, pin, pages));
+        desk.ports.peers().orElseThrow().replies().send(
+                in.call(), pages.stream().map(page -> new LentPage(page.block().key(), page.number(), page.crc32c())).toList());
+    }
+
+    /** A reader has what it came for, or never will. Its blocks are not asked for again: who failed reads the store. */
+    void readOver(PeerReadOver in) {
+        Sending sending = sendings.remove(in.call());
+        if (sending == null) {
+            desk.counters.increment(AgentCounter.LATE_COMPLETIONS);
+            return;
+        }
+        desk.pages.unpinAll(sending.pin);
+        desk.counters.add(AgentCounter.SENT_BLOCKS, in.sentBlocks());
+        Grant grant = sending.grant;
+        grant.sentBlocks += in.sentBlocks();
+        grant.sentBytes += in.sentBytes();
+        if (in.reason() != PeerReadReason.COMPLETED) {
+            grant.worst = in.reason();
+        }
+        sending.pages.forEach(page -> grant.left.remove(page.block().key()));
+        for (Page page : sending.pages) {
+            if (in.wrong().contains(page.block().key())) {
+                desk.condemn(page);
+            }
+        }
+        if (grant.left.isEmpty() && grants.get(grant.command.grant()) == grant) {
+            close(grant, grant.worst);
+        }
+    }
+
+    // --- ends
+
+    void expire() {
+        for (Optional<String> due = ends.pollDue(desk.nowMs()); due.isPresent(); due = ends.pollDue(desk.nowMs())) {
+            Grant grant = grants.get(due.get());
+            if (grant != null) {
+                close(grant, PeerReadReason.EXPIRED);
+            }
+        }
+    }
+
+    /** The agent goes away; what is being sent is sent to its end. */
+    void closeAll() {
+        List.copyOf(grants.values()).forEach(grant -> close(grant, PeerReadReason.CANCELLED));
+    }
+
+    private void close(Grant grant, PeerReadReason why) {
+        String name = grant.command.grant();
+        grants.remove(name);
+        ends.clear(name);
+        desk.pages.unpinAll(name);
+        ended(grant, why);
+    }
+
+    private void ended(Grant grant, PeerReadReason why) {
+        String name = grant.command.grant();
+        remember(name, why);
+        int blocks = grant.sentBlocks;
+        long bytes = grant.sentBytes;
+        desk.tell(grant.command.header().command(), e -> new PeerReadEnded(e, name, why, blocks, bytes));
+    }
+
+    private void remember(String grant, PeerReadReason why) {
+        if (over.size() >= desk.limits.peers().grants()) {
+            over.pollFirstEntry();
+        }
+        over.putLast(grant, why);
+    }
+}

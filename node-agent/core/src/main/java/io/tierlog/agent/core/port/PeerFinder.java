@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.port;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Tier;
+import java.util.List;
+
+/**
+ * Who else has blocks. Every call returns at once; the answer arrives as {@code AgentInput.PeersFound}, once, also when nobody could be asked. The
+ * core waits for it a short time only; a late answer is nothing.
+ */
+public interface PeerFinder {
+    /**
+     * Another node that has blocks.
+     *
+     * @param node its name
+     * @param address of its peer door, HOST:PORT
+     * @param tier HOST when its host has all of the blocks, DISK when some are on its disk only
+     * @param blocks how many of the keys it has, from the first on without a gap, 1 or more
+     */
+    record Holder(String node, String address, Tier tier, int blocks) {}
+
+    /** Asks which other nodes have blocks of {@code keys}, from the first on. */
+    void find(long unit, String namespace, List<Bytes> keys);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import io.tierlog.agent.core.port.PeerFinder;
+import io.tierlog.agent.core.port.PeerReplies;
+import io.tierlog.agent.core.port.PeerTransfers;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PeerReadReason;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Keeps what the core asks of other nodes, and what it tells their readers. */
+final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
+    record Find(long unit, String namespace, List<Bytes> keys) {}
+
+    record Read(long unit, Lender lender, String namespace, List<PeerPage> pages) {}
+
+    sealed interface Told {}
+
+    record Again(long afterMs) implements Told {}
+
+    record Not(PeerReadReason why) implements Told {}
+
+    record Sent(List<LentPage> pages) implements Told {}
+
+    final List<Find> finds = new ArrayList<>();
+    final List<Read> reads = new ArrayList<>();
+    final Map<Long, Told> told = new LinkedHashMap<>();
+
+    @Override
+    public void find(long unit, String namespace, List<Bytes> keys) {
+        finds.add(new Find(unit, namespace, List.copyOf(keys)));
+    }
+
+    @Override
+    public void read(long unit, Lender lender, String namespace, List<PeerPage> pages) {
+        reads.add(new Read(unit, lender, namespace, pages));
+    }
+
+    @Override
+    public void retry(long call, long afterMs) {
+        told.put(call, new Again(afterMs));
+    }
+
+    @Override
+    public void refuse(long call, PeerReadReason why) {
+        told.put(call, new Not(why));
+    }
+
+    @Override
+    public void send(long call, List<LentPage> pages) {
+        told.put(call, new Sent(pages));
+    }
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.core.AgentInput.PeerReadAsked;
+import io.tierlog.agent.core.AgentInput.PeerReadOver;
+import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.AgentInput.PeersFound;
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.port.PeerFinder.Holder;
+import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerCopies;
+import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.schemas.PeerSource;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.GrantPeerRead;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.RefusePeerRead;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadHeld;
+import io.tierlog.schemas.event.PeerReadRequested;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WriteBackDone;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Reads across nodes, seen from the agent that reads and from the one that lends. 11 tokens of 2: 5 blocks. */
+class PeerCasesTest {
+    private static final Prompt P = Prompt.range(2, 1, 11);
+    private static final Holder C = new Holder("c", "c:7000", Tier.HOST, 5);
+    private static final Holder D = new Holder("d", "d:7000", Tier.HOST, 5);
+
+    private final FakePeers peers = new FakePeers();
+    private final World w = world();
+    private long calls = 500;
+
+    private World world() {
+        World world = new World(31, 10, 0, AgentLimits.defaults(), World.Past.none(), Optional.of(peers));
+        world.register();
+        world.attach();
+        return world;
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        w.advance(70_000);
+        w.settle();
+        w.cancel("r");
+        w.assertAtRest();
+    }
+
+    // --- who has it
+
+    private void submit(String request, Prompt prompt) {
+        w.submit(request, prompt, 0);
+    }
+
+    private void storeAnswers() {
+        w.ports.of(Kind.PROBE).forEach(unit -> w.on(w.ports.endProbe(unit)));
+    }
+
+    private void found(Holder... holders) {
+        w.on(new PeersFound(peers.finds.removeFirst().unit(), List.of(holders)));
+    }
+
+    private RequestSubmitted submitted() {
+        return w.heard.events(RequestSubmitted.class).getLast();
+    }
+
+    @Test
+    void anotherNodeIsNamedInTheSubmission() {
+        submit("r", P);
+        assertEquals(P.keys(), peers.finds.getFirst().keys());
+        storeAnswers();
+        assertEquals(List.of(), w.heard.events(RequestSubmitted.class));
+        found(C);
+        assertEquals(new PeerCopies("c", "c:7000", Tier.HOST, 0, 5), submitted().peer());
+        assertEquals(false, submitted().answered());
+    }
+
+    @Test
+    void theStoreMayAnswerLast() {
+        submit("r", P);
+        found(C);
+        assertEquals(List.of(), w.heard.events(RequestSubmitted.class));
+        storeAnswers();
+        assertEquals("c", Objects.requireNonNull(submitted().peer()).node());
+    }
+
+    @Test
+    void nobodyHasIt() {
+        submit("r", P);
+        storeAnswers();
+        found();
+        assertNull(submitted().peer());
+        assertTrue(submitted().answered());
+    }
+
+    /** 20 ms later nobody has it, and a later answer is nothing. */
+    @Test
+    void aLateAnswerMeansThatNobodyHasIt() {
+        submit("r", P);
+        storeAnswers();
+        w.advance(19);
+        assertEquals(List.of(), w.heard.events(RequestSubmitted.class));
+        w.advance(1);
+        assertNull(submitted().peer());
+        found(C);
+        assertEquals(1, w.heard.events(RequestSubmitted.class).size());
+    }
+
+    /** The threshold is 2 blocks: for 2 nobody is asked, for 3 somebody is. */
+    @Test
+    void nobodyIsAskedForAFewBlocks() {
+        submit("q", Prompt.range(2, 101, 105));
+        assertEquals(List.of(), peers.finds);
+        submit("r", Prompt.range(2, 1, 7));
+        assertEquals(1, peers.finds.size());
+        w.cancel("q");
+    }
+
+    @Test
+    void theAgentItselfIsNoPeer() {
+        submit("r", P);
+        storeAnswers();
+        found(new Holder("a", "a:7000", Tier.HOST, 5), new Holder("x", "", Tier.HOST, 5), new Holder("y", "y:1", Tier.STORE, 5));
+        assertNull(submitted().peer());
+    }
+
+    /** One read is under way at c, so d is asked; after c's has ended and d has refused, c is. */
+    @Test
+    void theHolderWithTheLeastLoadIsAsked() {
+        submit("r", P);
+        storeAnswers();
+        found(C);
+        borrow("r", P, "c");
+        Prompt q = Prompt.range(2, 101, 111);
+        submit("q", q);
+        storeAnswers();
+        found(C, D);
+        assertEquals("d", Objects.requireNonNull(submitted().peer()).node());
+
+        endRead(5, OperationReason.IO);
+        borrow("q", q, "d");
+        endRead(0, OperationReason.NOT_SERVING);
+        w.endAll(Kind.READ);
+        w.cancel("q");
+        Prompt s = Prompt.range(2, 201, 211);
+        submit("s", s);
+        storeAnswers();
+        found(D, C);
+        assertEquals("c", Objects.requireNonNull(submitted().peer()).node());
+        w.cancel("s");
+    }
+
+    @Test
+    void aShortRunIsNotLookedAt() {
+        submit("r", P);
+        storeAnswers();
+        found(C);
+        borrow("r", P, "c");
+        submit("q", Prompt.range(2, 101, 111));
+        storeAnswers();
+        found(C, new Holder("d", "d:7000", Tier.HOST, 2));
+        assertEquals("c", Objects.requireNonNull(submitted().peer()).node());
+        endRead(5, OperationReason.IO);
+        w.cancel("q");
+    }
+
+    // --- reading
+
+    private PrefetchBlocks borrow(String request, Prompt prompt, String node) {
+        PrefetchBlocks c = w.prefetchCommand(request, prompt, 0, 5);
+        PrefetchBlocks command = new PrefetchBlocks(c.envelope(), c.header(), c.operation(), c.lease(), c.leaseMs(), c.request(), c.attempt(),
+                c.namespace(), c.root(), c.blocks(), Collections.nCopies(5, Tier.HOST), c.buildsOn(), new PeerSource(node, node + ":7000"));
+        w.command(command);
+        return command;
+    }
+
+    /** The oldest read ends: the first blocks arrive with their bytes, the rest fail. */
+    private void endRead(int arrive, OperationReason why) {
+        FakePeers.Read read = peers.reads.removeFirst();
+        List<UnitResult> results = new ArrayList<>();
+        for (int i = 0; i < read.pages().size(); i++) {
+            Bytes key = read.pages().get(i).key();
+            byte[] content = FakePorts.content(read.namespace(), key);
+            if (i < arrive) {
+                w.ports.host[read.pages().get(i).hostPage()] = content;
+            }
+            results.add(i < arrive ? FakePorts.arrived(FakePorts.crc(content)) : FakePorts.failed(why));
+        }
+        w.on(new PeerUnitEnded(read.unit(), results));
+    }
+
+    private PrefetchBlocks borrowing() {
+        submit("r", P);
+        storeAnswers();
+        found(C);
+        return borrow("r", P, "c");
+    }
+
+    @Test
+    void whatAnotherNodeLendsIsOffered() {
+        PrefetchBlocks command = borrowing();
+        PeerReadRequested asked = w.heard.events(PeerReadRequested.class).getFirst();
+        assertEquals("node/c", asked.envelope().aggregate());
+        assertEquals(List.of(command.operation(), "a"), List.of(asked.grant(), asked.asker()));
+        assertEquals(command.blocks(), asked.blocks());
+        assertEquals(command.operation(), peers.reads.getFirst().lender().grant());
+        assertEquals("c:7000", peers.reads.getFirst().lender().address());
+
+        endRead(5, OperationReason.IO);
+
+        PrefetchDone done = w.heard.events(PrefetchDone.class).getFirst();
+        assertEquals(Collections.nCopies(5, Tier.HOST), done.blocks().stream().map(BlockResult::source).toList());
+        assertEquals(5, w.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
+        assertEquals(5, w.serving());
+    }
+
+    /** Blocks 3 and 4 are not what they should be: they come from the store. */
+    @Test
+    void whatIsWrongComesFromTheStore() {
+        w.ports.put(P, 0, 5);
+        borrowing();
+        endRead(3, OperationReason.CHECKSUM);
+        w.end(Kind.READ, 5);
+        PrefetchDone done = w.heard.events(PrefetchDone.class).getFirst();
+        assertEquals(List.of(Tier.HOST, Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE), done.blocks().stream().map(BlockResult::source).toList());
+        assertEquals(2, w.core.status().counters().getOrDefault(AgentCounter.PEER_READS_FALLEN_BACK, 0L));
+    }
+
+    /** The node has died after 2 blocks and the store has none: 2 are offered, the pages of the others are free. */
+    @Test
+    void aRunThatBreaksServesToTheBreak() {
+        borrowing();
+        endRead(2, OperationReason.IO);
+        w.end(Kind.READ, 0, OperationReason.NOT_FOUND);
+        assertEquals(2, w.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
+        assertEquals(8, w.free());
+    }
+
+    @Test
+    void nothingArrives() {
+        borrowing();
+        endRead(0, OperationReason.IO);
+        w.end(Kind.READ, 0, OperationReason.NOT_FOUND);
+        assertEquals(OperationReason.NOT_FOUND, w.heard.events(PrefetchFailed.class).getFirst().reason());
+        assertEquals(10, w.free());
+    }
+
+    @Test
+    void aCancelledFetchFallsBackOnNothing() {
+        borrowing();
+        w.cancel("r");
+        endRead(2, OperationReason.IO);
+        assertEquals(List.of(), w.ports.of(Kind.READ));
+        assertEquals(10, w.free());
+    }
+
+    // --- lending
+
+    /** Blocks 0 to 4 of p on the host. */
+    private List<PagedBlock> warm() {
+        submit("w", P);
+        storeAnswers();
+        found();
+        w.prefilled("w");
+        w.seal("w", P, 0, 0, 1, 2, 3, 4);
+        w.finish("w");
+        String writeBack = w.writeBack("w", P, 0, 0, 1, 2, 3, 4);
+        w.endAll(Kind.SAVE);
+        w.releasePins(writeBack);
+        w.releaseRequest("w");
+        return w.heard.events(WriteBackDone.class).getFirst().blocks().stream()
+                .map(r -> new PagedBlock(r.block(), r.page(), r.generation(), r.crc32c())).toList();
+    }
+
+    private void grant(String grant, List<PagedBlock> blocks) {
+        w.command(new GrantPeerRead(w.envelope(), w.header(), grant, "b", 10_000, P.namespace(), blocks));
+    }
+
+    private long ask(String grant, String asker, int from, int to) {
+        long call = ++calls;
+        w.on(new PeerReadAsked(call, grant, asker, P.namespace(), P.keys().subList(from, to)));
+        return call;
+    }
+
+    private void over(long call, int blocks, PeerReadReason reason) {
+        w.on(new PeerReadOver(call, blocks, blocks * 64L, reason, List.of()));
+    }
+
+    private PeerReadEnded end() {
+        List<PeerReadEnded> ends = w.heard.events(PeerReadEnded.class);
+        assertEquals(1, ends.size());
+        return ends.getFirst();
+    }
+
+    @Test
+    void aReadIsLentItsPages() {
+        List<PagedBlock> blocks = warm();
+        grant("g", blocks);
+        assertEquals(blocks, w.heard.events(PeerReadHeld.class).getFirst().blocks());
+        assertEquals(5, w.pins());
+
+        long first = ask("g", "b", 0, 3);
+        FakePeers.Sent sent = (FakePeers.Sent) Objects.requireNonNull(peers.told.get(first));
+        assertEquals(blocks.stream().limit(3).map(PagedBlock::page).toList(), sent.pages().stream().map(LentPage::hostPage).toList());
+        assertEquals(blocks.getFirst().crc32c(), sent.pages().getFirst().crc32c());
+        assertEquals(8, w.pins());
+        long second = ask("g", "b", 3, 5);
+        over(first, 3, PeerReadReason.COMPLETED);
+        assertEquals(List.of(), w.heard.events(PeerReadEnded.class));
+        over(second, 2, PeerReadReason.COMPLETED);
+        assertEquals(List.of(PeerReadReason.COMPLETED, 5, 320L), List.of(end().reason(), end().sentBlocks(), end().sentBytes()));
+        assertEquals(0, w.pins());
+    }
+
+    @Test
+    void aReaderMayComeBeforeItsGrant() {
+        List<PagedBlock> blocks = warm();
+        long early = ask("g", "b", 0, 5);
+        assertEquals(new FakePeers.Again(5), peers.told.get(early));
+        grant("g", blocks);
+        long later = ask("g", "b", 0, 5);
+        assertTrue(peers.told.get(later) instanceof FakePeers.Sent);
+        over(later, 5, PeerReadReason.COMPLETED);
+    }
+
+    @Test
+    void whatIsRefusedIsSaidToItsReader() {
+        w.command(new RefusePeerRead(w.envelope(), w.header(), "g", PeerReadReason.BUSY));
+        assertEquals(new FakePeers.Not(PeerReadReason.BUSY), peers.told.get(ask("g", "b", 0, 5)));
+    }
+
+    @Test
+    void onlyWhatWasGrantedIsSent() {
+        grant("g", warm().subList(0, 3));
+        FakePeers.Not not = new FakePeers.Not(PeerReadReason.NOT_SERVING);
+        assertEquals(not, peers.told.get(ask("g", "x", 0, 3)));
+        assertEquals(not, peers.told.get(ask("g", "b", 0, 4)));
+        assertEquals(not, peers.told.get(ask("g", "b", 0, 0)));
+        long call = ++calls;
+        w.on(new PeerReadAsked(call, "g", "b", "other", P.keys().subList(0, 3)));
+        assertEquals(not, peers.told.get(call));
+        assertEquals(3, w.pins());
+    }
+
+    /** The block is in another page than the controller thinks, or in none. */
+    @Test
+    void aPageOfAnotherGenerationIsNotLent() {
+        List<PagedBlock> blocks = warm();
+        PagedBlock first = blocks.getFirst();
+        grant("g", List.of(new PagedBlock(first.block(), first.page(), first.generation() + 1, first.crc32c())));
+        assertEquals(PeerReadReason.NOT_SERVING, end().reason());
+        assertEquals(0, w.pins());
+        assertEquals(new FakePeers.Not(PeerReadReason.NOT_SERVING), peers.told.get(ask("g", "b", 0, 1)));
+    }
+
+    /** The asker has died: 10 s later the grant is over; what is being sent keeps its own pin. */
+    @Test
+    void aGrantEndsWithItsTimeAndAReadWithItself() {
+        grant("g", warm());
+        long call = ask("g", "b", 0, 2);
+        w.advance(9_999);
+        assertEquals(7, w.pins());
+        w.advance(1);
+        assertEquals(PeerReadReason.EXPIRED, end().reason());
+        assertEquals(2, w.pins());
+        assertEquals(new FakePeers.Not(PeerReadReason.EXPIRED), peers.told.get(ask("g", "b", 2, 3)));
+        over(call, 1, PeerReadReason.CANCELLED);
+        assertEquals(0, w.pins());
+        over(call, 1, PeerReadReason.CANCELLED);
+    }
+
+    @Test
+    void aReadThatFailsIsNotAskedForAgain() {
+        grant("g", warm());
+        long call = ask("g", "b", 0, 5);
+        over(call, 2, PeerReadReason.CANCELLED);
+        assertEquals(List.of(PeerReadReason.CANCELLED, 2), List.of(end().reason(), end().sentBlocks()));
+        assertEquals(0, w.pins());
+    }
+
+    @Test
+    void aPageThatIsWrongServesNoMore() {
+        grant("g", warm());
+        long call = ask("g", "b", 0, 5);
+        w.on(new PeerReadOver(call, 4, 256, PeerReadReason.IO, List.of(P.keys().get(4))));
+        BlocksEvicted gone = w.heard.events(BlocksEvicted.class).getFirst();
+        assertEquals(RemovalReason.CHECKSUM, gone.reason());
+        assertEquals(4, w.serving());
+    }
+
+    /** All that is lent stays, however full the host is. */
+    @Test
+    void whatIsLentIsNotEvicted() {
+        grant("g", warm());
+        assertEquals(List.of(OperationReason.PINNED), w.core.evict(Tier.HOST, P.namespace(), List.of(P.keys().get(4))));
+        w.releasePins("g");
+        assertEquals(List.of(OperationReason.COMPLETED), w.core.evict(Tier.HOST, P.namespace(), List.of(P.keys().get(4))));
+        assertEquals(new FakePeers.Not(PeerReadReason.CANCELLED), peers.told.get(ask("g", "b", 0, 3)));
+    }
+
+    @Test
+    void thereAreNoMoreReadsThanTheLimit() {
+        grant("g", warm());
+        List<Long> busy = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            busy.add(ask("g", "b", 0, 1));
+        }
+        assertEquals(new FakePeers.Again(5), peers.told.get(ask("g", "b", 0, 1)));
+        busy.forEach(call -> over(call, 1, PeerReadReason.COMPLETED));
+        assertEquals(new FakePeers.Not(PeerReadReason.NOT_SERVING), peers.told.get(ask("g", "b", 0, 1)));
+    }
+
+    @Test
+    void anAgentThatStopsWaitsForWhatIsBeingSent() {
+        grant("g", warm());
+        long call = ask("g", "b", 0, 5);
+        w.on(new AgentInput.StopAsked());
+        assertEquals(PeerReadReason.CANCELLED, end().reason());
+        assertEquals(AgentPhase.STOPPING, w.core.status().phase());
+        over(call, 5, PeerReadReason.COMPLETED);
+        assertEquals(AgentPhase.STOPPED, w.core.status().phase());
+    }
+}

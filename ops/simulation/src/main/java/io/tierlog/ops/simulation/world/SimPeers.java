@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.simulation.world;
+
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.PeerReadAsked;
+import io.tierlog.agent.core.AgentInput.PeerReadOver;
+import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.port.PeerFinder.Holder;
+import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.RowKey;
+import io.tierlog.controller.core.Rows;
+import io.tierlog.ops.simulation.hardware.Machine;
+import io.tierlog.ops.simulation.hardware.PeerRead;
+import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** What goes between the agents of a world: who has what, as committed placements say, and the reads themselves. For one thread. */
+public final class SimPeers {
+    /** How long a reader asks for a grant that nobody knows. */
+    private static final long PATIENCE_MS = 2_000;
+
+    private final World world;
+    private final CommittedState committed;
+    private final Set<String> unreachable = new LinkedHashSet<>();
+    private long calls;
+
+    SimPeers(World world, CommittedState committed) {
+        this.world = world;
+        this.committed = committed;
+    }
+
+    /** Nobody reaches the peer door of a node, or all do again. */
+    public void unreachable(SimNode node, boolean now) {
+        if (now) {
+            unreachable.add(node.name());
+        } else {
+            unreachable.remove(node.name());
+        }
+    }
+
+    /** Whether something can be done about a unit now. */
+    public boolean isReady(Unit unit) {
+        if (unit.kind() != Unit.Kind.PEER_READ || unit.peer().isSending()) {
+            return true;
+        }
+        PeerRead read = unit.peer();
+        Machine from = read.from();
+        boolean answered = read.call() != 0 && from != null && from.told(read.call()) != null;
+        return answered || world.nowMs() >= read.notBeforeMs();
+    }
+
+    /** When something is to be done about a unit of a node that cannot be now; Long.MAX_VALUE when there is none. */
+    long dueMs(SimNode node) {
+        Life life = node.life();
+        List<Unit> units = life == null ? List.of() : life.machine().units();
+        return units.stream().filter(unit -> !isReady(unit)).mapToLong(unit -> unit.peer().notBeforeMs()).min().orElse(Long.MAX_VALUE);
+    }
+
+    /** Gets on with a unit; what its agent hears of it, null when it goes on. */
+    @Nullable AgentInput end(SimNode reader, Machine machine, Unit unit, Machine.Fate fate) {
+        if (unit.kind() == Unit.Kind.FIND) {
+            return machine.found(unit, holders(reader, unit));
+        }
+        PeerRead read = unit.peer();
+        SimNode lender = world.node(read.lender().node());
+        Life life = lender == null ? null : lender.life();
+        boolean there = life != null && !life.isOver() && !unreachable.contains(read.lender().node())
+                && (read.from() == null || read.call() == 0 || read.from() == life.machine());
+        if (lender == null || life == null || !there) {
+            over(read, lender, 0, PeerReadReason.IO, List.of());
+            return machine.endPeerRead(unit, all(unit, OperationReason.IO));
+        }
+        if (read.isSending()) {
+            return send(lender, life, machine, unit, fate);
+        }
+        if (read.call() == 0) {
+            if (world.nowMs() >= read.giveUpAtMs(world.nowMs(), PATIENCE_MS)) {
+                return machine.endPeerRead(unit, all(unit, OperationReason.NOT_SERVING));
+            }
+            read.asked(life.machine(), ++calls, world.nowMs() + PATIENCE_MS);
+            List<Bytes> keys = read.pages().stream().map(PeerPage::key).toList();
+            lender.on(new PeerReadAsked(read.call(), read.lender().grant(), reader.name(), unit.namespace(), keys));
+        }
+        return answer(lender, life, machine, unit);
+    }
+
+    private @Nullable AgentInput answer(SimNode lender, Life life, Machine machine, Unit unit) {
+        PeerRead read = unit.peer();
+        return switch (life.machine().told(read.call())) {
+            case null -> {
+                if (world.nowMs() < read.notBeforeMs()) {
+                    yield null;
+                }
+                over(read, lender, 0, PeerReadReason.CANCELLED, List.of());
+                yield machine.endPeerRead(unit, all(unit, OperationReason.IO));
+            }
+            case Machine.Told.Again again -> {
+                life.machine().lentOver(read.call());
+                read.again(world.nowMs() + again.afterMs());
+                yield null;
+            }
+            case Machine.Told.Not _ -> {
+                life.machine().lentOver(read.call());
+                yield machine.endPeerRead(unit, all(unit, OperationReason.NOT_SERVING));
+            }
+            case Machine.Told.Lent _ -> {
+                read.sends();
+                yield null;
+            }
+        };
+    }
+
+    /** The blocks move, one after the other, until one does not. */
+    private AgentInput send(SimNode lender, Life life, Machine machine, Unit unit, Machine.Fate fate) {
+        PeerRead read = unit.peer();
+        List<LentPage> pages = life.machine().told(read.call()) instanceof Machine.Told.Lent lent ? lent.pages() : List.of();
+        List<UnitResult> results = new ArrayList<>();
+        List<Bytes> wrong = new ArrayList<>();
+        for (int i = 0; i < pages.size() && wrong.isEmpty(); i++) {
+            OperationReason why = fate.of(i);
+            if (why != null && why != OperationReason.CHECKSUM) {
+                break;
+            }
+            LentPage page = pages.get(i);
+            byte[] bytes = life.machine().sent(page);
+            if (Machine.crc(bytes) != page.crc32c()) {
+                wrong.add(page.key()); // the holder finds out, and sends no more
+            } else {
+                if (why == OperationReason.CHECKSUM) {
+                    bytes[i % bytes.length] ^= 4; // on its way
+                }
+                results.add(machine.received(unit, i, bytes, page.crc32c()));
+            }
+        }
+        int sent = results.size();
+        results.addAll(Collections.nCopies(unit.size() - sent, failed(OperationReason.IO)));
+        over(read, lender, sent, sent == unit.size() ? PeerReadReason.COMPLETED : PeerReadReason.IO, wrong);
+        return machine.endPeerRead(unit, results);
+    }
+
+    /** The holder hears that a read is over; its machine reads nothing for it any more. */
+    private void over(PeerRead read, @Nullable SimNode lender, int sentBlocks, PeerReadReason why, List<Bytes> wrong) {
+        Machine from = read.from();
+        if (from == null || read.call() == 0) {
+            return;
+        }
+        boolean sending = read.isSending();
+        from.lentOver(read.call());
+        Life life = lender == null ? null : lender.life();
+        if (lender != null && life != null && life.machine() == from && sending) {
+            lender.on(new PeerReadOver(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
+        }
+    }
+
+    /** A reader has died: what it was being sent goes nowhere. */
+    void readerDied(Machine machine) {
+        for (Unit unit : machine.units()) {
+            if (unit.kind() == Unit.Kind.PEER_READ) {
+                PeerRead read = unit.peer();
+                Machine from = read.from();
+                if (from != null && read.call() != 0 && from.told(read.call()) instanceof Machine.Told.Lent) {
+                    read.sends();
+                }
+                over(read, world.node(read.lender().node()), 0, PeerReadReason.CANCELLED, List.of());
+            }
+        }
+    }
+
+    private static List<UnitResult> all(Unit unit, OperationReason why) {
+        return Collections.nCopies(unit.size(), failed(why));
+    }
+
+    private static UnitResult failed(OperationReason why) {
+        return new UnitResult(BlockStatus.FAILED, why, 0);
+    }
+
+    // --- who has it
+
+    private List<Holder> holders(SimNode reader, Unit unit) {
+        List<Holder> holders = new ArrayList<>();
+        HeapTables tables = committed.rows();
+        Bytes namespace = Namespaces.digest(unit.namespace());
+        for (SimNode node : world.nodes()) {
+            NodeRow row = tables.get(Rows.NODES, new RowKey.Aggregate(node.aggregate()));
+            if (node == reader || row == null || !row.alive()) {
+                continue;
+            }
+            int blocks = 0;
+            boolean host = true;
+            for (Bytes key : unit.keys()) {
+                boolean onHost = serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.HOST, key));
+                if (!onHost && !serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.DISK, key))) {
+                    break;
+                }
+                host &= onHost;
+                blocks++;
+            }
+            if (blocks > 0) {
+                holders.add(new Holder(node.name(), node.name() + ":1", host ? Tier.HOST : Tier.DISK, blocks));
+            }
+        }
+        return holders;
+    }
+
+    private static boolean serves(HeapTables tables, NodeRow node, RowKey.Copy key) {
+        PlacementRow row = tables.get(Rows.PLACEMENTS, key);
+        return row != null && row.incarnation() == node.incarnation()
+                && (row.state() == CopyState.SERVING || row.state() == CopyState.COPYING || row.state() == CopyState.LENDING);
+    }
+}
