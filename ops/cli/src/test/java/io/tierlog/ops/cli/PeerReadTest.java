@@ -183,6 +183,7 @@ class PeerReadTest {
             RunReport report = second.get(120, TimeUnit.SECONDS);
             assertEquals(0, report.wrongContent());
             assertTrue(report.addsUp());
+            assertFalse(b.ended().toCompletableFuture().isDone(), "the reader has ended too");
             assertTrue(b.status().count(AgentCounter.PEER_READS_FALLEN_BACK) > 0, () -> b.status().counters().toString());
             await("nothing is pinned", () -> pins(b) == 0);
             assertEquals(0, b.status().usage().stream().mapToLong(TierUsage::quarantinedBlocks).sum());

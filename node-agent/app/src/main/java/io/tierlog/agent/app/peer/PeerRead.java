@@ -76,7 +76,11 @@ final class PeerRead {
         } finally {
             lock.unlock();
         }
-        way.stub().withDeadlineAfter(leftMs, TimeUnit.MILLISECONDS).read(request.build(), new Replies());
+        try {
+            way.stub().withDeadlineAfter(leftMs, TimeUnit.MILLISECONDS).read(request.build(), new Replies());
+        } catch (IllegalStateException e) {
+            giveUp(OperationReason.IO); // the call has failed, or was given up, while it was begun
+        }
     }
 
     /** What one call hears. */
@@ -109,6 +113,7 @@ final class PeerRead {
 
         @Override
         public void onError(Throwable failure) {
+            isOver();
             if (!answered) {
                 giveUp(OperationReason.IO);
             }
@@ -116,8 +121,19 @@ final class PeerRead {
 
         @Override
         public void onCompleted() {
+            isOver();
             if (!answered) {
                 giveUp(OperationReason.IO);
+            }
+        }
+
+        /** There is nothing left to cancel: whoever is still beginning the call would be told of a cancel by an exception. */
+        private void isOver() {
+            lock.lock();
+            try {
+                call = null;
+            } finally {
+                lock.unlock();
             }
         }
     }
