@@ -20,6 +20,7 @@ final class LocalCopies {
     private final AtomicReferenceArray<PlacementIndex> indexes;
     private final List<Reach> reaches;
     private final Incarnations incarnations = new Incarnations();
+    private final NodeLives lives = new NodeLives(incarnations);
     private final ConcurrentMap<Integer, Freshness> standbys = new ConcurrentHashMap<>();
 
     LocalCopies(int partitions) {
@@ -34,6 +35,11 @@ final class LocalCopies {
     /** The highest incarnations that any partition here has shown. */
     Incarnations incarnations() {
         return incarnations;
+    }
+
+    /** The newest life of each node that any partition here has told of. */
+    NodeLives lives() {
+        return lives;
     }
 
     /** The index of a partition, if this instance has it and it is built. */

@@ -9,8 +9,11 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.directory.NodeLife;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * schema that the registry cannot be asked for now is waited for, since unreachable is not unreadable.
  */
 final class PlacementDecoder {
+    private static final byte[] NODE = "node/".getBytes(StandardCharsets.UTF_8);
+
     private final RecordReader<Published> reader;
     private final DirectoryHealth health;
 
@@ -32,6 +37,9 @@ final class PlacementDecoder {
 
         /** A copy is gone. */
         record Removed(BlockKey block, Location location) implements Change {}
+
+        /** A node lives, or its life has ended. */
+        record Lived(NodeLife life) implements Change {}
 
         /** Something is said of this copy, and nobody can read what. */
         record Unreadable(BlockKey block, Location location, String why) implements Change {}
@@ -52,6 +60,9 @@ final class PlacementDecoder {
      */
     Change read(byte @Nullable [] key, byte @Nullable [] value) {
         Optional<PlacementKey> named = key == null ? Optional.empty() : PlacementKey.parse(key);
+        if (named.isEmpty() && key != null && value != null && startsWith(key, NODE)) {
+            return life(key, value);
+        }
         if (named.isEmpty()) {
             return new Change.Nameless("the record's key names no copy of a block");
         }
@@ -68,7 +79,24 @@ final class PlacementDecoder {
         return switch (reading) {
             case Reading.Unreadable<Published>(_, String detail) -> new Change.Unreadable(about.block(), about.location(), detail);
             case Reading.Decoded<Published>(Placement placement) -> decoded(about, placement);
+            case Reading.Decoded<Published>(NodeLife _) ->
+                new Change.Unreadable(about.block(), about.location(), "its value is about a node and its key about a copy");
         };
+    }
+
+    private Change life(byte[] key, byte[] value) {
+        try {
+            return patiently(value) instanceof Reading.Decoded<Published>(NodeLife life)
+                            && life.envelope().aggregate().equals(new String(key, StandardCharsets.UTF_8))
+                    ? new Change.Lived(life)
+                    : new Change.Nameless("the record's key names a node, and its value is not about its life");
+        } catch (UnknownTypeException e) {
+            return new Change.Nameless("a later version wrote it: " + e.getMessage());
+        }
+    }
+
+    private static boolean startsWith(byte[] key, byte[] prefix) {
+        return key.length > prefix.length && Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
     }
 
     private static Change decoded(PlacementKey about, Placement placement) {

@@ -77,7 +77,7 @@ final class StandbyStore {
                         }
                     }
                     case Change.Unreadable(BlockKey other, _, _) when other.equals(block) -> readable = false;
-                    case Change.Put _, Change.Unreadable _, Change.Removed _, Change.Nameless _ -> { }
+                    case Change.Put _, Change.Unreadable _, Change.Removed _, Change.Nameless _, Change.Lived _ -> { }
                 }
             }
         }
