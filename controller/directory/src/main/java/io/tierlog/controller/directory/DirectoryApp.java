@@ -6,10 +6,12 @@ import io.tierlog.controller.directory.api.DirectoryService;
 import io.tierlog.controller.directory.api.PeerService;
 import io.tierlog.controller.directory.api.Questions;
 import io.tierlog.controller.directory.probe.PromotionProbes;
+import io.tierlog.controller.directory.probe.PromotionRequests;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
 import io.tierlog.controller.directory.streams.DirectoryStreams;
 import io.tierlog.controller.directory.streams.Fan;
+import io.tierlog.controller.directory.streams.LogPromotions;
 import io.tierlog.controller.directory.streams.Owners;
 import io.tierlog.controller.door.DoorException;
 import io.tierlog.controller.door.GrpcDoor;
@@ -24,6 +26,7 @@ import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.schemas.directory.Published;
+import io.tierlog.schemas.event.PromotionRequested;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,12 +62,14 @@ public final class DirectoryApp implements AutoCloseable {
     private DirectoryApp(DirectoryConfig config, Extras extras) {
         this.config = config;
         this.extras = extras;
-        Optional<PromotionProbes> probes = extras.promotions()
-                .map(requests -> new PromotionProbes(requests, extras.probeLimits(), question -> fan.map(one -> one.ask(question))));
-        probes.ifPresent(parts::push);
-        questions = new Questions(() -> fan, config.limits().keys(), config.costs(), probes.map(each -> each));
         try {
-            streams = Optional.of(begin());
+            int partitions = partitions(config);
+            Codec codec = codec();
+            PromotionRequests requests = extras.promotions().orElseGet(() -> own(LogPromotions.connect(
+                    new LogPromotions.Log(config.kafka(), config.topics(), codec, partitions))));
+            PromotionProbes probes = own(new PromotionProbes(requests, extras.probeLimits(), question -> fan.map(one -> one.ask(question))));
+            questions = new Questions(() -> fan, config.limits().keys(), config.costs(), Optional.of(probes));
+            streams = Optional.of(begin(codec, partitions));
         } catch (RuntimeException | Error e) {
             release();
             throw e;
@@ -72,7 +77,7 @@ public final class DirectoryApp implements AutoCloseable {
     }
 
     /**
-     * Starts an instance that promotes nothing and hashes no tokens.
+     * Starts an instance that hashes no tokens.
      *
      * @throws io.tierlog.events.LogSetupException when the broker or the topics are not there or not as they must be
      * @throws DoorException when an address is taken, or the tokens cannot be used
@@ -87,14 +92,21 @@ public final class DirectoryApp implements AutoCloseable {
         return new DirectoryApp(config, extras);
     }
 
-    private DirectoryStreams begin() {
+    private <P extends AutoCloseable> P own(P part) {
+        parts.push(part);
+        return part;
+    }
+
+    private static int partitions(DirectoryConfig config) {
+        try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
+            return admin.check(config.topics());
+        }
+    }
+
+    private DirectoryStreams begin(Codec codec, int partitions) {
         Tokens tokens = Tokens.scoped(config.doors().tokens());
         Optional<String> own = config.doors().peerToken().map(DirectoryApp::token);
-        int partitions;
-        try (TopicAdmin admin = new TopicAdmin(config.kafka())) {
-            partitions = admin.check(config.topics());
-        }
-        DirectoryStreams made = new DirectoryStreams(config, codec(), partitions);
+        DirectoryStreams made = new DirectoryStreams(config, codec, partitions);
         parts.push(made);
         config.doors().status().ifPresent(where -> {
             StatusServer server = new StatusServer("--directory-status-listen", where, made.metrics(), made::report);
@@ -132,6 +144,7 @@ public final class DirectoryApp implements AutoCloseable {
         Codec codec = new Codec(ids);
         try {
             codec.prepare(config.topics().placements(), Published.class);
+            codec.prepare(config.topics().events(), PromotionRequested.class);
         } catch (RegistryUnavailableException e) {
             throw new DirectoryException.RegistryUnreachable(e);
         }

@@ -10,7 +10,7 @@ import java.util.Optional;
 /**
  * What a directory can be given besides the log.
  *
- * @param promotions where promotions are asked for; empty refuses prefetch_to_memory
+ * @param promotions where promotions are asked for; empty for the log
  * @param probeLimits the bounds of asking for them
  * @param hashers how keys follow from tokens, by model
  * @param namespaces which namespace a query of the indexer interface is about

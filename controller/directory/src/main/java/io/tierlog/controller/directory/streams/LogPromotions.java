@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.streams;
+
+import io.tierlog.controller.directory.probe.PromotionRequests;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.RecordStamp;
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.event.PromotionRequested;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.Producer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+
+/**
+ * Appends to the events topic what is to be promoted: plain and idempotent, one record after the other, numbered per node with the checksum of the
+ * one before. Safe for use by several threads.
+ *
+ * <p>Of a record that was not acknowledged nobody knows whether it is there, so the next one begins another count under another name: an auditor
+ * sees no gap, and what is promoted twice is promoted once. The price: each request waits for its acknowledgement.
+ */
+public final class LogPromotions implements PromotionRequests, AutoCloseable {
+    private static final int DELIVERY_MS = 5_000;
+    private static final int MAX_BLOCK_MS = 2_000;
+
+    private final Log log;
+    private final Producer<byte[], byte[]> producer;
+    private final Map<String, RecordStamp> stamps = new HashMap<>();
+    private String sender = newSender();
+
+    /**
+     * Where it is put.
+     *
+     * @param kafka the cluster
+     * @param topics names of the topics
+     * @param codec frames records
+     * @param partitions of the events topic
+     */
+    public record Log(KafkaAccess kafka, Topics topics, Codec codec, int partitions) {}
+
+    /** Connects; the cluster is not asked anything yet. */
+    public static LogPromotions connect(Log log) {
+        return new LogPromotions(log, new KafkaProducer<>(
+                log.kafka().client(Map.of(
+                        "acks", "all",
+                        "enable.idempotence", "true",
+                        "linger.ms", 0,
+                        "max.block.ms", MAX_BLOCK_MS,
+                        "delivery.timeout.ms", DELIVERY_MS,
+                        "request.timeout.ms", DELIVERY_MS / 2)),
+                new ByteArraySerializer(),
+                new ByteArraySerializer()));
+    }
+
+    LogPromotions(Log log, Producer<byte[], byte[]> producer) {
+        this.log = log;
+        this.producer = producer;
+    }
+
+    private static String newSender() {
+        return "directory/" + UUID.randomUUID();
+    }
+
+    @Override
+    public synchronized void request(String node, String namespace, List<Wanted> blocks) {
+        String aggregate = "node/" + node;
+        String topic = log.topics().events();
+        RecordStamp stamp = stamps.getOrDefault(aggregate, RecordStamp.NONE);
+        Envelope blank = new Envelope(aggregate, sender, 0, 0, 0, System.currentTimeMillis(), null, null, null);
+        Envelope envelope = stamp.onto(blank);
+        // Who holds a block knows what is before it: the key alone names it here.
+        List<Block> named = blocks.stream().map(wanted -> new Block(wanted.index(), wanted.key(), Bytes.EMPTY)).toList();
+        PromotionRequested event = new PromotionRequested(envelope, sender + "/" + envelope.sequence(), namespace, named);
+        byte[] avro = Codec.avro(event);
+        byte[] value = log.codec().frame(topic, event.schema(), avro);
+        int partition = Partitions.of(aggregate, log.partitions());
+        try {
+            producer.send(new ProducerRecord<>(topic, partition, Partitions.key(aggregate), value))
+                    .get(DELIVERY_MS + MAX_BLOCK_MS, TimeUnit.MILLISECONDS);
+            stamps.put(aggregate, stamp.after(avro));
+        } catch (ExecutionException | TimeoutException | KafkaException e) {
+            beginAnew();
+            throw new IllegalStateException("nothing was asked of node " + node + ", or nobody knows: " + e.getMessage(), e);
+        } catch (InterruptedException e) {
+            beginAnew();
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("the directory stops", e);
+        }
+    }
+
+    private void beginAnew() {
+        sender = newSender();
+        stamps.clear();
+    }
+
+    @Override
+    public void close() {
+        producer.close(Duration.ofSeconds(2));
+    }
+}
