@@ -161,10 +161,20 @@ final class Promotions {
     }
 
     /** The life of the node has ended before the operation. */
-    static void fenced(NodeDraft n, OperationRow row) {
-        if (row.kind() == OperationKind.PROMOTE) {
-            settle(n, row.namespace(), PromotionOutcome.FAILED, OperationReason.NODE_LOST, row.blocks());
+    static void fenced(NodeDraft n, String operation, OperationRow row) {
+        if (row.kind() != OperationKind.PROMOTE) {
+            return;
         }
+        Bytes namespace = Namespaces.digest(row.namespace());
+        List<Block> open = new ArrayList<>();
+        for (Block block : row.blocks()) {
+            // The row may be of the present life, or say that somebody came too late for the block: then its outcome is known.
+            PromotionRow promotion = n.d.tables.get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate, namespace, block.key()));
+            if (promotion != null && operation.equals(promotion.operation()) && !promotion.raced()) {
+                open.add(block);
+            }
+        }
+        settle(n, row.namespace(), PromotionOutcome.FAILED, OperationReason.NODE_LOST, open);
     }
 
     static void settle(NodeDraft n, String namespace, PromotionOutcome outcome, List<Block> blocks) {
@@ -212,7 +222,7 @@ final class Promotions {
         List<Block> used = new ArrayList<>();
         for (Block block : row.blocks()) {
             PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
-            if (host != null && host.promoted()) {
+            if (host != null && host.promoted() && host.index() == block.index()) {
                 used.add(block);
             }
         }

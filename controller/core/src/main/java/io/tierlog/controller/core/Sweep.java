@@ -119,7 +119,7 @@ final class Sweep {
             n.fact(new OperationEnded(n.envelope(), key.id(), row.kind(), OperationState.FENCED, OperationReason.NODE_LOST, 0,
                     row.blockCount(), 0));
             Migrations.fenced(n, key.id(), row);
-            Promotions.fenced(n, row);
+            Promotions.fenced(n, key.id(), row);
         }
     }
 

@@ -26,7 +26,6 @@ import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.schemas.directory.Published;
-import io.tierlog.schemas.event.PromotionRequested;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -144,7 +143,6 @@ public final class DirectoryApp implements AutoCloseable {
         Codec codec = new Codec(ids);
         try {
             codec.prepare(config.topics().placements(), Published.class);
-            codec.prepare(config.topics().events(), PromotionRequested.class);
         } catch (RegistryUnavailableException e) {
             throw new DirectoryException.RegistryUnreachable(e);
         }

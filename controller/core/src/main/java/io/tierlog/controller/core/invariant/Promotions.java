@@ -99,12 +99,15 @@ final class Promotions {
     }
 
     void settled(PromotionSettled f) {
+        if (f.outcome() == PromotionOutcome.FAILED && f.reason() == OperationReason.NODE_LOST) {
+            return; // Of an earlier life, of which nothing is remembered: a block of that name may be on its way again.
+        }
         for (Block block : f.blocks()) {
             Name name = new Name(f.namespace(), block.key());
             Stage stage = open.remove(name);
             due.remove(name);
-            // What waited and was given up never began, and what the end of a life has ended is no more.
-            boolean never = f.outcome() == PromotionOutcome.FAILED && (f.reason() == OperationReason.NODE_LOST || stage == null);
+            // What waited and was given up never began.
+            boolean never = f.outcome() == PromotionOutcome.FAILED && stage == null;
             if (!never && !fits(stage, f.outcome())) {
                 say(name, "has the outcome " + f.outcome() + ", and it was " + (stage == null ? "not promoted, or had one before" : stage));
             }

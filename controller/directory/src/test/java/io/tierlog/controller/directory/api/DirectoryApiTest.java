@@ -36,8 +36,15 @@ import io.tierlog.directory.v1.PeerPart;
 import io.tierlog.directory.v1.PeerRequest;
 import io.tierlog.directory.v1.Tier;
 import io.tierlog.directory.v1.WhereRequest;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.RecordStamp;
+import io.tierlog.events.Schemas;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.PromotionRequested;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -53,6 +60,9 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -192,15 +202,53 @@ class DirectoryApiTest {
     }
 
     @Test
-    void aDirectoryWithoutPromotionsRefusesThemAndSaysSo() throws Exception {
+    void withoutAnythingElsePromotionsAreAskedForOnTheLog() throws Exception {
         DirectoryConfig config = DirectoryConfig.of(log.access, log.topics, directory.resolve("plain")).withNames("plain", Optional.of("plain-1"));
         try (DirectoryApp plain = DirectoryApp.start(config);
                 DirectoryClient asking = new DirectoryClient(plain.httpPort())) {
-            Reply refused = asking.ask("/v1/exist", key(T1, 4).replace("}", ",\"prefetch_to_memory\":true}"));
-            assertEquals("501 not-offered", refused.status() + " " + refused.problem());
-            assertEquals("leave prefetch_to_memory out", refused.body().path("action").asText());
+            assertTrue(plain.awaitRunning(Duration.ofSeconds(60)));
+            for (int number : List.of(4, 5)) {
+                PlacementLog.await("the probe of " + number, () -> asked(asking, number) && promotions().size() == number - 3);
+            }
             assertEquals("501 not-offered", asking.ask("/query", "{\"model\":\"x\",\"block_size\":1,\"token_ids\":[1]}").status() + " not-offered");
         }
+        RecordStamp stamp = RecordStamp.NONE;
+        for (PromotionRequested asked : promotions()) {
+            assertEquals("node/a", asked.envelope().aggregate());
+            assertEquals(T1, asked.namespace());
+            assertTrue(stamp.precedes(asked.envelope()), asked::toString);
+            stamp = stamp.after(Codec.avro(asked));
+        }
+        assertEquals(List.of(4, 5), promotions().stream().map(asked -> asked.blocks().getFirst().index()).toList());
+    }
+
+    private static boolean asked(DirectoryClient asking, int number) {
+        try {
+            return asking.ask("/v1/exist", key(T1, number).replace("}", ",\"prefetch_to_memory\":true}")).status() == 200;
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** All that was asked for on the log so far, in its order. */
+    private static List<PromotionRequested> promotions() {
+        RecordReader<Event> reader = new Codec(Schemas.bundled()).reader(Event.class);
+        List<PromotionRequested> found = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(log.access.client(Map.of()), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            List<TopicPartition> all = IntStream.range(0, log.partitions).mapToObj(i -> new TopicPartition(log.topics.events(), i)).toList();
+            Map<TopicPartition, Long> ends = consumer.endOffsets(all);
+            consumer.assign(all);
+            consumer.seekToBeginning(all);
+            while (ends.entrySet().stream().anyMatch(end -> consumer.position(end.getKey()) < end.getValue())) {
+                consumer.poll(Duration.ofMillis(100)).forEach(record -> {
+                    if (reader.read(record.value()) instanceof Reading.Decoded<Event>(PromotionRequested asked)) {
+                        found.add(asked);
+                    }
+                });
+            }
+        }
+        return found;
     }
 
     /** cases/exist-promote.md, Tenancy: another tenant's block is not there. */

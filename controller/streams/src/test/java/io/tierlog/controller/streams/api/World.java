@@ -7,6 +7,7 @@ import io.tierlog.controller.core.Rows;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.MarkClearing;
@@ -20,7 +21,9 @@ import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.MoveTrigger;
+import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
@@ -48,11 +51,13 @@ final class World {
     static final long TIME_MS = 1_700_000_000_000L;
     static final MigrationProgress NOTHING = new MigrationProgress(0, 0, 0, 0);
 
+    static final FetchPolicy FETCH = new FetchPolicy(new PromotionPolicy(true, 4, 32, 1_024, 30_000, 5_000),
+            new PeerPolicy(true, 4, 1_024, 10_000, 200, 600, 1_000, 5_000));
     /** A quota of 1,000 bytes for the group, 2,000 on the disk. */
     static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true,
             new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of(new GroupPolicy("chat", List.of("chat/*"), 1_000L,
                     List.of(new GroupTier(Tier.DISK, 2_000L, 0.9, 0.8)),
-                    List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))), null);
+                    List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))), FETCH);
 
     private World() {}
 

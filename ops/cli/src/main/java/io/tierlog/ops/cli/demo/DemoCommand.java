@@ -6,6 +6,7 @@ import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.cli.PolicyFile;
+import io.tierlog.ops.cli.operate.TimeText;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.schemas.Policy;
@@ -119,6 +120,13 @@ public final class DemoCommand implements Callable<Integer> {
                     + " and requests go on after the prefetch wait.")
     @Nullable String controllerAway;
 
+    @Option(
+            names = "--probe-ahead",
+            paramLabel = "TIME",
+            description = "Have a directory asked for the blocks of each prompt, with prefetch_to_memory, so long before its request, for example"
+                    + " 2s: what only a disk has is promoted. Needs a workload with a pace (a trace, or --speed).")
+    @Nullable String probeAhead;
+
     @Option(names = "--no-compare", description = "Do not replay again without the tiers; a run with kills never does.")
     boolean noCompare;
 
@@ -191,9 +199,16 @@ public final class DemoCommand implements Callable<Integer> {
         require(controllerAway == null || (!processes && !noTiers && !noController), "--controller-away needs a controller in this process");
         away();
         require(controllerKills == 0 || (processes && !noController), "--controller-kills needs --processes, and a controller");
+        require(probeAhead == null || (!processes && !noTiers && !noController), "--probe-ahead needs a controller in this process");
+        probeAheadMs();
         require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");
         require(agentKills >= 0 && agentKills <= 1000, "--agent-kills must be 0 to 1000, not " + agentKills);
         require(controllerKills >= 0 && controllerKills <= 1000, "--controller-kills must be 0 to 1000, not " + controllerKills);
+    }
+
+    /** How long before a request a directory is asked, in milliseconds; 0 for never. */
+    long probeAheadMs() {
+        return probeAhead == null ? 0 : TimeText.parse("--probe-ahead", probeAhead);
     }
 
     /** The part of the run without a controller. */

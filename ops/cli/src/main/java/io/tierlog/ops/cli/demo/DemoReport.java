@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.engine.Latency;
 import io.tierlog.ops.engine.RunReport;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -72,6 +73,15 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
                         .put("blocks", blocks));
     }
 
+    private static void promotions(ObjectNode json, PromotionCount.Counts promotions) {
+        ObjectNode all = json.putObject("promotions");
+        ObjectNode replies = all.putObject("replies");
+        promotions.replies().forEach((reply, blocks) -> replies.put(reply.name().toLowerCase(Locale.ROOT), blocks));
+        ObjectNode outcomes = all.putObject("outcomes");
+        promotions.outcomes().forEach((outcome, blocks) -> outcomes.put(outcome.name().toLowerCase(Locale.ROOT), blocks));
+        all.put("in_memory_when_read", promotions.inMemory(json.path("hits").path("disk").asLong()));
+    }
+
     private static void add(ObjectNode json, LogSummary summary) {
         OperationBook.Totals totals = summary.counts().operations();
         json.putObject("operations")
@@ -94,6 +104,7 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
         json.put("unreadable_records", summary.counts().unreadable());
         levels(json, summary.levels());
         resident(json, summary.resident());
+        promotions(json, summary.promotions());
         JsonNode latencies = json.get("latency_ms");
         if (latencies instanceof ObjectNode object) {
             Latency latency = summary.submitToCommand();

@@ -4,6 +4,8 @@ package io.tierlog.ops.cli.demo;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.StreamsTuning;
 import io.tierlog.events.Codec;
@@ -15,6 +17,7 @@ import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.ClusterOptions;
 import io.tierlog.ops.cli.PolicyClient;
 import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ProbeAhead;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.door.Door;
@@ -40,6 +43,7 @@ import java.util.OptionalInt;
  */
 final class DemoRun implements AutoCloseable {
     private static final Duration POLICY_WAIT = Duration.ofSeconds(30);
+    private static final Duration DIRECTORY_WAIT = Duration.ofSeconds(60);
 
     private final DemoCommand flags;
     private final Workload workload;
@@ -80,7 +84,21 @@ final class DemoRun implements AutoCloseable {
             nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.doorPort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
-        return replay.run(plan(nodes), new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), !flags.noCompare);
+        ReplayConfig plan = plan(nodes);
+        if (flags.probeAheadMs() > 0) {
+            plan = plan.withProbes(new ProbeAhead.Plan(prober(access), flags.probeAheadMs()));
+        }
+        return replay.run(plan, new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), !flags.noCompare);
+    }
+
+    /** A directory beside the controller, and who asks it. */
+    private ProbeAhead prober(KafkaAccess access) throws InterruptedException {
+        DirectoryApp directory = closing.own(DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, data.resolve("directory"))));
+        if (!directory.awaitRunning(DIRECTORY_WAIT)) {
+            throw new CliError("the directory is " + directory.streams().state() + " after " + DIRECTORY_WAIT.toSeconds() + " s",
+                    "run again with --verbose", CliError.FAILURE);
+        }
+        return closing.own(new DirectoryProber(directory.grpcPort()));
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */

@@ -23,6 +23,7 @@ final class DemoTable {
         table.reuse(report.run());
         report.log().ifPresent(table::log);
         report.log().ifPresent(table::levels);
+        report.log().ifPresent(log -> table.promotions(log.promotions(), report.run().hits().disk()));
         table.latency(report);
         return List.copyOf(table.lines);
     }
@@ -87,10 +88,21 @@ final class DemoTable {
         }
     }
 
+    private void promotions(PromotionCount.Counts promotions, long fetchedFromDisk) {
+        if (promotions.replies().isEmpty()) {
+            return;
+        }
+        title("Promotions from the disk ahead of requests, in blocks");
+        promotions.replies().forEach((reply, blocks) -> row("told: " + reply, pad(count(blocks))));
+        promotions.outcomes().forEach((outcome, blocks) -> row("became: " + outcome, pad(count(blocks))));
+        row("of what was on disk, in memory when read", String.format(Locale.ROOT, "%9.1f %%", 100 * promotions.inMemory(fetchedFromDisk)));
+    }
+
     private void latency(DemoReport report) {
         title("Times in ms" + " ".repeat(LABEL - 9) + "     p50       p90       p99     count");
         report.log().ifPresent(log -> times("submit to command", log.submitToCommand()));
         RunReport.Latencies latencies = report.run().latencies();
+        times("submit to answer or ready", latencies.submitToAnswer());
         times("submit to ready", latencies.submitToReady());
         times("load", latencies.load());
         times("time to first token", latencies.timeToFirstToken());

@@ -13,11 +13,12 @@ import java.util.Map;
  * @param submitToCommand milliseconds from the append of a waiting request to the arrival of its command
  * @param levels times of water levels
  * @param resident what namespaces had of the tiers
+ * @param promotions what became of promotions
  * @param settled whether every operation had ended when this was taken
  */
 record LogSummary(
         LogTally.Counts counts, Map<String, Long> startedByKind, Map<String, Long> bytesByKind, Latency submitToCommand, LevelBook.Levels levels,
-        Resident resident, boolean settled) {
+        Resident resident, PromotionCount.Counts promotions, boolean settled) {
     /**
      * Blocks that namespaces have on hosts and disks.
      *

@@ -56,6 +56,7 @@ final class LogTally implements AutoCloseable {
     private final OperationBook book = new OperationBook();
     private final LevelBook levels = new LevelBook();
     private final ResidentBook resident = new ResidentBook();
+    private final PromotionCount promotions = new PromotionCount();
     private final ConcurrentMap<String, Long> submittedAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Long> answeredAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<StoredBlock, Long> storedAtMs = new ConcurrentHashMap<>();
@@ -123,6 +124,13 @@ final class LogTally implements AutoCloseable {
         }
     }
 
+    /** What the log said of promotions. */
+    PromotionCount.Counts promotions() {
+        synchronized (book) {
+            return promotions.counts();
+        }
+    }
+
     /** When the log first said that the store has the block, in milliseconds since 1970; empty when it never did. */
     OptionalLong storedAtMs(String namespace, Bytes key) {
         Long at = storedAtMs.get(new StoredBlock(namespace, key));
@@ -181,6 +189,7 @@ final class LogTally implements AutoCloseable {
                     book.take(decision);
                     levels.take(decision, entry.timestampMs());
                     resident.take(decision);
+                    promotions.take(decision);
                 }
             }
             case Reading.Unreadable<Decision> _ -> unreadable.incrementAndGet();

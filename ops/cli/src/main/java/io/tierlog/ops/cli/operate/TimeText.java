@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Times as people write them: 500ms, 60s, 5m, 24h. Static and without state. */
-final class TimeText {
+public final class TimeText {
     private static final Pattern TIME = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
 
     private TimeText() {}
@@ -16,7 +16,7 @@ final class TimeText {
      *
      * @throws CliError when the text is no time
      */
-    static long parse(String flag, String text) {
+    public static long parse(String flag, String text) {
         Matcher matcher = TIME.matcher(text);
         if (!matcher.matches()) {
             throw new CliError(flag + " " + text + " is no time", "write a number and ms, s, m, h or d, for example 60s", CliError.BAD_INPUT);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import io.tierlog.schemas.PromotionOutcome;
+import io.tierlog.schemas.PromotionReply;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.PromotionAnswered;
+import io.tierlog.schemas.decision.PromotionSettled;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What the log says of promotions, in blocks. Not thread-safe. */
+final class PromotionCount {
+    private final Map<PromotionReply, Long> replies = new TreeMap<>();
+    private final Map<PromotionOutcome, Long> outcomes = new TreeMap<>();
+
+    /**
+     * Blocks by what became of them.
+     *
+     * @param replies what nodes said to probes
+     * @param outcomes what became of promotions
+     */
+    record Counts(Map<PromotionReply, Long> replies, Map<PromotionOutcome, Long> outcomes) {
+        /** Blocks with that outcome. */
+        long of(PromotionOutcome outcome) {
+            return outcomes.getOrDefault(outcome, 0L);
+        }
+
+        /** Share of the blocks read that only a disk had held which were in memory by then, or on their way; 0 when there were none. */
+        double inMemory(long fetchedFromDisk) {
+            long promoted = of(PromotionOutcome.PROMOTED_HIT) + of(PromotionOutcome.PROMOTED_HIT_WAITED);
+            return promoted + fetchedFromDisk == 0 ? 0 : (double) promoted / (promoted + fetchedFromDisk);
+        }
+    }
+
+    void take(Decision decision) {
+        switch (decision) {
+            case PromotionAnswered f -> f.answers().forEach(answer -> replies.merge(answer.reply(), (long) answer.blocks().size(), Long::sum));
+            case PromotionSettled f -> outcomes.merge(f.outcome(), (long) f.blocks().size(), Long::sum);
+            default -> {}
+        }
+    }
+
+    Counts counts() {
+        return new Counts(new TreeMap<>(replies), new TreeMap<>(outcomes));
+    }
+}
