@@ -219,7 +219,7 @@ class DirectoryApiTest {
             assertTrue(stamp.precedes(asked.envelope()), asked::toString);
             stamp = stamp.after(Codec.avro(asked));
         }
-        assertEquals(List.of(4, 5), promotions().stream().map(asked -> asked.blocks().getFirst().index()).toList());
+        assertEquals(List.of(PlacementLog.key(4), PlacementLog.key(5)), promotions().stream().map(asked -> asked.blocks().getFirst().key()).toList());
     }
 
     private static boolean asked(DirectoryClient asking, int number) {
