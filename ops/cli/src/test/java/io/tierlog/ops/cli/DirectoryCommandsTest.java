@@ -116,9 +116,9 @@ class DirectoryCommandsTest {
         assertTrue(err.toString().contains("error: which blocks?"), err.toString());
         assertEquals(2, run("exist", "--namespace", NAMESPACE, "xyz", "12"));
         assertTrue(err.toString().contains("keys[0] must be 8 to 32 bytes in hexadecimal digits; keys[1] must"), err.toString());
-        // It cannot ask for promotions.
-        assertEquals(1, run("exist", "--namespace", NAMESPACE, "--prefetch", key(0)));
-        assertTrue(err.toString().contains("hint: leave prefetch_to_memory out"), err.toString());
+        // What is in memory is not asked for, and the answer is the same.
+        assertEquals(0, run("exist", "--namespace", NAMESPACE, "--prefetch", key(0)));
+        assertTrue(lines().get(1).matches(key(0) + "  FOUND"), out.toString());
     }
 
     @Test

@@ -184,9 +184,9 @@ class PolicyCommandTest {
         Said shown = onCluster("show");
         assertEquals(0, shown.exitCode, shown.toString());
         assertEquals("# version " + (before + 1), shown.out.lines().findFirst().orElse(""));
-        String edited = file("edited.yaml", shown.out.replace("8GiB", "9GiB"));
-        assertEquals("~ groups[0].quota: 8GiB -> 9GiB\n1 change to version " + (before + 1) + "\n", onCluster("diff", edited).out);
-        assertEquals("{\"path\":\"groups[0].quota\",\"before\":\"8GiB\",\"after\":\"9GiB\"}",
+        String edited = file("edited.yaml", shown.out.replace("256MiB", "9GiB"));
+        assertEquals("~ groups[0].quota: 256MiB -> 9GiB\n1 change to version " + (before + 1) + "\n", onCluster("diff", edited).out);
+        assertEquals("{\"path\":\"groups[0].quota\",\"before\":\"256MiB\",\"after\":\"9GiB\"}",
                 onCluster("diff", edited, "--format", "json").json().get("changes").get(0).toString());
         assertEquals(before + 2, onCluster("apply", edited, "--format", "json").json().get("version").asLong());
         JsonNode json = onCluster("show", "--format", "json").json();

@@ -31,6 +31,9 @@ final class Rest {
 
     /** Longer than any request waits for a fetch. */
     private static final long SERVED_MS = 400;
+    private static final long SECOND_MS = 1_000;
+    /** Seconds after which no write-back waits for room any more. */
+    private static final int WRITE_BACKS_OVER = 90;
 
     private final Stage stage;
     private final World world;
@@ -128,6 +131,10 @@ final class Rest {
             node.engine().submit(request);
         }
         world.advance(SERVED_MS);
+        // A page that waits for room on a full host keeps all that it extends from being evicted, until its write-back is given up.
+        for (int i = 0; i < WRITE_BACKS_OVER && world.nodes().stream().anyMatch(node -> isQueued(node, id)); i++) {
+            world.advance(SECOND_MS);
+        }
         Prompt prompt = Prompt.of(asked.namespace(), EpisodeSettings.BLOCK_TOKENS, asked.tokens());
         for (SimNode node : world.nodes()) {
             requireServed(node, id);
@@ -135,6 +142,11 @@ final class Rest {
             node.engine().outside().read(id, prompt, 0);
         }
         settle();
+    }
+
+    private static boolean isQueued(SimNode node, String request) {
+        Engine.View view = node.engine().view(request);
+        return view != null && view.state().equals("QUEUED");
     }
 
     private static void requireConnected(SimNode node) {
