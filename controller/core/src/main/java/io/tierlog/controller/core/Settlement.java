@@ -205,7 +205,8 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
                     blocks.add(arrived.get(i));
                 }
             }
-            // To be copied or promoted is no use: the copy keeps the use that it was given when the operation was issued. What comes from the device is new.
+            // To be copied or promoted is no use: the copy keeps the use that it was given when the operation was issued. What comes from the
+            // device is new.
             boolean copied = (move.kind() == OperationKind.COPY && move.from() != Tier.DEVICE) || move.kind() == OperationKind.PROMOTE;
             long touch = copied ? 0 : n.d.offset;
             n.fact(new BlocksPlaced(n.envelope(), move.to(), namespace, blocks, operation, also, touch));

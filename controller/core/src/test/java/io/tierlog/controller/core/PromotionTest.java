@@ -198,7 +198,10 @@ final class PromotionTest extends PromotionScene {
         assertEquals(Map.of(PromotionReply.STARTED, List.of(2, 3)), ask(2, 4));
     }
 
-    /** Host 20 with its high mark at 18: 17 stand below it, so 15 warm blocks leave room for 2; the shallowest have it, the rest is under pressure. */
+    /**
+     * Host 20 with its high mark at 18: 17 stand below it, so 15 warm blocks leave room for 2; the shallowest have it, the rest is under
+     * pressure.
+     */
     @Test
     void onlyIntoRoomBelowTheHighMark() {
         w.warm(a, "x", Agent.path("x", 15), 0);

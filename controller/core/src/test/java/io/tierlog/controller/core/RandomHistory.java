@@ -166,7 +166,8 @@ final class RandomHistory {
         if (random.nextInt(4) == 0 || wanted.isEmpty()) {
             wanted.addAll(Operations.blocks(paged(path())));
         }
-        send(new PromotionRequested(new Envelope(agent.aggregate(), "directory/d", 0, 0, 0, 0, null, null, null), "p" + page, Agent.NAMESPACE, wanted));
+        send(new PromotionRequested(new Envelope(agent.aggregate(), "directory/d", 0, 0, 0, 0, null, null, null), "p" + page, Agent.NAMESPACE,
+                wanted));
     }
 
     /** All of it arrives, some, or nothing; now and then somebody has waited. */

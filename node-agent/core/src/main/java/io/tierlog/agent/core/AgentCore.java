@@ -96,7 +96,8 @@ public final class AgentCore {
         commands = new Commands(
                 desk, operations, requests,
                 new Commands.Starters(
-                        prefetches, new Promotes(desk, operations, fill), writeBacks, new BackUps(desk, operations), copies, new Drops(desk, operations),
+                        prefetches, new Promotes(desk, operations, fill), writeBacks, new BackUps(desk, operations), copies,
+                        new Drops(desk, operations),
                         saves, peerReads));
     }
 
