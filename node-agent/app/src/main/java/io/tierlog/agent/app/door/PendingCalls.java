@@ -32,7 +32,27 @@ final class PendingCalls implements AutoCloseable {
     }
 
     /** A call that waits, and the watch over its deadline when the door has to keep one. */
-    private record Waiting(Pending pending, @Nullable Future<?> watch) {}
+    private record Waiting(Pending pending, @Nullable Watch watch) {}
+
+    /** A watch that may be cancelled before it has begun. Safe for use by several threads. */
+    private static final class Watch {
+        private @Nullable Future<?> future;
+        private boolean cancelled;
+
+        synchronized void begun(Future<?> started) {
+            future = started;
+            if (cancelled) {
+                started.cancel(false);
+            }
+        }
+
+        synchronized void cancel() {
+            cancelled = true;
+            if (future != null) {
+                future.cancel(false);
+            }
+        }
+    }
 
     private final Map<Long, Waiting> calls = new ConcurrentHashMap<>();
     private final AtomicInteger count = new AtomicInteger();
@@ -61,10 +81,11 @@ final class PendingCalls implements AutoCloseable {
         if (count.get() >= most) {
             return false; // no watch for a call that is refused anyway
         }
-        Future<?> watch = watches.schedule(late, waitMs, TimeUnit.MILLISECONDS);
+        Watch watch = new Watch();
         boolean added = add(call, new Waiting(pending, watch));
-        if (!added) {
-            watch.cancel(false);
+        if (added) {
+            // The call is there before its time can be over: a watch that finds nothing ends nothing.
+            watch.begun(watches.schedule(late, waitMs, TimeUnit.MILLISECONDS));
         }
         return added;
     }
@@ -85,9 +106,9 @@ final class PendingCalls implements AutoCloseable {
             return Optional.empty();
         }
         count.decrementAndGet();
-        Future<?> watch = waiting.watch();
+        Watch watch = waiting.watch();
         if (watch != null) {
-            watch.cancel(false);
+            watch.cancel();
         }
         return Optional.of(waiting.pending());
     }
