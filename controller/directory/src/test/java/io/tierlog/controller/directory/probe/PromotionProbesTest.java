@@ -124,7 +124,7 @@ class PromotionProbesTest {
         }
     }
 
-    /** 954 keys: eight batches, of 128 and of 58 at the end; asked 20 times a second for 10 s they are asked for once. */
+    /** 954 keys: eight batches, of 128 and of 58 at the end; eight of them asked 199 times more are asked for once. */
     @Test
     void manyKeysAreAskedForInBatchesOnce() throws InterruptedException {
         for (int i = 0; i < 954; i++) {
