@@ -160,9 +160,10 @@ class PeerReadsTest {
     /** Two reads, or 6 blocks: the third read, and one of 4 beside 4, are too many. */
     @Test
     void theBudgetsAreKept() {
-        policy(true, 2, 6);
+        // 4 and 4 are more than 7 blocks; 4 and 2 and 1 are not, but three reads.
+        policy(true, 2, 7);
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
-        w.input(ask("node/b@71.0", Agent.blocks(p, 0, 3)));
+        w.input(ask("node/b@71.0", Agent.blocks(p, 0, 4)));
         assertNotLentTo("node/b@71.0", PeerReadReason.BUSY);
         w.input(ask("node/b@72.0", Agent.blocks(p, 0, 2)));
         w.fact(PeerReadGranted.class);
