@@ -38,7 +38,11 @@ public final class SimPeers {
     private final World world;
     private final CommittedState committed;
     private final Set<String> unreachable = new LinkedHashSet<>();
+    /** Calls that their readers have left before the holder answered. */
+    private final List<Left> left = new ArrayList<>();
     private long calls;
+
+    private record Left(Machine from, SimNode lender, long call) {}
 
     SimPeers(World world, CommittedState committed) {
         this.world = world;
@@ -67,6 +71,7 @@ public final class SimPeers {
 
     /** When something is to be done about a unit of a node that cannot be now; Long.MAX_VALUE when there is none. */
     long dueMs(SimNode node) {
+        answerNobody();
         Life life = node.life();
         List<Unit> units = life == null ? List.of() : life.machine().units();
         return units.stream().filter(unit -> !isReady(unit)).mapToLong(unit -> unit.peer().notBeforeMs()).min().orElse(Long.MAX_VALUE);
@@ -160,11 +165,29 @@ public final class SimPeers {
         if (from == null || read.call() == 0) {
             return;
         }
-        boolean sending = read.isSending();
+        // It may have been lent the pages without having heard of it: the holder hears of the end all the same.
+        boolean sending = read.isSending() || from.told(read.call()) instanceof Machine.Told.Lent;
+        if (lender != null && from.told(read.call()) == null) {
+            left.add(new Left(from, lender, read.call()));
+        }
         from.lentOver(read.call());
         Life life = lender == null ? null : lender.life();
         if (lender != null && life != null && life.machine() == from && sending) {
             lender.on(new PeerReadOver(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
+        }
+    }
+
+    /** What a holder lends to a caller who has gone is over as soon as it is lent, as a door says that has lost its caller. */
+    private void answerNobody() {
+        List<Left> answered = left.stream().filter(one -> one.from.told(one.call) != null).toList();
+        left.removeAll(answered);
+        for (Left one : answered) {
+            boolean lent = one.from.told(one.call) instanceof Machine.Told.Lent;
+            one.from.lentOver(one.call);
+            Life life = one.lender.life();
+            if (lent && life != null && life.machine() == one.from) {
+                one.lender.on(new PeerReadOver(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+            }
         }
     }
 
