@@ -132,7 +132,7 @@ final class Rest {
         }
         world.advance(SERVED_MS);
         // A page that waits for room on a full host keeps all that it extends from being evicted, until its write-back is given up.
-        for (int i = 0; i < WRITE_BACKS_OVER && world.nodes().stream().anyMatch(node -> isQueued(node, id)); i++) {
+        for (int i = 0; i < WRITE_BACKS_OVER && world.nodes().stream().anyMatch(node -> waitsForRoom(node, id)); i++) {
             world.advance(SECOND_MS);
         }
         Prompt prompt = Prompt.of(asked.namespace(), EpisodeSettings.BLOCK_TOKENS, asked.tokens());
@@ -144,9 +144,12 @@ final class Rest {
         settle();
     }
 
-    private static boolean isQueued(SimNode node, String request) {
+    /** Whether the request waits for pages while an operation of its agent is open and moves nothing: a write-back that waits for room. */
+    private static boolean waitsForRoom(SimNode node, String request) {
         Engine.View view = node.engine().view(request);
-        return view != null && view.state().equals("QUEUED");
+        Life life = node.life();
+        return view != null && view.state().equals("QUEUED") && life != null && life.status().activeOperations() > 0
+                && life.machine().units().isEmpty();
     }
 
     private static void requireConnected(SimNode node) {
