@@ -121,10 +121,15 @@ final class PeerReads {
                     paged.add(new PagedBlock(block, host.page(), host.generation(), host.crc32c()));
                 } else if (Promotions.isUnderWay(n, namespace, block.key())) {
                     promoting++;
-                } else if (disk != null && disk.state() == CopyState.SERVING && disk.index() == block.index()) {
+                } else if (disk != null && disk.state() == CopyState.SERVING && disk.index() == block.index() && !isLeaving(host)) {
                     onDisk.add(new PagedBlock(block, -1, disk.generation(), disk.crc32c()));
                 }
             }
+        }
+
+        /** What is on its way out may be a promoted copy whose outcome is still to come: nothing promotes it again before. */
+        private static boolean isLeaving(@Nullable PlacementRow host) {
+            return host != null && host.state() == CopyState.LEAVING;
         }
 
         boolean all() {
