@@ -17,7 +17,8 @@ import java.util.Set;
 
 /**
  * Disk to host ahead of requests. Of each chain what arrived down to its first hole serves at the end, leased to nobody but the lease, which yields
- * when a request has no room otherwise, and as cold as can be; the rest goes back. What is not on the disk as the controller knows it fails: there is no other source. For the core's one thread.
+ * when a request has no room otherwise, and as cold as can be; the rest goes back. What is not on the disk as the controller knows it fails: there is
+ * no other source. For the core's one thread.
  */
 final class Promote extends Fetch {
     Promote(Desk desk, HostFill fill, Order order, List<Item> items) {

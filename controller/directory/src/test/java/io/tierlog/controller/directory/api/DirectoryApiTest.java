@@ -240,7 +240,8 @@ class DirectoryApiTest {
             assertTrue(stamp.precedes(asked.envelope()), asked::toString);
             stamp = stamp.after(Codec.avro(asked));
         }
-        assertEquals(List.of(PlacementLog.key(4), PlacementLog.key(5)), promotions().stream().map(asked -> asked.blocks().getFirst().key()).distinct().toList());
+        assertEquals(List.of(PlacementLog.key(4), PlacementLog.key(5)),
+                promotions().stream().map(asked -> asked.blocks().getFirst().key()).distinct().toList());
     }
 
     private static boolean asked(DirectoryClient asking, int number) {

@@ -131,7 +131,8 @@ class PromotionProbesTest {
             assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 1), List.of())));
             assertEquals(List.of("b model/a 2 from 1"), after(probes, () -> probes.probe(probe(1, 2), List.of())));
             nowMs.addAndGet(30_000);
-            assertEquals(List.of("a model/a 1 from 2"), after(probes, () -> probes.probe(probe(2, 1), List.of())), "what was asked long ago is no load");
+            // What was asked long ago is no load.
+            assertEquals(List.of("a model/a 1 from 2"), after(probes, () -> probes.probe(probe(2, 1), List.of())));
         }
     }
 

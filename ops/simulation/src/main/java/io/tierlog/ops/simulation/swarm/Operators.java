@@ -9,6 +9,7 @@ import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationState;
@@ -105,7 +106,26 @@ final class Operators {
         int first = choices.next(all.size() - many + 1);
         probed.put(node, new Probe(namespace, List.copyOf(all.subList(first, first + many))));
         world.operator().promote(node.aggregate(), "p" + probes++, namespace, all.subList(first, first + many));
+        if (held && choices.next(2) == 1) {
+            readSoon(node, namespace, all, all.get(first + many - 1));
+        }
         return true;
+    }
+
+    /** What was probed is read before long, with what it extends, perhaps while it is on its way. */
+    private void readSoon(SimNode node, String namespace, List<Block> all, Block deepest) {
+        Map<Bytes, Block> byKey = new LinkedHashMap<>();
+        all.forEach(block -> byKey.put(block.key(), block));
+        List<Bytes> keys = new ArrayList<>();
+        for (Block block = deepest; block != null; block = byKey.get(block.parent())) {
+            keys.addFirst(block.key());
+        }
+        Block top = byKey.get(keys.getFirst());
+        if (top != null && top.index() == 0) {
+            Prompt prompt = new Prompt(namespace, EpisodeSettings.BLOCK_TOKENS, keys.size() * EpisodeSettings.BLOCK_TOKENS, keys);
+            String name = "p" + probes;
+            stage.lasting(10 + choices.next(50), () -> node.engine().outside().read(name, prompt, 1_000));
+        }
     }
 
     /** What the log knows of a node's disk and not of its host, by namespace. */
