@@ -33,6 +33,7 @@ import java.util.stream.IntStream;
 final class Operators {
     private static final int RECENT = 6;
     private static final int MOST_BLOCKS = 6;
+    private static final int READS = 4;
 
     private static final List<List<Tier>> WAYS = List.of(
             List.of(Tier.HOST, Tier.DISK), List.of(Tier.HOST, Tier.STORE), List.of(Tier.DISK, Tier.STORE), List.of(Tier.HOST, Tier.DISK),
@@ -112,7 +113,7 @@ final class Operators {
         return true;
     }
 
-    /** What was probed is read before long, with what it extends, perhaps while it is on its way. */
+    /** What was probed is read before long, a few times, with what it extends, perhaps while it is on its way. */
     private void readSoon(SimNode node, String namespace, List<Block> all, Block deepest) {
         Map<Bytes, Block> byKey = new LinkedHashMap<>();
         all.forEach(block -> byKey.put(block.key(), block));
@@ -123,8 +124,10 @@ final class Operators {
         Block top = byKey.get(keys.getFirst());
         if (top != null && top.index() == 0) {
             Prompt prompt = new Prompt(namespace, EpisodeSettings.BLOCK_TOKENS, keys.size() * EpisodeSettings.BLOCK_TOKENS, keys);
-            String name = "p" + probes;
-            stage.lasting(10 + choices.next(50), () -> node.engine().outside().read(name, prompt, 1_000));
+            for (int i = 1; i <= READS; i++) {
+                String name = "p" + probes + "/" + i;
+                stage.lasting(i * (8 + choices.next(12)), () -> node.engine().outside().read(name, prompt, 1_000));
+            }
         }
     }
 
