@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param sources where each block to fetch is: DISK, STORE, or HOST for that of another node
  * @param buildsOn the host blocks right before what is fetched
  * @param onDisk blocks met on the disk, that are on the host too or to be fetched
- * @param promoted blocks met on the host that a promotion has brought and nobody has used yet
- * @param promoting blocks that a promotion brings right now
+ * @param promoted blocks met on the host that a promotion has brought and nobody has used yet, of those that the request may use from there
+ * @param promoting blocks that a promotion brings right now, of the same
  */
 record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> sources, List<PagedBlock> buildsOn, List<OnDisk> onDisk,
         List<Block> promoted, List<Block> promoting) {
@@ -131,6 +131,9 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         }
 
         private void promotions(int index, @Nullable PlacementRow copy) {
+            if (index < e.deviceBlocks() || index >= reusable) {
+                return; // whatever the host has of it, the request does not take it from there
+            }
             if (copy != null && copy.promoted() && Copies.isServed(copy.state())) {
                 promoted.add(block(index));
             } else if (copy != null && copy.state() == CopyState.WRITING && Promotions.isOnItsWay(n, namespace, e.keys().get(index))) {

@@ -16,8 +16,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Disk to host ahead of requests. Of each chain what arrived down to its first hole serves at the end, leased to nobody but the lease, and as cold
- * as can be; the rest goes back. What is not on the disk as the controller knows it fails: there is no other source. For the core's one thread.
+ * Disk to host ahead of requests. Of each chain what arrived down to its first hole serves at the end, leased to nobody but the lease, which yields
+ * when a request has no room otherwise, and as cold as can be; the rest goes back. What is not on the disk as the controller knows it fails: there is
+ * no other source. For the core's one thread.
  */
 final class Promote extends Fetch {
     Promote(Desk desk, HostFill fill, Order order, List<Item> items) {
@@ -78,9 +79,10 @@ final class Promote extends Fetch {
                 giveBack(item);
             }
         }
-        boolean leased = !kept.isEmpty() && !cancelling();
-        if (leased) {
+        // A cancel is answered without the lease, which ends with it: what had arrived before serves as cold as can be.
+        if (!kept.isEmpty() && !cancelling()) {
             keepLeased(kept);
+            desk.pages.yieldPins(lease());
         }
         letGo();
         tellEnd(!kept.isEmpty(), awaited);

@@ -9,6 +9,7 @@ import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
@@ -122,6 +123,74 @@ class PromoteCasesTest {
         assertEquals(List.of(prompt.keys().getFirst()), gone.blocks().stream().map(block -> block.block().key()).toList());
         world.endAll(Kind.READ);
         world.cancel("r");
+    }
+
+    /** A host of 6 pages with one block of another prompt, which the store has too and nobody holds, and block 0 of the prompt, promoted. */
+    private World warmAndPromoted(Prompt other) {
+        World world = world(6);
+        world.ports.put(other, 0, 1);
+        world.submitted("warm", other);
+        world.prefetch("warm", other, 0, 1);
+        world.endAll(Kind.READ);
+        world.cancel("warm");
+        world.advance(60_000);
+        world.command(command(world, 0, 1));
+        world.end(Kind.DISK_READ, 9);
+        return world;
+    }
+
+    /** Both are held elsewhere too: what nobody has asked for goes before what was used earlier. */
+    @Test
+    void whatWasPromotedIsColderThanWhatWasUsedBefore() {
+        World world = warmAndPromoted(Prompt.range(2, 100, 104));
+        world.advance(60_000);
+
+        fetch(world, 5);
+
+        assertEquals(List.of(prompt.keys().getFirst()), evicted(world));
+    }
+
+    /** While it is leased another block goes, though that was used; with nothing else to go, the lease yields, and the request has its pages. */
+    @Test
+    void theLeaseYieldsToARequestThatHasNoRoomOtherwise() {
+        Prompt other = Prompt.range(2, 100, 104);
+        World world = warmAndPromoted(other);
+        assertEquals(1, world.pins());
+
+        fetch(world, 5);
+        assertEquals(List.of(other.keys().getFirst()), evicted(world));
+
+        world = warmAndPromoted(other);
+        fetch(world, 6);
+        assertEquals(2, evicted(world).size());
+        assertTrue(evicted(world).contains(prompt.keys().getFirst()));
+        assertEquals(6, world.heard.events(OperationStarted.class).getLast().pages().size());
+    }
+
+    /** 3 pages, 2 of them leased: the next promotion of 3 blocks is refused, and no lease yields for it. */
+    @Test
+    void noLeaseYieldsToAPromotion() {
+        World world = world(3);
+        world.command(command(world, 0, 2));
+        world.end(Kind.DISK_READ, 9);
+
+        world.command(command(world, 2, 5));
+
+        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
+        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(2, world.pins());
+    }
+
+    private static List<Bytes> evicted(World world) {
+        return world.heard.events(BlocksEvicted.class).stream().flatMap(gone -> gone.blocks().stream()).map(block -> block.block().key()).toList();
+    }
+
+    /** A request fetches so many blocks of a prompt from the store. */
+    private static void fetch(World world, int blocks) {
+        Prompt third = Prompt.range(2, 200, 200 + 2 * blocks);
+        world.ports.put(third, 0, blocks);
+        world.submitted("r", third);
+        world.prefetch("r", third, 0, blocks);
     }
 
     @Test

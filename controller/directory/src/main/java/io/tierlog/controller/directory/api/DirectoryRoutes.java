@@ -64,8 +64,9 @@ public final class DirectoryRoutes {
         Fields body = ask.body();
         Optional<Chain> chain = chain(body, Optional.of("key"));
         boolean prefetch = body.flag("prefetch_to_memory");
+        Optional<String> node = node(body);
         body.done();
-        Existence known = questions.exist(ask.caller(), chain.orElseThrow(), prefetch);
+        Existence known = questions.exist(ask.caller(), chain.orElseThrow(), prefetch, node);
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("answer", known.first().name());
         return Answer.of(200, with(json, known.freshness()));
     }
@@ -74,8 +75,9 @@ public final class DirectoryRoutes {
         Fields body = ask.body();
         Optional<Chain> chain = chain(body, Optional.empty());
         boolean prefetch = body.flag("prefetch_to_memory");
+        Optional<String> node = node(body);
         body.done();
-        Existence known = questions.exist(ask.caller(), chain.orElseThrow(), prefetch);
+        Existence known = questions.exist(ask.caller(), chain.orElseThrow(), prefetch, node);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         ArrayNode answers = json.putArray("answers");
         for (byte presence : known.presences()) {
@@ -106,7 +108,7 @@ public final class DirectoryRoutes {
     private Answer lookup(Ask ask) {
         Fields body = ask.body();
         Optional<Chain> chain = chain(body, Optional.empty());
-        Optional<String> node = body.name("node", NODE, "the name of a node: 1 to 64 letters, digits, dots, dashes, underscores");
+        Optional<String> node = node(body);
         body.done();
         return Answer.of(200, json(questions.lookup(ask.caller(), chain.orElseThrow(), node)));
     }
@@ -133,6 +135,10 @@ public final class DirectoryRoutes {
                     .put("block_cost_us", run.blockCostUs());
         }
         return with(json, lookup.freshness());
+    }
+
+    private static Optional<String> node(Fields body) {
+        return body.name("node", NODE, "the name of a node: 1 to 64 letters, digits, dots, dashes, underscores");
     }
 
     /** The blocks that a body names; what is wrong is a finding. */

@@ -48,7 +48,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     public void exist(ExistRequest request, StreamObserver<ExistResponse> answers) {
         answer(answers, caller -> {
             Chain chain = chain(request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
-            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory());
+            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), node(request.getNode()));
             return ExistResponse.newBuilder()
                     .setPresence(Presence.forNumber(known.first().code()))
                     .setFreshness(PeerMessages.of(known.freshness()))
@@ -60,7 +60,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     public void batchExist(BatchExistRequest request, StreamObserver<BatchExistResponse> answers) {
         answer(answers, caller -> {
             Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
-            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory());
+            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), node(request.getNode()));
             return BatchExistResponse.newBuilder()
                     // The array is nobody else's from here on.
                     .setAnswers(UnsafeByteOperations.unsafeWrap(known.presences()))
@@ -73,8 +73,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     public void lookup(LookupRequest request, StreamObserver<LookupResponse> answers) {
         answer(answers, caller -> {
             Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), 0);
-            Optional<String> node = Optional.of(request.getNode()).filter(name -> !name.isEmpty());
-            return response(questions.lookup(caller, chain, node));
+            return response(questions.lookup(caller, chain, node(request.getNode())));
         });
     }
 
@@ -99,6 +98,10 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
                     "give a namespace of 1 to " + Chain.NAMESPACE + " characters, and an index from 0 to " + Chain.MOST_INDEX);
         }
         return new Chain(namespace, questions.packed(keys.toByteArray(), width), firstIndex);
+    }
+
+    private static Optional<String> node(String name) {
+        return Optional.of(name).filter(text -> !text.isEmpty());
     }
 
     private static LookupResponse response(Lookup lookup) {

@@ -14,7 +14,6 @@ import io.tierlog.controller.door.Caller;
 import io.tierlog.controller.door.PackedKeys;
 import io.tierlog.controller.door.Problem;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -67,8 +66,12 @@ public final class Questions {
         return new PackedKeys(bytes, width);
     }
 
-    /** Whether blocks serve anywhere; {@code prefetch} has those promoted that are only on a disk, and changes no answer. */
-    public Existence exist(Caller caller, Chain chain, boolean prefetch) {
+    /**
+     * Whether blocks serve anywhere; {@code prefetch} has those promoted that are only on a disk, and changes no answer.
+     *
+     * @param node with {@code prefetch}, where they are wanted: what is on that node's disk is promoted there, whatever others have in memory
+     */
+    public Existence exist(Caller caller, Chain chain, boolean prefetch, Optional<String> node) {
         if (prefetch && probes.isEmpty()) {
             throw new Problem(Problem.Kind.NOT_OFFERED, "this directory cannot ask for promotions", "leave prefetch_to_memory out");
         }
@@ -81,7 +84,7 @@ public final class Questions {
         if (prefetch) {
             PackedKeys keys = chain.keys();
             ProbeSink.Probe probe = new ProbeSink.Probe(chain.namespace(), keys.bytes(), keys.width(), chain.firstIndex());
-            probes.ifPresent(sink -> sink.probe(probe, List.of()));
+            probes.ifPresent(sink -> sink.probe(probe, node.stream().toList()));
         }
         return new Existence(answers.presences(), dated(answers.freshness()));
     }

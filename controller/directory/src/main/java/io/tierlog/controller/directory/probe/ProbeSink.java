@@ -19,7 +19,7 @@ public interface ProbeSink {
     /**
      * Takes a probe; returns at once, and what becomes of it is never heard here.
      *
-     * @param nodes where the blocks are wanted; none for wherever one is
+     * @param nodes where the blocks are wanted in memory, whatever others have; none for one of those that have them, unless one has them there
      * @return false when too many are under way, and this one is dropped
      */
     boolean probe(Probe probe, List<String> nodes);

@@ -10,10 +10,13 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -88,36 +91,69 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         if (answers.isEmpty()) {
             return;
         }
+        List<Holders> holders = new ArrayList<>(question.count());
+        for (int i = 0; i < question.count(); i++) {
+            holders.add(Holders.of(answers.get().found(i)));
+        }
         Map<String, List<PromotionRequests.Wanted>> byNode = new LinkedHashMap<>();
+        List<String> order = nodes.isEmpty() ? order(holders) : List.of();
         for (int i = 0; i < question.count(); i++) {
             Bytes key = Bytes.wrapUnshared(Arrays.copyOfRange(probe.keys(), i * probe.width(), (i + 1) * probe.width()));
-            for (String node : wanted(answers.get().found(i), nodes)) {
+            Holders of = holders.get(i);
+            for (String node : nodes.isEmpty() ? anywhere(probe.namespace(), key, of, order) : of.onlyOnDisk(nodes)) {
                 if (recent.add(probe.namespace(), key, node, clockMs.getAsLong())) {
                     byNode.computeIfAbsent(node, _ -> new ArrayList<>()).add(new PromotionRequests.Wanted(probe.firstIndex() + i, key));
                 }
             }
         }
-        byNode.forEach((node, blocks) -> {
-            for (int from = 0; from < blocks.size(); from += limits.batch()) {
-                request(node, probe.namespace(), blocks.subList(from, Math.min(from + limits.batch(), blocks.size())));
+        // The first batch of each node before the second of any: many blocks of one node do not delay the one of another.
+        int most = byNode.values().stream().mapToInt(List::size).max().orElse(0);
+        for (int from = 0; from < most; from += limits.batch()) {
+            for (Map.Entry<String, List<PromotionRequests.Wanted>> each : byNode.entrySet()) {
+                List<PromotionRequests.Wanted> blocks = each.getValue();
+                if (from < blocks.size()) {
+                    request(each.getKey(), probe.namespace(), blocks.subList(from, Math.min(from + limits.batch(), blocks.size())));
+                }
             }
-        });
+        }
     }
 
-    /** Nodes that have a block on their disk alone: of those that are wanted, or the first of all when it is in no memory anywhere. */
-    private static List<String> wanted(Found found, List<String> nodes) {
-        TreeSet<String> onDisk = new TreeSet<>();
-        TreeSet<String> inMemory = new TreeSet<>();
-        for (Placed placed : found.placements()) {
-            if (placed.location().isOnNode()) {
-                boolean disk = placed.location().tier() == Tier.DISK;
-                (disk ? onDisk : inMemory).add(placed.location().node());
+    /** The nodes that have a block: on their disk, in a memory. */
+    private record Holders(Set<String> onDisk, Set<String> inMemory) {
+        static Holders of(Found found) {
+            Holders holders = new Holders(new TreeSet<>(), new TreeSet<>());
+            for (Placed placed : found.placements()) {
+                if (placed.location().isOnNode()) {
+                    boolean disk = placed.location().tier() == Tier.DISK;
+                    (disk ? holders.onDisk : holders.inMemory).add(placed.location().node());
+                }
             }
+            return holders;
         }
-        if (nodes.isEmpty()) {
-            return inMemory.isEmpty() ? onDisk.stream().limit(1).toList() : List.of();
+
+        /** Those among {@code nodes} that have it on their disk alone, whatever others have. */
+        List<String> onlyOnDisk(List<String> nodes) {
+            return onDisk.stream().filter(node -> nodes.contains(node) && !inMemory.contains(node)).toList();
         }
-        return onDisk.stream().filter(node -> nodes.contains(node) && !inMemory.contains(node)).toList();
+    }
+
+    /** Nodes with blocks of a probe: first the one that has most of them, in whatever tier, so that a prefix comes together; then the less asked. */
+    private List<String> order(List<Holders> holders) {
+        Map<String, Integer> blocks = new TreeMap<>();
+        for (Holders of : holders) {
+            Set<String> all = new TreeSet<>(of.onDisk);
+            all.addAll(of.inMemory);
+            all.forEach(node -> blocks.merge(node, 1, Integer::sum));
+        }
+        List<String> order = new ArrayList<>(blocks.keySet());
+        order.sort(Comparator.comparingInt((String node) -> -blocks.getOrDefault(node, 0)).thenComparingInt(recent::of));
+        return order;
+    }
+
+    /** The node to promote a block: none when it is in a memory somewhere, or was asked of one of its holders lately. */
+    private List<String> anywhere(String namespace, Bytes key, Holders of, List<String> order) {
+        boolean asked = of.onDisk.stream().anyMatch(node -> recent.has(namespace, key, node, clockMs.getAsLong()));
+        return asked || !of.inMemory.isEmpty() ? List.of() : order.stream().filter(of.onDisk::contains).limit(1).toList();
     }
 
     private void request(String node, String namespace, List<PromotionRequests.Wanted> blocks) {

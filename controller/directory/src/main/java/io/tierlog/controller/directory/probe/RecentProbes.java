@@ -13,6 +13,8 @@ import java.util.Map;
 final class RecentProbes {
     private final ProbeLimits limits;
     private final Map<Asked, Long> asked = new LinkedHashMap<>();
+    /** How many of them are of a node. */
+    private final Map<String, Integer> ofNode = new LinkedHashMap<>();
 
     private record Asked(String namespace, Bytes key, String node) {}
 
@@ -28,19 +30,44 @@ final class RecentProbes {
             return false;
         }
         asked.put(one, nowMs);
+        ofNode.merge(node, 1, Integer::sum);
         return true;
     }
 
     /** A request that was not taken may be made again. */
     void remove(String namespace, Bytes key, String node) {
-        asked.remove(new Asked(namespace, key, node));
+        if (asked.remove(new Asked(namespace, key, node)) != null) {
+            one(node);
+        }
+    }
+
+    /** Whether a block was asked of a node lately. */
+    boolean has(String namespace, Bytes key, String node, long nowMs) {
+        forget(nowMs);
+        return asked.containsKey(new Asked(namespace, key, node));
+    }
+
+    /** Blocks that a node was asked for lately, count. */
+    int of(String node) {
+        return ofNode.getOrDefault(node, 0);
     }
 
     private void forget(long nowMs) {
-        Iterator<Long> oldest = asked.values().iterator();
-        while (oldest.hasNext() && (oldest.next() + limits.recentMs() <= nowMs || asked.size() >= limits.recent())) {
-            oldest.remove();
+        Iterator<Map.Entry<Asked, Long>> oldest = asked.entrySet().iterator();
+        boolean more = true;
+        while (more && oldest.hasNext()) {
+            Map.Entry<Asked, Long> first = oldest.next();
+            more = first.getValue() + limits.recentMs() <= nowMs || asked.size() >= limits.recent();
+            if (more) {
+                String node = first.getKey().node();
+                oldest.remove();
+                one(node);
+            }
         }
+    }
+
+    private void one(String node) {
+        ofNode.computeIfPresent(node, (_, count) -> count == 1 ? null : count - 1);
     }
 
     int size() {

@@ -83,10 +83,11 @@ public final class DirectoryStreams implements AutoCloseable {
             }
         });
         streams.setUncaughtExceptionHandler(this::fatal);
-        parts.push(new LogEnds(config, copies, () -> lookAtStandbys(streams)));
+        StandbyStore standby = new StandbyStore(streams, decoder, copies);
+        parts.push(new LogEnds(config, copies, () -> lookAtStandbys(streams, standby)));
         PeerLink link = new GrpcPeerLink(token, config.limits().forwardMs());
         parts.push(link);
-        Fan fan = new Fan(new Fan.Parts(copies, Optional.of(new StandbyStore(streams, decoder, copies.incarnations())),
+        Fan fan = new Fan(new Fan.Parts(copies, Optional.of(standby),
                 new GroupRegister(streams, config.topics().placements()), link, self, config.limits(), metrics));
         streams.start();
         return fan;
@@ -99,7 +100,7 @@ public final class DirectoryStreams implements AutoCloseable {
                 : CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP);
     }
 
-    private void lookAtStandbys(KafkaStreams streams) {
+    private void lookAtStandbys(KafkaStreams streams, StandbyStore standby) {
         long nowMs = System.currentTimeMillis();
         Map<Integer, Freshness> seen = new LinkedHashMap<>();
         try {
@@ -114,6 +115,10 @@ public final class DirectoryStreams implements AutoCloseable {
             LOG.debug("standbys cannot be looked at now: {}", e.toString());
         }
         copies.standbys(seen);
+        if (copies.all().isEmpty()) {
+            // No task here tells of the lives of nodes; any partition has them all.
+            seen.keySet().stream().limit(1).forEach(standby::learn);
+        }
     }
 
     private StreamThreadExceptionResponse fatal(Throwable failure) {

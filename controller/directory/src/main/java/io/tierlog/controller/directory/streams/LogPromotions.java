@@ -30,7 +30,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * one before. Safe for use by several threads.
  *
  * <p>Of a record that was not acknowledged nobody knows whether it is there, so the next one begins another count under another name: an auditor
- * sees no gap, and what is promoted twice is promoted once. The price: each request waits for its acknowledgement.
+ * sees no gap, and what is promoted twice is promoted once. The price: each request waits for its acknowledgement. Of several sent at once a later
+ * one may arrive though an earlier one is lost, and that would be a gap.
  */
 public final class LogPromotions implements PromotionRequests, AutoCloseable {
     private static final int DELIVERY_MS = 5_000;

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * schema that the registry cannot be asked for now is waited for, since unreachable is not unreadable.
  */
 final class PlacementDecoder {
-    private static final byte[] NODE = "node/".getBytes(StandardCharsets.UTF_8);
+    /** How the keys of records about nodes begin. */
+    static final byte[] NODE = "node/".getBytes(StandardCharsets.UTF_8);
 
     private final RecordReader<Published> reader;
     private final DirectoryHealth health;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
-import io.tierlog.controller.directory.index.Incarnations;
 import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Batch;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
@@ -9,6 +8,7 @@ import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.directory.NodeLife;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -25,28 +25,27 @@ import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
 /**
  * Answers from the records of a partition that this instance keeps without an index: as a standby, or while it builds one. Safe for use by several
- * threads. The price: a walk in RocksDB for each key, some hundred times slower than the index.
+ * threads. The price: a walk in RocksDB for each key, some hundred times slower than the index,
+ * and one for each node, since a task that would tell of the lives of nodes does not run here.
  */
 final class StandbyStore {
     private static final Serializer<byte[]> PREFIX = new ByteArraySerializer();
 
     private final KafkaStreams streams;
     private final PlacementDecoder decoder;
-    private final Incarnations incarnations;
+    private final LocalCopies copies;
 
-    StandbyStore(KafkaStreams streams, PlacementDecoder decoder, Incarnations incarnations) {
+    StandbyStore(KafkaStreams streams, PlacementDecoder decoder, LocalCopies copies) {
         this.streams = streams;
         this.decoder = decoder;
-        this.incarnations = incarnations;
+        this.copies = copies;
     }
 
     /** Where blocks of a partition are, in the order of the batch; empty when this instance has no copy, or none that can be read now. */
     Optional<List<Found>> where(int partition, Batch batch) {
         try {
-            ReadOnlyKeyValueStore<byte[], byte[]> store = streams.store(
-                    StoreQueryParameters.fromNameAndType(DirectoryTopology.STORE, QueryableStoreTypes.<byte[], byte[]>keyValueStore())
-                            .withPartition(partition)
-                            .enableStaleStores());
+            ReadOnlyKeyValueStore<byte[], byte[]> store = store(partition);
+            learn(store);
             List<Found> found = new ArrayList<>(batch.to() - batch.from());
             for (int i = batch.from(); i < batch.to(); i++) {
                 int from = batch.order()[i] * batch.width();
@@ -57,6 +56,32 @@ final class StandbyStore {
         } catch (InvalidStateStoreException e) {
             // No copy here, or it moves at this moment.
             return Optional.empty();
+        }
+    }
+
+    /** Takes up what this instance's copy of a partition says of the lives of nodes, which no task tells it; nothing when it has no copy. */
+    void learn(int partition) {
+        try {
+            learn(store(partition));
+        } catch (InvalidStateStoreException e) {
+            // The next look may find it.
+        }
+    }
+
+    private ReadOnlyKeyValueStore<byte[], byte[]> store(int partition) {
+        return streams.store(StoreQueryParameters.fromNameAndType(DirectoryTopology.STORE, QueryableStoreTypes.<byte[], byte[]>keyValueStore())
+                .withPartition(partition)
+                .enableStaleStores());
+    }
+
+    private void learn(ReadOnlyKeyValueStore<byte[], byte[]> store) {
+        try (KeyValueIterator<byte[], byte[]> rows = store.prefixScan(PlacementDecoder.NODE, PREFIX)) {
+            while (rows.hasNext()) {
+                KeyValue<byte[], byte[]> row = rows.next();
+                if (decoder.read(row.key, row.value) instanceof Change.Lived(NodeLife life)) {
+                    copies.lives().lived(life);
+                }
+            }
         }
     }
 
@@ -72,7 +97,7 @@ final class StandbyStore {
                 switch (decoder.read(row.key, row.value)) {
                     // A longer key may begin as this one does.
                     case Change.Put(BlockKey other, Placed placed) when other.equals(block) -> {
-                        if (incarnations.counts(placed.location().owner(), placed.incarnation())) {
+                        if (copies.incarnations().counts(placed.location().owner(), placed.incarnation())) {
                             serving.add(placed);
                         }
                     }

@@ -106,6 +106,36 @@ class PromotionProbesTest {
         }
     }
 
+    /** b has blocks 0 to 2 of the chain and a only 2: 2 comes where the others are. What b does not have comes on a. */
+    @Test
+    void aBlockOfSeveralDisksComesWhereMostOfTheChainIs() throws InterruptedException {
+        at(0, "b", Tier.HOST);
+        at(1, "b", Tier.DISK);
+        at(2, "a", Tier.DISK);
+        at(2, "b", Tier.DISK);
+        at(3, "a", Tier.DISK);
+        try (PromotionProbes probes = probes(LIMITS)) {
+            assertEquals(List.of("b model/a 2 from 1", "a model/a 1 from 3"), after(probes, () -> probes.probe(probe(0, 4), List.of())));
+        }
+    }
+
+    /** Two disks have the same: the one that was asked for less lately has the next, and nothing is asked of the other for the same block. */
+    @Test
+    void ofEqualDisksTheLessAskedHasTheNext() throws InterruptedException {
+        for (int i = 0; i < 3; i++) {
+            at(i, "a", Tier.DISK);
+            at(i, "b", Tier.DISK);
+        }
+        try (PromotionProbes probes = probes(LIMITS)) {
+            assertEquals(List.of("a model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+            assertEquals(List.of("b model/a 2 from 1"), after(probes, () -> probes.probe(probe(1, 2), List.of())));
+            nowMs.addAndGet(30_000);
+            // What was asked long ago is no load.
+            assertEquals(List.of("a model/a 1 from 2"), after(probes, () -> probes.probe(probe(2, 1), List.of())));
+        }
+    }
+
     /** 1,000 probes of one key in 30 s: one request. It may be asked for again 30,000 ms after, and not at 29,999. */
     @Test
     void thousandProbesOfOneKeyAreOneRequest() throws InterruptedException {
@@ -141,6 +171,19 @@ class PromotionProbesTest {
             assertEquals(8, all.size());
             assertEquals("a model/a 128 from 0", all.getFirst());
             assertEquals("a model/a 58 from 896", all.getLast());
+        }
+    }
+
+    /** 256 blocks of a and one of b: b is not behind both batches of a. */
+    @Test
+    void manyBlocksOfOneNodeDoNotDelayAnother() throws InterruptedException {
+        for (int i = 0; i < 256; i++) {
+            at(i, "a", Tier.DISK);
+        }
+        at(256, "b", Tier.DISK);
+        try (PromotionProbes probes = probes(LIMITS)) {
+            assertEquals(List.of("a model/a 128 from 0", "b model/a 1 from 256", "a model/a 128 from 128"),
+                    after(probes, () -> probes.probe(probe(0, 257), List.of())));
         }
     }
 

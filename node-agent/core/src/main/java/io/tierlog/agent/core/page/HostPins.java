@@ -19,6 +19,8 @@ import java.util.SequencedSet;
 final class HostPins {
     private final Map<String, SequencedSet<Page>> pages = new LinkedHashMap<>();
     private final Deadlines<String> ends = new Deadlines<>();
+    /** Names that give way when there is no room otherwise, the oldest first. */
+    private final SequencedSet<String> yielding = new LinkedHashSet<>();
     private long count;
 
     /** True when the pin is new. */
@@ -44,6 +46,7 @@ final class HostPins {
             if (rest.isEmpty()) {
                 pages.remove(name);
                 ends.clear(name);
+                yielding.remove(name);
             }
         }
         return true;
@@ -58,6 +61,17 @@ final class HostPins {
         if (pages.containsKey(name)) {
             ends.set(name, atMs);
         }
+    }
+
+    void yields(String name) {
+        if (pages.containsKey(name)) {
+            yielding.add(name);
+        }
+    }
+
+    /** The oldest name that gives way. */
+    Optional<String> firstYielding() {
+        return yielding.isEmpty() ? Optional.empty() : Optional.of(yielding.getFirst());
     }
 
     Optional<String> pollDue(long nowMs) {

@@ -122,7 +122,8 @@ public final class PageTable {
     // --- giving and taking pages
 
     /**
-     * Sees to it that at least {@code wanted} pages are free, evicting what may go, or changes nothing.
+     * Sees to it that at least {@code wanted} pages are free, evicting what may go, or changes nothing but pins that yield: while there is no such
+     * room, they are released, the oldest name first.
      *
      * @return what was evicted, or empty when there is no such room
      */
@@ -131,6 +132,16 @@ public final class PageTable {
         if (missing <= 0) {
             return Optional.of(List.of());
         }
+        Optional<List<Evicted>> evicted = evict(missing);
+        for (Optional<String> name = pins.firstYielding(); evicted.isEmpty() && name.isPresent(); name = pins.firstYielding()) {
+            unpinAll(name.get());
+            missing = wanted - free.size();
+            evicted = missing <= 0 ? Optional.of(List.of()) : evict(missing);
+        }
+        return evicted;
+    }
+
+    private Optional<List<Evicted>> evict(int missing) {
         if (missing > idleServing) {
             return Optional.empty();
         }
@@ -299,6 +310,11 @@ public final class PageTable {
     /** The pins of that name end by themselves at {@code atMs}; nothing when there are none. */
     public void endPinsAt(String name, long atMs) {
         pins.endAt(name, atMs);
+    }
+
+    /** The pins of that name give way when room is wanted that is not there otherwise; nothing when there are none. */
+    public void yieldPins(String name) {
+        pins.yields(name);
     }
 
     /** Releases the pins whose end has come and returns how many names that were. */

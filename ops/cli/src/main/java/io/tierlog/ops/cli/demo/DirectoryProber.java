@@ -40,6 +40,7 @@ final class DirectoryProber implements ProbeAhead, AutoCloseable {
                 .setPackedKeys(packed)
                 .setKeyBytes(first.length)
                 .setPrefetchToMemory(true)
+                .setNode(node)
                 .build();
         probes.incrementAndGet();
         try {

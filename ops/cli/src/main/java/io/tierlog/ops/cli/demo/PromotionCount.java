@@ -26,10 +26,14 @@ final class PromotionCount {
             return outcomes.getOrDefault(outcome, 0L);
         }
 
-        /** Share of the blocks read that only a disk had held which were in memory by then, or on their way; 0 when there were none. */
+        /**
+         * Share of the blocks asked for that only a disk had held which were in memory by then, or waited for on their way; those that were asked for
+         * too early, and not waited for, count among the others. 0 when there were none.
+         */
         double inMemory(long fetchedFromDisk) {
             long promoted = of(PromotionOutcome.PROMOTED_HIT) + of(PromotionOutcome.PROMOTED_HIT_WAITED);
-            return promoted + fetchedFromDisk == 0 ? 0 : (double) promoted / (promoted + fetchedFromDisk);
+            long all = promoted + of(PromotionOutcome.MISSED_RACE) + fetchedFromDisk;
+            return all == 0 ? 0 : (double) promoted / all;
         }
     }
 

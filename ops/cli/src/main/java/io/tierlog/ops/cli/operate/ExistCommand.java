@@ -29,6 +29,9 @@ public final class ExistCommand implements Callable<Integer> {
     @Option(names = "--prefetch", description = "Have those promoted that are only on a disk.")
     boolean prefetch;
 
+    @Option(names = "--node", paramLabel = "NAME", description = "With --prefetch: on this node, if its disk has them.")
+    String node = "";
+
     /** Made by picocli. */
     public ExistCommand() {}
 
@@ -38,6 +41,9 @@ public final class ExistCommand implements Callable<Integer> {
         ObjectNode body = keys.body();
         if (prefetch) {
             body.put("prefetch_to_memory", true);
+            if (!node.isEmpty()) {
+                body.put("node", node);
+            }
         }
         JsonNode answer = directory.ask("POST", "/v1/batch_exist", body);
         directory.print(spec.commandLine().getOut(), answer, out -> {

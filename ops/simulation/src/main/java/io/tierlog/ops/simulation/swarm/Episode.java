@@ -27,7 +27,7 @@ final class Episode {
     /** What came of an episode: {@code digest} of all records, and {@code failure}, which is null when all was well. */
     record Result(
             Counts counts, long digest, Map<FaultKind, Long> faults, Map<OperationKind, Long> operations, Map<MigrationCount, Long> migrations,
-            @Nullable Failure failure) {}
+            Map<FetchCount, Long> fetches, @Nullable Failure failure) {}
 
     /** How much there was. */
     record Counts(Asked asked, long steps, long events, long records, long readsChecked, long writesChecked, long wrong, int nodes, int ranks) {
@@ -50,6 +50,7 @@ final class Episode {
     private final Checks checks;
     private final Operators operators;
     private final MigrationOracle migrations;
+    private final FetchTally fetches = new FetchTally();
     private final int inputs;
 
     private Episode(Choices choices, Set<FaultKind> allowed, boolean tracing) {
@@ -65,6 +66,7 @@ final class Episode {
         migrations = new MigrationOracle(stage);
         world.watch(checks);
         world.watch(migrations);
+        world.watch(fetches);
     }
 
     /** Runs one. Whatever is thrown in it, an Error too, is its failure: an episode that did not come to its end is not clean. */
@@ -81,7 +83,7 @@ final class Episode {
 
     private static Result notBegun(Choices choices, Throwable wrong) {
         Failure failure = new Failure(kind(wrong), String.valueOf(wrong), "no world was made", choices.recorded(), List.of());
-        return new Result(Counts.NONE, 0, Map.of(), Map.of(), Map.of(), failure);
+        return new Result(Counts.NONE, 0, Map.of(), Map.of(), Map.of(), Map.of(), failure);
     }
 
     private void run() {
@@ -120,7 +122,7 @@ final class Episode {
                 world.tally().wrong(), world.nodes().size(), world.settings().ranks());
         Failure failure = wrong == null ? null
                 : new Failure(kind(wrong), String.valueOf(wrong), stage.plan.toString(), choices.recorded(), traceOf(wrong));
-        return new Result(counts, checks.digest(), stage.faults, checks.operations(), stage.migrations, failure);
+        return new Result(counts, checks.digest(), stage.faults, checks.operations(), stage.migrations, fetches.counts(), failure);
     }
 
     private List<String> traceOf(Throwable wrong) {

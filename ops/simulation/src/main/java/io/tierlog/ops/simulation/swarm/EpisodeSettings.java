@@ -11,6 +11,7 @@ import io.tierlog.ops.simulation.world.World;
 import io.tierlog.ops.simulation.world.WorldSettings;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.WritePolicy;
@@ -73,9 +74,20 @@ final class EpisodeSettings {
         if (choices.next(3) == 0) {
             return null;
         }
-        PromotionPolicy promotion = new PromotionPolicy(choices.next(8) != 7, 1 + choices.next(3), 1 + choices.next(6), choices.next(20),
-                250L * choices.next(12), 250L * choices.next(6));
-        return new FetchPolicy(promotion, Policies.fetch(calm()).peers());
+        PromotionPolicy promotion = new PromotionPolicy(choices.next(8) != 7, 1 + choices.next(3), 1 + choices.next(6),
+                choices.pick(List.of(0, 2, 6, 20)), 250L * choices.next(12), 250L * choices.next(6));
+        return new FetchPolicy(promotion, peers(choices));
+    }
+
+    /** Few reads of few blocks, for a short time, and blocks that are dearer here or there; or what the core has. */
+    private static PeerPolicy peers(Choices choices) {
+        if (choices.next(3) == 0) {
+            return Policies.fetch(calm()).peers();
+        }
+        long storeMicros = choices.pick(List.of(1_000L, 4_000L, 100L));
+        return new PeerPolicy(choices.next(8) != 7, 1 + choices.next(3), 1 + choices.next(10), 250L * (1 + choices.next(12)),
+                choices.pick(List.of(200L, 50L, 3_000L)), choices.pick(List.of(600L, 100L, 3_000L)), storeMicros,
+                choices.pick(List.of(5_000L, 5_000L, 2_000L, 100L)));
     }
 
     /** The policy under which everything must come to rest. */

@@ -1,30 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
+import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.RowKey;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.PartRow;
+import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /** What operators want: migrations of named and of sampled blocks, some of which cannot be, cancels, cleared marks, drains. For one thread. */
 final class Operators {
     private static final int RECENT = 6;
     private static final int MOST_BLOCKS = 6;
+    private static final int READS = 4;
 
     private static final List<List<Tier>> WAYS = List.of(
             List.of(Tier.HOST, Tier.DISK), List.of(Tier.HOST, Tier.STORE), List.of(Tier.DISK, Tier.STORE), List.of(Tier.HOST, Tier.DISK),
@@ -33,12 +42,16 @@ final class Operators {
     /** The ways of those above that lead to a colder tier. */
     private static final int GOOD_WAYS = 4;
 
+    /** Blocks that are expected to be asked for. */
+    private record Probe(String namespace, List<Block> blocks) {}
+
     private final Stage stage;
     private final World world;
     private final Choices choices;
     private final Supplier<Prompt> prompts;
     private final List<String> recent = new ArrayList<>();
     private final Map<SimNode, Integer> drains = new LinkedHashMap<>();
+    private final Map<SimNode, Probe> probed = new LinkedHashMap<>();
     private int asked;
     private int wishes;
     private int probes;
@@ -53,7 +66,7 @@ final class Operators {
 
     /** Something is wanted; true when it was asked for. */
     boolean act() {
-        int what = choices.next(140);
+        int what = choices.next(170);
         if (what >= 100) {
             return probe();
         }
@@ -69,21 +82,68 @@ final class Operators {
         return drain(choices.pick(world.nodes()));
     }
 
-    /** Expects blocks to be asked for, as a directory does: of what a node's disk has, or of whatever prompt. */
+    /** Expects blocks to be asked for, as a directory does: what was expected before, or mostly such as the node's disk has, else any. */
     private boolean probe() {
         SimNode node = choices.pick(world.nodes());
-        Prompt of = prompts.get();
-        int many = Math.min(of.keys().size(), 1 + choices.next(2 * MOST_BLOCKS));
-        int first = choices.next(of.keys().size() - many + 1);
-        List<Block> blocks = new ArrayList<>();
-        for (int i = first; i < first + many; i++) {
-            blocks.add(new Block(i, of.keys().get(i), of.parent(i)));
+        Probe before = probed.get(node);
+        if (before != null && choices.next(4) == 3) {
+            world.operator().promote(node.aggregate(), "p" + probes++, before.namespace(), before.blocks());
+            return true;
         }
-        if (blocks.isEmpty()) {
+        Map<String, List<Block>> onDisk = onDisk(node);
+        for (int i = 0; i < world.nodes().size() && onDisk.isEmpty(); i++) {
+            node = world.nodes().get(i);
+            onDisk = onDisk(node);
+        }
+        boolean held = choices.next(8) != 7 && !onDisk.isEmpty();
+        Prompt of = prompts.get();
+        String namespace = held ? choices.pick(List.copyOf(onDisk.keySet())) : of.namespace();
+        List<Block> all = held ? onDisk.getOrDefault(namespace, List.of())
+                : IntStream.range(0, of.keys().size()).mapToObj(i -> new Block(i, of.keys().get(i), of.parent(i))).toList();
+        if (all.isEmpty()) {
             return false;
         }
-        world.operator().promote(node.aggregate(), "p" + probes++, of.namespace(), blocks);
+        int many = Math.min(all.size(), 1 + choices.next(2 * MOST_BLOCKS));
+        int first = choices.next(all.size() - many + 1);
+        probed.put(node, new Probe(namespace, List.copyOf(all.subList(first, first + many))));
+        world.operator().promote(node.aggregate(), "p" + probes++, namespace, all.subList(first, first + many));
+        if (held && choices.next(2) == 1) {
+            readSoon(node, namespace, all, all.get(first + many - 1));
+        }
         return true;
+    }
+
+    /** What was probed is read before long, a few times, with what it extends, perhaps while it is on its way. */
+    private void readSoon(SimNode node, String namespace, List<Block> all, Block deepest) {
+        Map<Bytes, Block> byKey = new LinkedHashMap<>();
+        all.forEach(block -> byKey.put(block.key(), block));
+        List<Bytes> keys = new ArrayList<>();
+        for (Block block = deepest; block != null; block = byKey.get(block.parent())) {
+            keys.addFirst(block.key());
+        }
+        Block top = byKey.get(keys.getFirst());
+        if (top != null && top.index() == 0) {
+            Prompt prompt = new Prompt(namespace, EpisodeSettings.BLOCK_TOKENS, keys.size() * EpisodeSettings.BLOCK_TOKENS, keys);
+            for (int i = 1; i <= READS; i++) {
+                String name = "p" + probes + "/" + i;
+                stage.lasting(i * (8 + choices.next(12)), () -> node.engine().outside().read(name, prompt, 1_000));
+            }
+        }
+    }
+
+    /** What the log knows of a node's disk and not of its host, by namespace. */
+    private Map<String, List<Block>> onDisk(SimNode node) {
+        Map<String, List<Block>> found = new TreeMap<>();
+        HeapTables state = world.state();
+        state.rows(Rows.PLACEMENTS).forEach((key, row) -> {
+            boolean disk = key.aggregate().equals(node.aggregate()) && key.tier() == Tier.DISK && row.state() == CopyState.SERVING;
+            NamespaceRow name = disk ? state.get(Rows.NAMESPACES, new RowKey.Namespace(key.aggregate(), key.namespace())) : null;
+            PlacementRow host = state.get(Rows.PLACEMENTS, new RowKey.Copy(key.aggregate(), key.namespace(), Tier.HOST, key.block()));
+            if (name != null && (host == null || host.incarnation() != row.incarnation())) {
+                found.computeIfAbsent(name.namespace(), any -> new ArrayList<>()).add(new Block(row.index(), key.block(), row.parent()));
+            }
+        });
+        return found;
     }
 
     private boolean migrate() {

@@ -7,6 +7,7 @@ import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
+import io.tierlog.ops.simulation.hardware.Unit;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
@@ -144,12 +145,12 @@ final class Rest {
         settle();
     }
 
-    /** Whether the request waits for pages while an operation of its agent is open and moves nothing: a write-back that waits for room. */
+    /** Whether the request waits for pages while an operation is open and moves nothing: a write-back waits for room, a read for its grant. */
     private static boolean waitsForRoom(SimNode node, String request) {
         Engine.View view = node.engine().view(request);
         Life life = node.life();
         return view != null && view.state().equals("QUEUED") && life != null && life.status().activeOperations() > 0
-                && life.machine().units().isEmpty();
+                && life.machine().units().stream().allMatch(unit -> unit.kind() == Unit.Kind.PEER_READ && !unit.peer().isSending());
     }
 
     private static void requireConnected(SimNode node) {

@@ -22,7 +22,7 @@ final class Schedule {
     /** What can happen, and how often it is drawn. */
     enum Happening {
         ENGINE(190), SEND(150), DECIDE(180), COMMAND(110), UNIT(130), COMMIT(36), RELAY(12), ANSWER(20), LOOK_UP(6), SETTLE(10), ZOMBIE(30),
-        GHOST(20), LATE(12), START_AGENT(8), START_CONTROLLER(16), END(10), WORK(110), OPERATOR(8), TIME(30);
+        GHOST(20), LATE(12), START_AGENT(8), START_CONTROLLER(16), END(10), WORK(110), OPERATOR(12), TIME(30);
 
         private final int weight;
 

@@ -21,6 +21,7 @@ public final class SimulationReport {
     private final Map<FaultKind, Long> faults = new EnumMap<>(FaultKind.class);
     private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
     private final Map<MigrationCount, Long> migrations = new EnumMap<>(MigrationCount.class);
+    private final Map<FetchCount, Long> fetches = new EnumMap<>(FetchCount.class);
     private final List<Postmortem> failures = new ArrayList<>();
     private Episode.Counts sum = Episode.Counts.NONE;
     private long episodes;
@@ -45,6 +46,7 @@ public final class SimulationReport {
                 sum.nodes() + c.nodes(), 0);
         result.faults().forEach((kind, count) -> faults.merge(kind, count, Long::sum));
         result.migrations().forEach((what, count) -> migrations.merge(what, count, Long::sum));
+        result.fetches().forEach((what, count) -> fetches.merge(what, count, Long::sum));
         result.operations().forEach((kind, count) -> operations.merge(kind, count, Long::sum));
     }
 
@@ -130,6 +132,11 @@ public final class SimulationReport {
         return new EnumMap<>(migrations);
     }
 
+    /** What there was of promotions and of reads across nodes. */
+    public synchronized Map<FetchCount, Long> fetches() {
+        return new EnumMap<>(fetches);
+    }
+
     /** What is known of failures. */
     public synchronized List<Postmortem> failures() {
         return List.copyOf(failures);
@@ -162,6 +169,10 @@ public final class SimulationReport {
         line(out, "migration", migrations.getOrDefault(MigrationCount.SUBMITTED, 0L), "");
         for (MigrationCount what : MigrationCount.values()) {
             line(out, "  " + what.label(), migrations.getOrDefault(what, 0L), what.meaning());
+        }
+        line(out, "fetches", fetches.getOrDefault(FetchCount.STARTED, 0L), "");
+        for (FetchCount what : FetchCount.values()) {
+            line(out, "  " + what.label(), fetches.getOrDefault(what, 0L), what.meaning());
         }
         line(out, "faults", faults.values().stream().mapToLong(Long::longValue).sum(), "");
         for (FaultKind kind : FaultKind.values()) {
@@ -209,6 +220,10 @@ public final class SimulationReport {
         for (MigrationCount what : MigrationCount.values()) {
             ofMigration.put(what.label(), migrations.getOrDefault(what, 0L));
         }
+        Map<String, Long> ofFetches = new LinkedHashMap<>();
+        for (FetchCount what : FetchCount.values()) {
+            ofFetches.put(what.label(), fetches.getOrDefault(what, 0L));
+        }
         Map<String, Object> all = new LinkedHashMap<>();
         all.put("seed", seed);
         all.put("episodes", episodes);
@@ -222,6 +237,7 @@ public final class SimulationReport {
         all.put("operations", operations());
         all.put("operations_by_kind", operations);
         all.put("migration", ofMigration);
+        all.put("fetches", ofFetches);
         all.put("reads_checked", sum.readsChecked());
         all.put("writes_checked", sum.writesChecked());
         all.put("wrong_content", sum.wrong());

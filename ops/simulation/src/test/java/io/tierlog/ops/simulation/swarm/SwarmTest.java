@@ -48,6 +48,10 @@ class SwarmTest {
         assertEquals(report.episodes() == wanted ? "" : Swarm.TIME_IS_UP, report.shortfall());
         assertTrue(report.operations() > 0 && report.readsChecked() > 0 && report.writesChecked() > 0 && !report.faults().isEmpty(), report::text);
         assertTrue(report.retries() > report.episodes(), report::text);
+        // The rarest come about some ten times in 300 episodes.
+        for (FetchCount what : report.episodes() < 300 ? List.<FetchCount>of() : List.of(FetchCount.values())) {
+            assertTrue(report.fetches().getOrDefault(what, 0L) > 0, () -> "nothing in all episodes: " + what + "; " + report.text());
+        }
         for (MigrationCount what : MigrationCount.values()) {
             assertTrue(report.migrations().getOrDefault(what, 0L) > 0, () -> "nothing in all episodes: " + what + "; " + report.text());
         }
