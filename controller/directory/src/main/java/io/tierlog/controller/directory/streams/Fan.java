@@ -168,10 +168,13 @@ public final class Fan {
     }
 
     private boolean standby(Share share, Answers answers) {
-        Optional<List<Found>> found = parts.standby().flatMap(store -> store.where(share.partition(), share.batch()));
+        LocalCopies.Standby seen = parts.copies().standby(share.partition());
+        Optional<List<Found>> found = seen.whole()
+                ? parts.standby().flatMap(store -> store.where(share.partition(), share.batch()))
+                : Optional.empty();
         found.ifPresent(each -> {
             put(share, each, answers);
-            answers.with(parts.copies().standby(share.partition()));
+            answers.with(seen.freshness());
             parts.metrics().answered(Source.STANDBY, share.count());
         });
         return found.isPresent();
