@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What is expected was made by Python: {@code sha256(cbor2.dumps((parent, tuple(tokens), None), canonical=True))}, the first parent from the seed. */
+/** What is expected was made by Python: {@code sha256(cbor2.dumps((parent, tuple(tokens), None), canonical=True))}, from that of the seed on. */
 class ChainedCborTest {
     private static final String FIRST = "ca90027d467f8ae0c02e71aa4eff29f116d1b74ca16446a60ab640f53e976f43";
     private static final String SECOND = "a00e16765098cf2d30bf90a61b546e19e72b1ad35d37a6a03d5c490dfe6ca1a2";
