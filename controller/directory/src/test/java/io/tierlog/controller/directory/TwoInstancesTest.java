@@ -6,14 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.core.PlacementFeed.Publication;
+import io.tierlog.controller.directory.api.AskedStream;
 import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Answers;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryLimits;
 import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.directory.v1.BatchExistRequest;
+import io.tierlog.directory.v1.DirectoryGrpc;
+import io.tierlog.directory.v1.StreamRequest;
+import io.tierlog.directory.v1.StreamResponse;
 import io.tierlog.events.Partitions;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
@@ -90,6 +98,25 @@ class TwoInstancesTest {
         return app.fan().ask(new Question(Namespaces.digest(NAMESPACE), keys.toByteArray(), 16, placements));
     }
 
+    /** Whether every key, asked for by itself, is answered as the log has it in one stream to this instance. */
+    private static boolean streamed(DirectoryApp app) throws Exception {
+        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", app.grpcPort()).usePlaintext().build();
+        try {
+            AskedStream stream = new AskedStream(DirectoryGrpc.newStub(channel), true);
+            IntStream.range(0, BLOCKS).forEach(i -> stream.ask(StreamRequest.newBuilder()
+                    .setExist(BatchExistRequest.newBuilder()
+                            .setNamespace(NAMESPACE)
+                            .setKeyBytes(16)
+                            .setPackedKeys(ByteString.copyFrom(PlacementLog.key(i).toArray())))
+                    .build()));
+            List<StreamResponse> answers = stream.end();
+            return answers.size() == BLOCKS && IntStream.range(0, BLOCKS)
+                    .allMatch(i -> answers.get(i).getExist().getAnswers().byteAt(0) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND).code());
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
     private static Presence of(DirectoryApp app, int number) {
         return app.fan().ask(new Question(Namespaces.digest(NAMESPACE), PlacementLog.key(number).toArray(), 16, false)).presence(0);
     }
@@ -148,6 +175,9 @@ class TwoInstancesTest {
                     await("their places", () -> right(ask(app, true)));
                     await("the end of the log", () -> ask(app, true).freshness().behindRecords() == 0);
                     assertFalse(ask(app, true).freshness().stale());
+                }
+                for (DirectoryApp app : List.of(one, other)) {
+                    assertTrue(streamed(app), "a stream has the keys of the other instance too");
                 }
                 await("standbys", () -> standbysAreThere(one));
             } finally {

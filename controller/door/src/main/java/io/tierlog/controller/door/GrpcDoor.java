@@ -2,11 +2,16 @@
 package io.tierlog.controller.door;
 
 import io.grpc.BindableService;
+import io.grpc.Metadata;
 import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
 import io.grpc.ServerInterceptors;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -14,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * A door over gRPC: the port and its bounds. The services answer.
  *
- * <p>A virtual thread for each call. Bounded in message size, calls of a connection and idle time; how many calls wait is bounded by the
- * services. The price: no TLS of its own.
+ * <p>A virtual thread for each call, but for those that never wait. Bounded in message size, calls of a connection and idle time; how many calls wait
+ * is bounded by the services. The price: no TLS of its own.
  */
 public final class GrpcDoor implements AutoCloseable {
     /** Calls of one connection at once, where nothing speaks for another number. */
@@ -29,14 +34,27 @@ public final class GrpcDoor implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
     /**
-     * Listens at once.
+     * Listens at once; every call may wait.
      *
      * @param calls of one connection at once
      * @throws DoorException.CannotListen when the address is taken
      */
     public GrpcDoor(Listening where, List<BindableService> services, int calls) {
+        this(where, services, calls, Set.of());
+    }
+
+    /**
+     * Listens at once.
+     *
+     * @param calls of one connection at once
+     * @param waitless full names of methods that never wait: they run on the thread that reads their connection, which saves them two changes of
+     *     threads for each message
+     * @throws DoorException.CannotListen when the address is taken
+     */
+    public GrpcDoor(Listening where, List<BindableService> services, int calls, Set<String> waitless) {
         NettyServerBuilder builder = NettyServerBuilder.forAddress(where.endpoint().toSocketAddress())
                 .executor(threads)
+                .callExecutor(executors(Set.copyOf(waitless)))
                 .maxInboundMessageSize(where.limits().bodyBytes())
                 .maxInboundMetadataSize(METADATA_BYTES)
                 .maxConcurrentCallsPerConnection(calls)
@@ -49,6 +67,15 @@ public final class GrpcDoor implements AutoCloseable {
             threads.shutdownNow();
             throw new DoorException.CannotListen(where.option(), where.endpoint(), e.getCause() == null ? e : e.getCause());
         }
+    }
+
+    private ServerCallExecutorSupplier executors(Set<String> waitless) {
+        return new ServerCallExecutorSupplier() {
+            @Override
+            public <Q, R> Executor getExecutor(ServerCall<Q, R> call, Metadata metadata) {
+                return waitless.contains(call.getMethodDescriptor().getFullMethodName()) ? Runnable::run : threads;
+            }
+        };
     }
 
     /** The port it listens on. */

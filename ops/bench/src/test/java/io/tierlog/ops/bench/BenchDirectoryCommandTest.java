@@ -33,8 +33,8 @@ final class BenchDirectoryCommandTest {
             assertTrue(row.path("keys_per_s").asDouble() > 0 && row.path("p99_us").asDouble() >= row.path("p50_us").asDouble(), row.toString());
         }
         boolean redis = !report.path("redis").asText().contains("NOT RUN");
-        // Three ways to ask the directory, one or two to ask Redis, with two batches.
-        assertEquals(redis ? 2 * (5 + 4) : 2 * (3 + 3), ways.size(), ways.toString());
+        // Four ways to ask the directory, one or two to ask Redis, with two batches.
+        assertEquals(redis ? 2 * (6 + 5) : 2 * (4 + 4), ways.size(), ways.toString());
         assertTrue(bench.err().contains("exist, batches of 64, 90 % present"), bench.err());
         assertEquals(before, BenchRun.leftovers());
     }

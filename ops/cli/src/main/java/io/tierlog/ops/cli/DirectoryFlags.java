@@ -3,13 +3,17 @@ package io.tierlog.ops.cli;
 
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.Extras;
+import io.tierlog.controller.directory.api.ChainedCbor;
 import io.tierlog.controller.directory.api.QueryNamespaces;
+import io.tierlog.controller.directory.api.TokenHasher;
+import io.tierlog.controller.directory.api.TokenHashers;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
 import io.tierlog.controller.door.DoorException;
 import io.tierlog.controller.door.Endpoint;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -60,6 +64,13 @@ final class DirectoryFlags {
             description = "Namespace of a /query, with {model}, {tenant}, {lora} and {salt} (default: ${DEFAULT-VALUE}).")
     String queryNamespace = "{model}";
 
+    @Option(
+            names = "--token-hash",
+            paramLabel = "MODEL=HASH",
+            description = "How the keys of a model follow from its tokens, for /query: sha256_cbor:SEED or sha256_cbor_64bit:SEED, as vLLM has it"
+                    + " with PYTHONHASHSEED=SEED. Can be given for several models.")
+    List<String> tokenHashes = List.of();
+
     /** What an instance is started with, for those who have one of the tokens. */
     DirectoryConfig config(ClusterOptions cluster, Path stateDir, Optional<Path> tokens, boolean insecure) {
         Optional<Endpoint> status = statusListen.equals("none") ? Optional.empty() : Optional.of(Endpoint.parse(statusListen));
@@ -84,13 +95,26 @@ final class DirectoryFlags {
     /** Starts an instance; what is wrong becomes an error that says what to do. */
     DirectoryApp start(DirectoryConfig config) {
         try {
-            Extras extras = new Extras(Optional.empty(), Extras.NONE.probeLimits(), Extras.NONE.hashers(), new QueryNamespaces(queryNamespace));
+            Extras extras = new Extras(Optional.empty(), Extras.NONE.probeLimits(), hashers(), new QueryNamespaces(queryNamespace));
             return ClusterOptions.checked(() -> DirectoryApp.start(config, extras));
         } catch (DirectoryException | DoorException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         } catch (IllegalArgumentException e) {
-            throw new CliError(String.valueOf(e.getMessage()), "look at --query-namespace", CliError.BAD_INPUT, e);
+            throw new CliError(String.valueOf(e.getMessage()), "look at --query-namespace and --token-hash", CliError.BAD_INPUT, e);
         }
+    }
+
+    private TokenHashers hashers() {
+        Map<String, TokenHasher> byModel = new LinkedHashMap<>();
+        for (String each : tokenHashes) {
+            // Names of models have no equals sign; a seed may have one.
+            int split = each.indexOf('=');
+            if (split < 1) {
+                throw new IllegalArgumentException("--token-hash " + each + " is not MODEL=HASH");
+            }
+            byModel.put(each.substring(0, split), ChainedCbor.parse(each.substring(split + 1)));
+        }
+        return new TokenHashers(byModel);
     }
 
     String httpUrl(DirectoryApp app) {

@@ -116,6 +116,23 @@ class DemoCommandTest {
         assertTrue(report.get("water_levels").size() > 0, report.toString());
     }
 
+    /** So small a host that what a conversation said is on the disk when its next turn comes, and room on it, since relief goes down to the half. */
+    @Test
+    void withAndWithoutPromotionIsOneTable() throws Exception {
+        JsonNode report = demo(true, "--requests", "250", "--host", "300blocks", "--host-low", "0.5", "--disk", "4000blocks", "--speed", "25",
+                "--nodes", "1", "--no-device-retention", "--probe-ahead", "1s", "--decode-us-per-token", "200");
+
+        assertSound(report, 250);
+        assertSound(report.get("without_promotion"), 250);
+        JsonNode off = report.get("promotion_table").get(0);
+        JsonNode on = report.get("promotion_table").get(1);
+        assertEquals("off on", off.get("promotion").asText() + " " + on.get("promotion").asText());
+        assertEquals(0, off.get("begun_blocks").asLong(), off.toString());
+        assertTrue(off.get("disk_blocks_read").asLong() > 0, off.toString());
+        assertTrue(on.get("begun_blocks").asLong() > 0 && on.get("done_blocks").asLong() > 0, report::toString);
+        assertTrue(on.get("submit_to_ready_p50_ms").asDouble() > 0, on.toString());
+    }
+
     @Test
     void badInputIsAnsweredBeforeAnythingStarts() throws Exception {
         Path trace = Files.write(dir.resolve("bad.jsonl"), List.of(
@@ -136,7 +153,14 @@ class DemoCommandTest {
     }
 
     private JsonNode demo(String... flags) throws Exception {
-        List<String> arguments = new ArrayList<>(List.of("demo", "--seed", "6", "--no-compare", "--format", "json"));
+        return demo(false, flags);
+    }
+
+    private JsonNode demo(boolean compare, String... flags) throws Exception {
+        List<String> arguments = new ArrayList<>(List.of("demo", "--seed", "6", "--format", "json"));
+        if (!compare) {
+            arguments.add("--no-compare");
+        }
         arguments.addAll(List.of(flags));
         assertEquals(0, run(arguments), () -> err + System.lineSeparator() + out);
         return new ObjectMapper().readTree(out.toString());

@@ -70,6 +70,9 @@ final class FakeAgent extends EngineDoorGrpc.EngineDoorImplBase implements AutoC
         HANGING
     }
 
+    /** An agent that hangs has answered that many submits before, so that there is something to lose, and answers again after so many more. */
+    private static final int HANGS_AFTER = 150;
+    private static final int HANGS = 40;
     private static final int BLOCK_BYTES = ReplayTest.BLOCK_BYTES;
 
     private final String name;
@@ -89,6 +92,7 @@ final class FakeAgent extends EngineDoorGrpc.EngineDoorImplBase implements AutoC
     final AtomicInteger loadedBlocks = new AtomicInteger();
     final AtomicInteger loadCalls = new AtomicInteger();
     final AtomicInteger opened = new AtomicInteger();
+    private final AtomicInteger hangs = new AtomicInteger();
     final List<String> wrongs = Collections.synchronizedList(new ArrayList<>());
     final ConcurrentLinkedQueue<FinishRequest> finished = new ConcurrentLinkedQueue<>();
     final ConcurrentLinkedQueue<SubmitRequest> submitted = new ConcurrentLinkedQueue<>();
@@ -181,7 +185,12 @@ final class FakeAgent extends EngineDoorGrpc.EngineDoorImplBase implements AutoC
             }
             case NEVER_READY -> answer(response, SubmitReply.newBuilder().setWaiting(Waiting.getDefaultInstance()).build());
             case REFUSED -> response.onError(Status.INVALID_ARGUMENT.withDescription("not today").asRuntimeException());
-            case HANGING -> {}
+            case HANGING -> {
+                int number = hangs.incrementAndGet();
+                if (number <= HANGS_AFTER || number > HANGS_AFTER + HANGS) {
+                    answer(response, SubmitReply.newBuilder().setOffer(offer(request)).build());
+                }
+            }
         }
     }
 

@@ -244,7 +244,8 @@ class ReplayTest {
     @Test
     void anAgentThatHangsLosesItsSession() throws Exception {
         agent.answer = FakeAgent.Answer.HANGING;
-        Timeouts impatient = new Timeouts(100, 100, 100, 5_000, 5_000, 5_000, 5_000, 5, 50);
+        // Long enough for calls that are answered on a machine that does much else.
+        Timeouts impatient = new Timeouts(1_000, 1_000, 1_000, 5_000, 30_000, 30_000, 5_000, 5, 50);
         RunReport report = run(config(PAGES, true, agent.door()).withTimeouts(impatient));
         assertTrue(report.nodes().getFirst().lostSessions() > 0);
         assertTrue(misses(report, MissCause.NO_AGENT) > 0, report.toJson()::toPrettyString);

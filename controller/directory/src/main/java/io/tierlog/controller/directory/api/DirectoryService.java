@@ -4,6 +4,7 @@ package io.tierlog.controller.directory.api;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.controller.directory.api.Questions.Existence;
 import io.tierlog.controller.directory.index.Placed;
@@ -23,16 +24,22 @@ import io.tierlog.directory.v1.LookupResponse;
 import io.tierlog.directory.v1.NodePrefix;
 import io.tierlog.directory.v1.Presence;
 import io.tierlog.directory.v1.SourceRun;
+import io.tierlog.directory.v1.StreamRequest;
+import io.tierlog.directory.v1.StreamResponse;
 import io.tierlog.directory.v1.TierPrefix;
 import io.tierlog.directory.v1.WhereRequest;
 import io.tierlog.directory.v1.WhereResponse;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The directory over gRPC. Safe for use by several threads. */
 public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
+    /** Methods that never wait on the thread that calls them: what would is handed to another one. */
+    public static final Set<String> WAITLESS = Set.of(DirectoryGrpc.getStreamMethod().getFullMethodName());
+
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
 
     private final Tokens tokens;
@@ -47,7 +54,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     @Override
     public void exist(ExistRequest request, StreamObserver<ExistResponse> answers) {
         answer(answers, caller -> {
-            Chain chain = chain(request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
+            Chain chain = chain(questions, request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
             Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), node(request.getNode()));
             return ExistResponse.newBuilder()
                     .setPresence(Presence.forNumber(known.first().code()))
@@ -58,29 +65,46 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     @Override
     public void batchExist(BatchExistRequest request, StreamObserver<BatchExistResponse> answers) {
-        answer(answers, caller -> {
-            Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
-            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), node(request.getNode()));
-            return BatchExistResponse.newBuilder()
-                    // The array is nobody else's from here on.
-                    .setAnswers(UnsafeByteOperations.unsafeWrap(known.presences()))
-                    .setFreshness(PeerMessages.of(known.freshness()))
-                    .build();
-        });
+        answer(answers, caller -> exist(questions, caller, request));
+    }
+
+    /** Answers a batch; throws {@link Problem}. */
+    static BatchExistResponse exist(Questions questions, Caller caller, BatchExistRequest request) {
+        Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
+        Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), node(request.getNode()));
+        return BatchExistResponse.newBuilder()
+                // The array is nobody else's from here on.
+                .setAnswers(UnsafeByteOperations.unsafeWrap(known.presences()))
+                .setFreshness(PeerMessages.of(known.freshness()))
+                .build();
     }
 
     @Override
     public void lookup(LookupRequest request, StreamObserver<LookupResponse> answers) {
-        answer(answers, caller -> {
-            Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), 0);
-            return response(questions.lookup(caller, chain, node(request.getNode())));
-        });
+        answer(answers, caller -> lookup(questions, caller, request));
+    }
+
+    /** Answers a chain; throws {@link Problem}. */
+    static LookupResponse lookup(Questions questions, Caller caller, LookupRequest request) {
+        Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), 0);
+        return response(questions.lookup(caller, chain, node(request.getNode())));
+    }
+
+    @Override
+    public StreamObserver<StreamRequest> stream(StreamObserver<StreamResponse> answers) {
+        try {
+            Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
+            return DirectoryStream.begin(questions, caller, (ServerCallStreamObserver<StreamResponse>) answers);
+        } catch (Problem problem) {
+            answers.onError(GrpcCalls.refused(problem));
+            return DirectoryStream.DEAF;
+        }
     }
 
     @Override
     public void where(WhereRequest request, StreamObserver<WhereResponse> answers) {
         answer(answers, caller -> {
-            Places places = questions.where(caller, chain(request.getNamespace(), request.getKey(), request.getKey().size(), 0));
+            Places places = questions.where(caller, chain(questions, request.getNamespace(), request.getKey(), request.getKey().size(), 0));
             Found found = places.found().apply(0);
             WhereResponse.Builder response = WhereResponse.newBuilder()
                     .setPresence(Presence.forNumber(found.presence().code()))
@@ -92,7 +116,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
         });
     }
 
-    private Chain chain(String namespace, ByteString keys, int width, int firstIndex) {
+    private static Chain chain(Questions questions, String namespace, ByteString keys, int width, int firstIndex) {
         if (namespace.isEmpty() || namespace.length() > Chain.NAMESPACE || firstIndex < 0 || firstIndex > Chain.MOST_INDEX) {
             throw new Problem(Problem.Kind.INVALID_REQUEST, "the namespace has " + namespace.length() + " characters, the index is " + firstIndex,
                     "give a namespace of 1 to " + Chain.NAMESPACE + " characters, and an index from 0 to " + Chain.MOST_INDEX);

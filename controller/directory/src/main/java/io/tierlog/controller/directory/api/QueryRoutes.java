@@ -65,6 +65,12 @@ final class QueryRoutes {
         Query query = Query.of(body, namespaces);
         String model = body.text("model", Chain.NAMESPACE).orElse("");
         Optional<long[]> tokens = body.integers("token_ids", MOST_TOKENS);
+        for (String more : List.of("lora_name", "cache_salt")) {
+            // Engines hash these too, each in its own way.
+            if (!body.text(more, Chain.NAMESPACE).orElse("").isEmpty()) {
+                body.finding(more, "is not known to how keys follow from tokens here; ask /query_by_hash");
+            }
+        }
         body.done();
         TokenHasher hasher = hashers.of(model).orElseThrow(() -> new Problem(Problem.Kind.NOT_OFFERED,
                 "how keys follow from tokens is not known here for the model " + model, "ask /query_by_hash with the keys of the engine"));

@@ -26,6 +26,16 @@ public final class Questions {
     private final int most;
     private final Costs costs;
     private final Optional<ProbeSink> probes;
+    private final boolean atOnce;
+
+    /** The answer takes a question to another instance, or to a disk. Without a stack, since it is thrown in the course of things. */
+    static final class NotAtOnce extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private NotAtOnce() {
+            super("the answer is not here", null, false, false);
+        }
+    }
 
     /**
      * Questions to a fan, once there is one.
@@ -34,10 +44,20 @@ public final class Questions {
      * @param probes takes what shall be promoted; empty refuses that
      */
     public Questions(Supplier<Optional<Fan>> fan, int most, Costs costs, Optional<ProbeSink> probes) {
+        this(fan, most, costs, probes, false);
+    }
+
+    private Questions(Supplier<Optional<Fan>> fan, int most, Costs costs, Optional<ProbeSink> probes, boolean atOnce) {
         this.fan = fan;
         this.most = most;
         this.costs = costs;
         this.probes = probes;
+        this.atOnce = atOnce;
+    }
+
+    /** The same for a thread that may not wait: what is not in an index here is {@link NotAtOnce}. */
+    Questions atOnce() {
+        return new Questions(fan, most, costs, probes, true);
     }
 
     /** Most keys of one call. */
@@ -107,7 +127,8 @@ public final class Questions {
         Fan asked = fan.get().orElseThrow(
                 () -> new Problem(Problem.Kind.NOT_READY, "the directory is starting", "ask again in a moment"));
         PackedKeys keys = chain.keys();
-        return asked.ask(new Question(Namespaces.digest(chain.namespace()), keys.bytes(), keys.width(), placements));
+        Question question = new Question(Namespaces.digest(chain.namespace()), keys.bytes(), keys.width(), placements);
+        return atOnce ? asked.askAtOnce(question).orElseThrow(NotAtOnce::new) : asked.ask(question);
     }
 
     private static Freshness nothing() {

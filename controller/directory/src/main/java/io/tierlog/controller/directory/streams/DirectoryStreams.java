@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class DirectoryStreams implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStreams.class);
+    /** A copy is near the end of the log with so many records to come, of which some are markers, or with such a part of all. */
+    private static final int NEAR_RECORDS = 16;
+    private static final int NEAR_SHARE = 100;
     private static final Duration CLOSE = Duration.ofSeconds(10);
 
     private final DirectoryConfig config;
@@ -102,13 +105,15 @@ public final class DirectoryStreams implements AutoCloseable {
 
     private void lookAtStandbys(KafkaStreams streams, StandbyStore standby) {
         long nowMs = System.currentTimeMillis();
-        Map<Integer, Freshness> seen = new LinkedHashMap<>();
+        Map<Integer, LocalCopies.Standby> seen = new LinkedHashMap<>();
         try {
             Map<Integer, LagInfo> lags = streams.allLocalStorePartitionLags().getOrDefault(DirectoryTopology.STORE, Map.of());
             lags.forEach((partition, lag) -> {
                 if (copies.index(partition).isEmpty()) {
-                    long asOfMs = lag.offsetLag() == 0 ? nowMs : copies.standby(partition).asOfMs();
-                    seen.put(partition, new Freshness(true, lag.offsetLag(), asOfMs));
+                    LocalCopies.Standby before = copies.standby(partition);
+                    long asOfMs = lag.offsetLag() == 0 ? nowMs : before.freshness().asOfMs();
+                    boolean near = lag.offsetLag() <= Math.max(NEAR_RECORDS, lag.endOffsetPosition() / NEAR_SHARE);
+                    seen.put(partition, new LocalCopies.Standby(new Freshness(true, lag.offsetLag(), asOfMs), before.whole() || near));
                 }
             });
         } catch (StreamsException e) {

@@ -81,6 +81,17 @@ public final class Fan {
         return answers;
     }
 
+    /** What can be said without waiting for anybody; empty when a partition that is asked about has no index here. */
+    public Optional<Answers> askAtOnce(Question question) {
+        List<Share> shares = shares(question);
+        if (!shares.stream().allMatch(share -> parts.copies().index(share.partition()).isPresent())) {
+            return Optional.empty();
+        }
+        Answers answers = new Answers(question);
+        boolean whole = shares.stream().allMatch(share -> here(question, share, answers));
+        return whole ? Optional.of(answers) : Optional.empty();
+    }
+
     /**
      * What this instance itself can say of one partition; empty when it has no copy that may answer.
      *
@@ -157,10 +168,13 @@ public final class Fan {
     }
 
     private boolean standby(Share share, Answers answers) {
-        Optional<List<Found>> found = parts.standby().flatMap(store -> store.where(share.partition(), share.batch()));
+        LocalCopies.Standby seen = parts.copies().standby(share.partition());
+        Optional<List<Found>> found = seen.whole()
+                ? parts.standby().flatMap(store -> store.where(share.partition(), share.batch()))
+                : Optional.empty();
         found.ifPresent(each -> {
             put(share, each, answers);
-            answers.with(parts.copies().standby(share.partition()));
+            answers.with(seen.freshness());
             parts.metrics().answered(Source.STANDBY, share.count());
         });
         return found.isPresent();

@@ -21,7 +21,17 @@ final class LocalCopies {
     private final List<Reach> reaches;
     private final Incarnations incarnations = new Incarnations();
     private final NodeLives lives = new NodeLives(incarnations);
-    private final ConcurrentMap<Integer, Freshness> standbys = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Integer, Standby> standbys = new ConcurrentHashMap<>();
+
+    /**
+     * What was seen of a copy that is no index.
+     *
+     * @param freshness how old it may be
+     * @param whole whether it was near the end of the log once: before that, it lacks blocks that were there long ago, and would deny them
+     */
+    record Standby(Freshness freshness, boolean whole) {
+        private static final Standby NONE = new Standby(Freshness.UNKNOWN, false);
+    }
 
     LocalCopies(int partitions) {
         indexes = new AtomicReferenceArray<>(partitions);
@@ -52,11 +62,11 @@ final class LocalCopies {
     }
 
     /** What was last seen of a standby here; unknown when there is none. */
-    Freshness standby(int partition) {
-        return standbys.getOrDefault(partition, Freshness.UNKNOWN);
+    Standby standby(int partition) {
+        return standbys.getOrDefault(partition, Standby.NONE);
     }
 
-    void standbys(Map<Integer, Freshness> seen) {
+    void standbys(Map<Integer, Standby> seen) {
         standbys.keySet().retainAll(seen.keySet());
         standbys.putAll(seen);
     }

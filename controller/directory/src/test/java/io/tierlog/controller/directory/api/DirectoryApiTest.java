@@ -34,6 +34,8 @@ import io.tierlog.directory.v1.LookupRequest;
 import io.tierlog.directory.v1.LookupResponse;
 import io.tierlog.directory.v1.PeerPart;
 import io.tierlog.directory.v1.PeerRequest;
+import io.tierlog.directory.v1.StreamRequest;
+import io.tierlog.directory.v1.StreamResponse;
 import io.tierlog.directory.v1.Tier;
 import io.tierlog.directory.v1.WhereRequest;
 import io.tierlog.events.Codec;
@@ -59,6 +61,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -392,6 +395,8 @@ class DirectoryApiTest {
         assertEquals(List.of("namespace", "keys"), fieldsOf(client.ask("/v1/lookup", "{\"namespace\":\"\",\"keys\":[]}")));
         assertEquals(List.of("key", "node"), fieldsOf(client.ask("/v1/where", "{\"namespace\":\"n\",\"key\":\"0x\",\"node\":\"a\"}")));
         assertEquals(List.of("block_size", "model", "seq_hashes"), fieldsOf(client.ask("/query_by_hash", "{}")));
+        Reply salted = client.ask("/query", "{\"model\":\"m\",\"block_size\":1,\"token_ids\":[1],\"cache_salt\":\"s\"}");
+        assertEquals(List.of("cache_salt", "cache_salt"), fieldsOf(salted));
         assertEquals(List.of("token_ids[1]", "token_ids[2]"),
                 fieldsOf(client.ask("/query", "{\"model\":\"m\",\"block_size\":1,\"token_ids\":[1,-1,\"x\"]}")));
         assertEquals(List.of("keys"), fieldsOf(client.ask("/v1/batch_exist", keys(T1, "", IntStream.range(0, 10_001)))));
@@ -418,6 +423,91 @@ class DirectoryApiTest {
         }
         StatusRuntimeException nobody = assertThrows(StatusRuntimeException.class, () -> grpc("wrong").batchExist(good));
         assertEquals(Status.Code.UNAUTHENTICATED, nobody.getStatus().getCode());
+    }
+
+    private static AskedStream stream(String token, boolean reading) {
+        return new AskedStream(
+                DirectoryGrpc.newStub(channel).withInterceptors(MetadataUtils.newAttachHeadersInterceptor(bearer(token))), reading);
+    }
+
+    private static BatchExistRequest batch(String namespace, int... numbers) {
+        return BatchExistRequest.newBuilder().setNamespace(namespace).setKeyBytes(16).setPackedKeys(packed(numbers)).build();
+    }
+
+    private static StreamRequest exist(BatchExistRequest batch) {
+        return StreamRequest.newBuilder().setExist(batch).build();
+    }
+
+    /** Short questions are answered at once and long ones by another thread: the order is that of the questions all the same. */
+    @Test
+    void aStreamAnswersEachQuestionInItsTurnAsACallWould() throws Exception {
+        AskedStream stream = stream("all", true);
+        BatchExistRequest large = batch(T1, IntStream.range(0, 10_000).toArray());
+        LookupRequest chain = LookupRequest.newBuilder().setNamespace(T1).setKeyBytes(16).setPackedKeys(packed(0, 1, 2, 3, 4)).setNode("a").build();
+        for (int i = 0; i < 300; i++) {
+            stream.ask(i % 50 == 7 ? exist(large) : exist(batch(T1, i % 10))).ask(StreamRequest.newBuilder().setLookup(chain).build());
+        }
+        stream.ask(exist(large));
+        List<StreamResponse> answers = stream.end();
+        assertEquals(601, answers.size());
+        ByteString all = grpc("all").batchExist(large).getAnswers();
+        LookupResponse looked = grpc("all").lookup(chain).toBuilder().clearFreshness().build();
+        for (int i = 0; i < 300; i++) {
+            ByteString expected = i % 50 == 7 ? all : all.substring(i % 10, i % 10 + 1);
+            assertEquals(expected, answers.get(2 * i).getExist().getAnswers(), "question " + i);
+            assertEquals(looked, answers.get(2 * i + 1).getLookup().toBuilder().clearFreshness().build(), "question " + i);
+            assertTrue(answers.get(2 * i).getExist().getFreshness().getAsOfMs() > 0);
+        }
+        assertEquals(all, answers.getLast().getExist().getAnswers());
+    }
+
+    @Test
+    void aWrongQuestionInAStreamIsAnsweredWithItsProblemAndTheOthersGoOn() throws Exception {
+        List<StreamResponse> answers = stream("all", true)
+                .ask(exist(batch(T1, 0)))
+                .ask(exist(batch(T1, 0).toBuilder().setKeyBytes(7).build()))
+                .ask(StreamRequest.getDefaultInstance())
+                .ask(exist(batch("", 0)))
+                .ask(exist(batch(T1, IntStream.range(0, 10_001).toArray())))
+                .ask(exist(batch(T1, 9)))
+                .end();
+        assertEquals(List.of("", "INVALID_REQUEST", "INVALID_REQUEST", "INVALID_REQUEST", "INVALID_REQUEST", ""),
+                answers.stream().map(answer -> answer.getProblem().getKind()).toList());
+        assertTrue(answers.get(1).getProblem().getDetail().contains("key_bytes is 7"), answers::toString);
+        assertTrue(answers.get(4).getProblem().getAction().contains("1 to 10000 keys"), answers::toString);
+        assertEquals(ByteString.copyFrom(new byte[] {2}), answers.getLast().getExist().getAnswers());
+    }
+
+    @Test
+    void inAStreamTooTenantsSeeTheirOwnAndWhoIsNotKnownIsRefused() throws Exception {
+        BatchExistRequest other = batch("t2/model", 0).toBuilder().setPrefetchToMemory(true).build();
+        PROMOTED.clear();
+        List<StreamResponse> answers = stream("t1", true).ask(exist(other)).ask(exist(batch(T1, 0))).end();
+        assertEquals(List.of((byte) 2, (byte) 1), answers.stream().map(each -> each.getExist().getAnswers().byteAt(0)).toList());
+        assertEquals((byte) 1, stream("all", true).ask(exist(batch("t2/model", 0))).end().getFirst().getExist().getAnswers().byteAt(0));
+        assertEquals(Status.Code.UNAUTHENTICATED, stream("wrong", true).status().getCode());
+        assertEquals(List.of(), PROMOTED, "what one tenant probes is not promoted for another");
+    }
+
+    /** Each question has 16 KiB and its answer 1 KiB: what a caller who does not read can have on its way is bounded by the windows alone. */
+    @Test
+    void aCallerWhoDoesNotReadIsNotAnsweredAheadWithoutEnd() throws Exception {
+        AskedStream stream = stream("all", false);
+        StreamRequest question = exist(batch(T1, IntStream.range(0, 1_024).toArray()));
+        int most = 3_000;
+        int asked = 0;
+        for (long quiet = System.nanoTime(); asked < most && System.nanoTime() - quiet < 1_000_000_000L; ) {
+            if (stream.isReady()) {
+                stream.ask(question);
+                asked++;
+                quiet = System.nanoTime();
+            } else {
+                LockSupport.parkNanos(1_000_000);
+            }
+        }
+        assertTrue(asked > 10 && asked < most / 2, asked + " questions were taken");
+        stream.read(asked);
+        assertEquals(asked, stream.end().size());
     }
 
     /** The door of the other instances takes digests, which do not say whose they are: it is not for tenants, nor for readers. */

@@ -183,6 +183,7 @@ public final class DirectoryBench {
     private static List<Contestant> contestants(Servers servers, ManagedChannel channel, HttpClient http, boolean lookup) {
         List<Contestant> all = new ArrayList<>();
         all.add(new Contestant(Ways.grpc(channel, lookup), servers.asked::cpuNs));
+        all.add(new Contestant(Ways.grpcStream(channel, lookup), servers.asked::cpuNs));
         all.add(new Contestant(Ways.http(http, servers.asked.httpPort(), lookup), servers.asked::cpuNs));
         servers.redis.ifPresent(redis -> {
             if (!lookup) {

@@ -62,6 +62,10 @@ final class Ways {
         return new Made("gRPC", lookup, () -> session);
     }
 
+    static Way grpcStream(ManagedChannel channel, boolean lookup) {
+        return new Made("gRPC stream", lookup, () -> new StreamSession(channel, lookup));
+    }
+
     private static int exist(DirectoryGrpc.DirectoryBlockingStub stub, Keys.Batch batch) {
         ByteString answers = stub.batchExist(BatchExistRequest.newBuilder()
                         .setNamespace(Keys.NAMESPACE)

@@ -124,10 +124,11 @@ public final class DemoCommand implements Callable<Integer> {
             names = "--probe-ahead",
             paramLabel = "TIME",
             description = "Have a directory asked for the blocks of each prompt, with prefetch_to_memory, so long before its request, for example"
-                    + " 2s: what only a disk has is promoted. Needs a workload with a pace (a trace, or --speed).")
+                    + " 2s: what only a disk has is promoted. Needs a workload with a pace (a trace, or --speed). The same is run without"
+                    + " promotion before, and both are one table; not with --no-compare.")
     @Nullable String probeAhead;
 
-    @Option(names = "--no-compare", description = "Do not replay again without the tiers; a run with kills never does.")
+    @Option(names = "--no-compare", description = "Do not replay again without the tiers, or without promotion; a run with kills never does.")
     boolean noCompare;
 
     @Option(names = "--processes", description = "Run every part as a process of its own and print the process ids.")
@@ -167,15 +168,38 @@ public final class DemoCommand implements Callable<Integer> {
                 away().isEmpty() || away().get().from() < workload.size(),
                 "--controller-away " + controllerAway + ": the run has " + workload.size() + " requests");
         WorkloadProfile profile = WorkloadProfile.of(workload);
-        try (DemoRun run = new DemoRun(this, workload, profile)) {
+        if (probeAheadMs() > 0 && !noCompare) {
+            return comparison(workload, profile);
+        }
+        try (DemoRun run = new DemoRun(this, workload, profile, DemoRun.Probes.PROMOTE)) {
             if (processes) {
                 return run.inProcesses(spec.commandLine().getOut(), spec.commandLine().getErr());
             }
             DemoReport report = run.here();
-            if (series != null && report.log().isPresent()) {
-                SeriesFile.write(series, report.log().get().levels().samples());
-            }
+            writeSeries(report);
             return EngineCommand.print(report, format, spec.commandLine().getOut());
+        }
+    }
+
+    /** The same requests twice, each time on a log and tiers of their own; first a directory is only asked, then it has blocks promoted as well. */
+    private int comparison(Workload workload, WorkloadProfile profile) throws Exception {
+        DemoReport without = part("The directory is only asked:", workload, profile, DemoRun.Probes.WITHOUT);
+        DemoReport with = part("The same again, and what only a disk has is promoted:", workload, profile, DemoRun.Probes.WITH);
+        writeSeries(with);
+        return new PromotionComparison(without, with).print(format, spec.commandLine().getOut());
+    }
+
+    private DemoReport part(String title, Workload workload, WorkloadProfile profile, DemoRun.Probes probes) throws InterruptedException {
+        spec.commandLine().getErr().println(title);
+        spec.commandLine().getErr().flush();
+        try (DemoRun run = new DemoRun(this, workload, profile, probes)) {
+            return run.here();
+        }
+    }
+
+    private void writeSeries(DemoReport report) {
+        if (series != null && report.log().isPresent()) {
+            SeriesFile.write(series, report.log().get().levels().samples());
         }
     }
 

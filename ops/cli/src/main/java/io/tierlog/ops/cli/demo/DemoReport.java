@@ -79,6 +79,7 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
         promotions.replies().forEach((reply, blocks) -> replies.put(reply.name().toLowerCase(Locale.ROOT), blocks));
         ObjectNode outcomes = all.putObject("outcomes");
         promotions.outcomes().forEach((outcome, blocks) -> outcomes.put(outcome.name().toLowerCase(Locale.ROOT), blocks));
+        all.put("begun_blocks", promotions.begun()).put("done_blocks", promotions.done());
         all.put("in_memory_when_read", promotions.inMemory(json.path("hits").path("disk").asLong()));
     }
 

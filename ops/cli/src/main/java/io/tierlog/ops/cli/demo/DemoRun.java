@@ -48,15 +48,34 @@ final class DemoRun implements AutoCloseable {
     private final DemoCommand flags;
     private final Workload workload;
     private final WorkloadProfile profile;
+    private final Probes probes;
     private final Path data;
     private final Path memory;
     private final Closing closing = new Closing();
 
-    DemoRun(DemoCommand flags, Workload workload, WorkloadProfile profile) {
+    /** What a directory is asked ahead of requests, where it is asked at all. */
+    enum Probes {
+        /** Whether blocks exist, and to have promoted those that only a disk has; the only run. */
+        PROMOTE(""),
+        /** The same, beside a run without it. */
+        WITH("promotion-on"),
+        /** Whether blocks exist, and nothing more. */
+        WITHOUT("promotion-off");
+
+        /** Its part of --data; empty for the whole. */
+        private final String folder;
+
+        Probes(String folder) {
+            this.folder = folder;
+        }
+    }
+
+    DemoRun(DemoCommand flags, Workload workload, WorkloadProfile profile, Probes probes) {
         this.flags = flags;
         this.workload = workload;
         this.profile = profile;
-        this.data = dataDirectory(flags);
+        this.probes = probes;
+        this.data = dataDirectory(flags, probes);
         closing.atEnd(this::forgetData);
         this.memory = SharedMemory.directory();
         closing.atEnd(() -> SharedMemory.delete(memory));
@@ -88,7 +107,8 @@ final class DemoRun implements AutoCloseable {
         if (flags.probeAheadMs() > 0) {
             plan = plan.withProbes(new ProbeAhead.Plan(prober(access), flags.probeAheadMs()));
         }
-        return replay.run(plan, new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), !flags.noCompare);
+        boolean alone = !flags.noCompare && probes == Probes.PROMOTE;
+        return replay.run(plan, new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), alone);
     }
 
     /** A directory beside the controller, and who asks it. */
@@ -98,7 +118,7 @@ final class DemoRun implements AutoCloseable {
             throw new CliError("the directory is " + directory.streams().state() + " after " + DIRECTORY_WAIT.toSeconds() + " s",
                     "run again with --verbose", CliError.FAILURE);
         }
-        return closing.own(new DirectoryProber(directory.grpcPort()));
+        return closing.own(new DirectoryProber(directory.grpcPort(), probes != Probes.WITHOUT));
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
@@ -162,9 +182,9 @@ final class DemoRun implements AutoCloseable {
         return flags.options.blocks("--host", flags.host, profile.uniqueBlocks());
     }
 
-    private static Path dataDirectory(DemoCommand flags) {
+    private static Path dataDirectory(DemoCommand flags, Probes probes) {
         try {
-            return flags.data != null ? Files.createDirectories(flags.data) : Files.createTempDirectory("tierlog-demo-");
+            return flags.data != null ? Files.createDirectories(flags.data.resolve(probes.folder)) : Files.createTempDirectory("tierlog-demo-");
         } catch (IOException e) {
             throw new CliError("cannot make the data directory: " + e, "give another one with --data", CliError.BAD_INPUT, e);
         }

@@ -16,18 +16,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Asks a directory whether the blocks of a coming prompt exist, with prefetch_to_memory, as a router does. A question that fails is counted and
- * forgotten: it was to help, and the request does without. One thread asks; the counts can be read from any.
+ * Asks a directory whether the blocks of a coming prompt exist, as a router does, with prefetch_to_memory or without. A question that fails is
+ * counted and forgotten: it was to help, and the request does without. One thread asks; the counts can be read from any.
  */
 final class DirectoryProber implements ProbeAhead, AutoCloseable {
     private static final int ANSWER_MS = 2_000;
 
     private final ManagedChannel channel;
+    private final boolean prefetch;
     private final AtomicLong probes = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
 
-    /** Asks on that port of loopback. */
-    DirectoryProber(int grpcPort) {
+    /** Asks on that port of loopback; {@code prefetch} has promoted what only a disk has. */
+    DirectoryProber(int grpcPort, boolean prefetch) {
+        this.prefetch = prefetch;
         channel = Grpc.newChannelBuilder("127.0.0.1:" + grpcPort, InsecureChannelCredentials.create()).build();
     }
 
@@ -39,7 +41,7 @@ final class DirectoryProber implements ProbeAhead, AutoCloseable {
                 .setNamespace(namespace)
                 .setPackedKeys(packed)
                 .setKeyBytes(first.length)
-                .setPrefetchToMemory(true)
+                .setPrefetchToMemory(prefetch)
                 .setNode(node)
                 .build();
         probes.incrementAndGet();

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.tierlog.controller.door.Caller;
+import io.tierlog.controller.door.Problem;
+import io.tierlog.directory.v1.StreamProblem;
+import io.tierlog.directory.v1.StreamRequest;
+import io.tierlog.directory.v1.StreamResponse;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One caller's questions in one call, answered one after the other. A question is taken up when the one before is answered and the caller reads its
+ * answers: beyond that, what is on its way waits in the transport, within its windows.
+ *
+ * <pre>
+ *   question -- all of it in an index here, and short --> answered by the thread that brings it
+ *            \- otherwise ------------------------------> answered by a thread of its own, which may wait
+ * </pre>
+ *
+ * <p>The thread that brings questions reads the connection, so nothing that waits runs on it; the lock is held for one answer. The price: a stream is
+ * answered by one thread at a time, so whoever wants two takes two streams.
+ */
+final class DirectoryStream implements StreamObserver<StreamRequest> {
+    /** Takes nothing, for a call that was refused. */
+    static final StreamObserver<StreamRequest> DEAF = new StreamObserver<>() {
+        @Override
+        public void onNext(StreamRequest request) {}
+
+        @Override
+        public void onError(Throwable cause) {}
+
+        @Override
+        public void onCompleted() {}
+    };
+
+    /** Bytes of keys that are looked up in the time that other connections of the thread can be left alone. */
+    private static final int SHORT_BYTES = 1_024 * 32;
+
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryStream.class);
+
+    private final Questions questions;
+    private final Questions atOnce;
+    private final Caller caller;
+    private final ServerCallStreamObserver<StreamResponse> answers;
+    private boolean answering;
+    private boolean asked;
+    private boolean ended;
+
+    private DirectoryStream(Questions questions, Caller caller, ServerCallStreamObserver<StreamResponse> answers) {
+        this.questions = questions;
+        this.atOnce = questions.atOnce();
+        this.caller = caller;
+        this.answers = answers;
+    }
+
+    /** Begins to answer; called while the call begins. */
+    static DirectoryStream begin(Questions questions, Caller caller, ServerCallStreamObserver<StreamResponse> answers) {
+        DirectoryStream stream = new DirectoryStream(questions, caller, answers);
+        answers.disableAutoRequest();
+        answers.setOnReadyHandler(stream::next);
+        // With a handler, an answer to a caller who has gone is nothing.
+        answers.setOnCancelHandler(() -> LOG.debug("a caller has gone"));
+        return stream;
+    }
+
+    /** Takes up the next question, unless there is one already, or the caller does not read. */
+    private synchronized void next() {
+        if (!answering && !asked && !ended && answers.isReady()) {
+            asked = true;
+            answers.request(1);
+        }
+    }
+
+    @Override
+    public void onNext(StreamRequest request) {
+        synchronized (this) {
+            asked = false;
+            answering = true;
+        }
+        Optional<StreamResponse> now = bytes(request) <= SHORT_BYTES ? atOnce(request) : Optional.empty();
+        if (now.isPresent()) {
+            answered(now.get());
+        } else {
+            Thread.ofVirtual().name("directory-stream").start(() -> answered(answer(questions, request)));
+        }
+    }
+
+    private static int bytes(StreamRequest request) {
+        return request.hasLookup() ? request.getLookup().getPackedKeys().size() : request.getExist().getPackedKeys().size();
+    }
+
+    private Optional<StreamResponse> atOnce(StreamRequest request) {
+        try {
+            return Optional.of(answer(atOnce, request));
+        } catch (Questions.NotAtOnce e) {
+            return Optional.empty();
+        }
+    }
+
+    private StreamResponse answer(Questions whom, StreamRequest request) {
+        try {
+            return switch (request.getQuestionCase()) {
+                case EXIST -> StreamResponse.newBuilder().setExist(DirectoryService.exist(whom, caller, request.getExist())).build();
+                case LOOKUP -> StreamResponse.newBuilder().setLookup(DirectoryService.lookup(whom, caller, request.getLookup())).build();
+                case QUESTION_NOT_SET -> throw new Problem(Problem.Kind.INVALID_REQUEST, "there is no question", "set exist or lookup");
+            };
+        } catch (Problem problem) {
+            return problem(problem);
+        } catch (Questions.NotAtOnce e) {
+            throw e;
+        } catch (RuntimeException e) {
+            LOG.error("a question failed", e);
+            return problem(new Problem(Problem.Kind.INTERNAL, e.toString(), "look at the directory's log"));
+        }
+    }
+
+    private static StreamResponse problem(Problem problem) {
+        return StreamResponse.newBuilder()
+                .setProblem(StreamProblem.newBuilder()
+                        .setKind(problem.kind().name())
+                        .setDetail(problem.detail())
+                        .setAction(problem.action()))
+                .build();
+    }
+
+    private void answered(StreamResponse response) {
+        synchronized (this) {
+            answering = false;
+            answers.onNext(response);
+            if (ended) {
+                answers.onCompleted();
+            }
+        }
+        next();
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+        LOG.debug("a stream of questions ended: {}", cause.toString());
+    }
+
+    /** The last question may still be with another thread, which then ends the call. */
+    @Override
+    public synchronized void onCompleted() {
+        ended = true;
+        if (!answering) {
+            answers.onCompleted();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory;
+
+import static io.tierlog.controller.directory.PlacementLog.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.Tier;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Two instances, each a process, with the bounds that ship, asked all the time for blocks of all partitions; one is killed with {@code kill -9} and
+ * started again on what it left on the disk. Prints what callers were told.
+ */
+class KilledInstanceTest {
+    private static final int PARTITIONS = 4;
+    /** Answers are called fresh again once none was otherwise for so long. */
+    private static final Duration QUIET = Duration.ofSeconds(2);
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private Path directory;
+
+    @Test
+    void answersGoOnWhileOneIsKilledAndNoneIsWrong() throws Exception {
+        try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
+                PlacementLog log = new PlacementLog(broker, PARTITIONS);
+                InstanceProcess stays = InstanceProcess.start(log, directory.resolve("stays"))) {
+            log.begin();
+            IntStream.range(0, Asker.BLOCKS).filter(Asker::isHeld).forEach(i -> log.put(Asker.NAMESPACE, i, "node/a", Tier.HOST, 1));
+            log.commit();
+            InstanceProcess killed = InstanceProcess.start(log, directory.resolve("killed"));
+            try (Asker first = new Asker("stays", stays.grpcPort(), killed.grpcPort());
+                    Asker second = new Asker("killed", killed.grpcPort(), stays.grpcPort())) {
+                List<Asker> askers = List.of(first, second);
+                await("a share for each", () -> stays.indexes() == PARTITIONS / 2 && killed.indexes() == PARTITIONS / 2);
+                await("all blocks", () -> askers.stream().allMatch(Asker::seesAll));
+                askers.forEach(Asker::start);
+                await("some answers, all fresh", () -> askers.stream().allMatch(asker -> asker.freshFor(QUIET)));
+                askers.forEach(asker -> asker.phase("both there"));
+                await("some more", () -> askers.stream().allMatch(asker -> asker.askedFor(QUIET)));
+
+                askers.forEach(asker -> asker.phase("one killed"));
+                long killedAt = System.nanoTime();
+                killed.kill();
+                log.begin();
+                IntStream.range(Asker.BLOCKS, Asker.WITH_LATE).forEach(i -> log.put(Asker.NAMESPACE, i, "node/a", Tier.HOST, 1));
+                log.commit();
+                long lateMs = System.currentTimeMillis();
+                askers.forEach(asker -> asker.lateSince(lateMs));
+                await("fresh answers from the one", () -> stays.indexes() == PARTITIONS && askers.stream().allMatch(a -> a.freshFor(QUIET)));
+                long freshMs = askers.stream().mapToLong(Asker::lastNotFreshNanos).max().orElseThrow() - killedAt;
+
+                askers.forEach(asker -> asker.phase("one alone"));
+                await("some more", () -> askers.stream().allMatch(asker -> asker.askedFor(QUIET)));
+                askers.forEach(asker -> asker.phase("back again"));
+                long startedAt = System.nanoTime();
+                InstanceProcess again = InstanceProcess.start(log, directory.resolve("killed"));
+                try (again) {
+                    second.movedTo(again.grpcPort());
+                    await("a share for each again", () -> stays.indexes() == PARTITIONS / 2 && again.indexes() == PARTITIONS / 2);
+                    long sharedMs = System.nanoTime() - startedAt;
+                    await("fresh answers from both", () -> askers.stream().allMatch(asker -> asker.freshFor(QUIET)));
+                    askers.forEach(Asker::stop);
+                    print(askers, TimeUnit.NANOSECONDS.toMillis(freshMs), TimeUnit.NANOSECONDS.toMillis(sharedMs));
+                }
+                for (Asker asker : askers) {
+                    assertEquals(0, asker.sum(Asker.Told::wrong), asker::firstWrong);
+                    assertEquals(0, asker.sum(Asker.Told::unanswered), "each question was answered by one of the two");
+                }
+                Asker.Told outage = second.told("one killed");
+                assertTrue(outage.stale() > 0, "what a standby says is called stale");
+                assertTrue(outage.stale() + outage.fresh() > 9 * outage.unknown(), () -> "answers went on: " + outage);
+                assertTrue(first.told("one killed").failedCalls() == 0 && outage.failedCalls() > 0, "those who asked the killed one were told");
+            } finally {
+                killed.kill();
+            }
+        }
+    }
+
+    private static void print(List<Asker> askers, long freshMs, long sharedMs) {
+        System.out.printf(Locale.ROOT, "%-12s%-8s%7s%12s%12s%9s%7s%14s%8s%12s%n",
+                "phase", "asked", "s", "fresh keys", "stale keys", "unknown", "wrong", "calls failed", "p99 ms", "longest ms");
+        for (String phase : List.of("both there", "one killed", "one alone", "back again")) {
+            for (Asker asker : askers) {
+                Asker.Told told = asker.told(phase);
+                System.out.printf(Locale.ROOT, "%-12s%-8s%7.1f%,12d%,12d%,9d%7d%14d%8.1f%12.1f%n",
+                        phase, asker.name(), told.seconds(), told.fresh(), told.stale(), told.unknown(), told.wrong(), told.failedCalls(),
+                        told.p99Ms(), told.longestMs());
+            }
+        }
+        System.out.printf(Locale.ROOT, "all fresh again %.1f s after the kill; started again, each has its share after %.1f s%n", freshMs / 1e3,
+                sharedMs / 1e3);
+    }
+}
