@@ -30,7 +30,8 @@ public record RecordStamp(long sequence, int crc32c) {
                 envelope.timeMs(),
                 envelope.cause(),
                 envelope.traceContext(),
-                envelope.taken());
+                envelope.taken(),
+                envelope.repeats());
     }
 
     /** Where the sender stands after the record with this Avro binary, which carries {@link #onto} in its envelope. */

@@ -72,6 +72,10 @@ final class Checks {
         for (int i = 0; broken == null && i < blocks; i++) {
             broken = key(e.keys().get(i));
         }
+        String instance = e.instance();
+        if (broken == null && instance != null) {
+            broken = text(limits, "the name of an engine instance", instance);
+        }
         return broken == null ? peer(limits, e.peer()) : broken;
     }
 

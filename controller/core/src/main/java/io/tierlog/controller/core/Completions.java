@@ -41,6 +41,8 @@ final class Completions {
         OperationRow row = n.operation(c.operation());
         if (broken != null) {
             n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+        } else if (isOld(n, row, e, c)) {
+            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Said as number " + e.envelope().repeats() + " before, and taken then");
         } else if (row == null || !n.isOfThisLife(row.incarnation())) {
             adopt(n, c);
         } else if (!isOf(row, c)) {
@@ -54,6 +56,15 @@ final class Completions {
             Settlement.late(n, row, c);
             n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Operation " + c.operation() + " is " + row.state());
         }
+    }
+
+    /**
+     * Whether the agent says again what would be put on record for its own sake: it was, when it was said first, and what it says of bytes may be
+     * long over. An operation that has not ended is another thing: of that, nothing was taken, so the first word was lost.
+     */
+    private static boolean isOld(NodeDraft n, @Nullable OperationRow row, Event e, Completion c) {
+        boolean known = row != null && n.isOfThisLife(row.incarnation()) && (isOf(row, c) || EvolveOperations.isUnfinished(row.state()));
+        return e.envelope().repeats() != null && !known;
     }
 
     /** Whether the agent can mean the operation as it is on record. */

@@ -132,7 +132,7 @@ final class Draft {
 
     private static Envelope with(Envelope e, TakenInput taken) {
         return new Envelope(e.aggregate(), e.sender(), e.incarnation(), e.sequence(), e.previousCrc32c(), e.timeMs(), e.cause(),
-                e.traceContext(), taken);
+                e.traceContext(), taken, e.repeats());
     }
 
     /** Envelope of a message from an aggregate to another one, the {@code sequence}-th of its kind between the two. */

@@ -14,6 +14,7 @@ import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.EngineRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.SharesRow;
 import java.util.ArrayList;
@@ -25,6 +26,10 @@ import org.jspecify.annotations.Nullable;
  * A node that drains is given nothing to fetch and no migration, and what only it has is copied to the store, step by step and within the budgets.
  * Its engines go on, and so do write-backs and relief. All copies are looked through, pass after pass, until a pass meets nothing that is being
  * saved; in the first pass also what another tier has refused is tried. Confined to one step.
+ *
+ * <p>Of a node's copies those on the device alone are an engine instance's own: what it has saved belongs to its group, and serves whoever asks. So
+ * for an instance that drains nothing is fetched any more, what its requests have computed is saved when they end, whatever the write policy, and no
+ * copy on another tier moves.
  */
 final class Drains {
     private final NodeDraft n;
@@ -53,18 +58,37 @@ final class Drains {
         return shares != null && shares.draining();
     }
 
+    /** Whether the node drains, or that engine instance of it does. */
+    static boolean isDraining(NodeDraft n, @Nullable String instance) {
+        SharesRow shares = n.row().shares();
+        return shares != null && (shares.draining() || (instance != null && shares.drainingInstances().contains(instance)));
+    }
+
     static void requested(NodeDraft n, NodeDrainRequested e) {
         String broken = Checks.text(n.d.limits, "the name of a request", e.request());
         SharesRow shares = Shares.orNothing(n.row().shares());
         if (broken != null) {
             n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
-        } else if (e.instance() != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.MIGRATION_INVALID,
-                    "Requests do not say which engine instance they come from, so one alone cannot drain: drain the whole node");
         } else if (e.request().equals(shares.drainRequest())) {
             n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Request " + e.request() + " was done before");
+        } else if (e.instance() != null && e.drain()) {
+            drainInstance(n, e, e.instance(), shares.drainingInstances());
         } else {
-            n.fact(new DrainChanged(n.envelope(), e.request(), e.drain(), null));
+            n.fact(new DrainChanged(n.envelope(), e.request(), e.drain(), e.instance()));
+        }
+    }
+
+    /** It must be there, so that a name that was mistyped is told; once it drains it does so until that is taken back, gone or not. */
+    private static void drainInstance(NodeDraft n, NodeDrainRequested e, String instance, List<String> draining) {
+        boolean attached = n.row().engines().stream().anyMatch(engine -> engine.instance().equals(instance));
+        if (!attached && !draining.contains(instance)) {
+            n.d.refuse(n.envelope(), e, RefusalReason.MIGRATION_INVALID, "No engine instance " + instance + " is attached to the node: there are "
+                    + n.row().engines().stream().map(EngineRow::instance).toList());
+        } else if (!draining.contains(instance) && draining.size() >= n.d.limits.enginesPerNode()) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT,
+                    "At most " + n.d.limits.enginesPerNode() + " engine instances of a node drain: let one that has gone serve again");
+        } else {
+            n.fact(new DrainChanged(n.envelope(), e.request(), true, instance));
         }
     }
 

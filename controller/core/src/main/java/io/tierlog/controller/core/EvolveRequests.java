@@ -27,7 +27,7 @@ final class EvolveRequests {
         if (earlier != null && earlier.tail()) {
             Forgetting.dropSealed(t, key, earlier.attempt());
         }
-        t.put(Rows.REQUESTS, key, new RequestEdit(fact.envelope().incarnation(), fact.attempt(), fact.namespace()).toRow());
+        t.put(Rows.REQUESTS, key, new RequestEdit(fact.envelope().incarnation(), fact.attempt(), fact.namespace(), fact.instance()).toRow());
         if (earlier == null) {
             Forgetting.remember(t, fact, RowKey.Timer.REQUEST, fact.request());
         }

@@ -15,8 +15,10 @@ final class RequestEdit {
     boolean tail;
     @Nullable String lease;
     long endedMs;
+    final @Nullable String instance;
 
-    RequestEdit(long incarnation, int attempt, String namespace) {
+    RequestEdit(long incarnation, int attempt, String namespace, @Nullable String instance) {
+        this.instance = instance;
         this.incarnation = incarnation;
         this.attempt = attempt;
         this.namespace = namespace;
@@ -32,9 +34,10 @@ final class RequestEdit {
         tail = row.tail();
         lease = row.lease();
         endedMs = row.endedMs();
+        instance = row.instance();
     }
 
     RequestRow toRow() {
-        return new RequestRow(incarnation, attempt, state, namespace, seals, tail, lease, endedMs);
+        return new RequestRow(incarnation, attempt, state, namespace, seals, tail, lease, endedMs, instance);
     }
 }

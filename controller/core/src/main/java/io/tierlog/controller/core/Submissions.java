@@ -61,9 +61,9 @@ final class Submissions {
         long room = found.fetch().isEmpty() ? 0 : Quotas.room(n, Groups.of(n.d.policy(), e.namespace()), Tier.HOST);
         Match match = found.within(room);
         n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
-                e.deviceBlocks(), match.hostBlocks()));
-        boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.d.policy().prefetchThresholdBlocks()
-                && !Drains.isDraining(n);
+                e.deviceBlocks(), match.hostBlocks(), e.instance()));
+        boolean draining = Drains.isDraining(n, e.instance());
+        boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.d.policy().prefetchThresholdBlocks() && !draining;
         touch(n, e, Tier.HOST, match.deepest());
         touch(n, e, Tier.DISK, match.usedOnDisk(fetching));
         Promotions.asked(n, e.namespace(), match, fetching);
@@ -73,7 +73,7 @@ final class Submissions {
             prefill(n, e, RequestReason.ANSWERED_AT_ONCE);
         } else if (fetching) {
             fetch(n, e, match);
-        } else if (Drains.isDraining(n) && found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
+        } else if (draining && found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
             prefill(n, e, RequestReason.DRAINING);
         } else if (found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
             prefill(n, e, RequestReason.QUOTA_EXCEEDED);

@@ -85,20 +85,23 @@ final class WriteBacks {
         new Writes(n, e.namespace()).beside(fetched).add(found).issue(purpose);
     }
 
-    /** A request has ended in good order: under WRITE_BACK its blocks are due now. */
+    /** A request has ended in good order: under WRITE_BACK, or where its engine drains, its blocks are due now. */
     static void finished(NodeDraft n, String request, RequestRow row) {
-        boolean due = n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE;
-        if (!due || !row.tail() || !next(n, request, row.attempt(), 0)) {
+        if (!isDue(n, row) || !row.tail() || !next(n, request, row.attempt(), 0)) {
             n.d.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
+    }
+
+    /** Whether all that an attempt has sealed is to be saved: not what was used once under WRITE_THROUGH_SELECTIVE, unless its engine goes away. */
+    private static boolean isDue(NodeDraft n, RequestRow row) {
+        return n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || Drains.isDraining(n, row.instance());
     }
 
     /** A batch has ended: the next one of the same attempt follows, if there is one. */
     static void batchEnded(NodeDraft n, OperationRow operation, List<PagedBlock> arrived) {
         String request = operation.request();
         RequestRow row = request == null ? null : n.request(request);
-        boolean due = n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE;
-        if (request != null && row != null && due && row.tail() && row.attempt() == operation.attempt()
+        if (request != null && row != null && isDue(n, row) && row.tail() && row.attempt() == operation.attempt()
                 && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state())
                 && !next(n, request, row.attempt(), unforeseen(n, operation, arrived))) {
             n.d.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));

@@ -65,6 +65,11 @@ final class Agent {
         return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null, null);
     }
 
+    /** Of an event that says again what was said under that number. */
+    Envelope repeating(long first) {
+        return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null, null, first);
+    }
+
     AgentRegistering registering() {
         return registering(new Layout("all", LayoutKind.ATTENTION, 4, 2, 4_096, 2, "bf16", false), 1);
     }
@@ -145,6 +150,7 @@ final class Agent {
         boolean answered;
         List<Integer> disk = List.of();
         @Nullable PeerCopies peer;
+        @Nullable String instance;
 
         Submission(Agent agent, String request, List<Bytes> path) {
             this.agent = agent;
@@ -185,6 +191,12 @@ final class Agent {
             return this;
         }
 
+        /** Of that engine instance. */
+        Submission of(String engine) {
+            instance = engine;
+            return this;
+        }
+
         Submission notEligible() {
             reuseEligible = false;
             return this;
@@ -197,7 +209,7 @@ final class Agent {
 
         RequestSubmitted event() {
             return new RequestSubmitted(agent.envelope(), request, attempt, NAMESPACE, path, promptTokens, 2, deviceBlocks, List.of(), disk,
-                    storeFrom, storeBlocks, reuseEligible, answered, peer);
+                    storeFrom, storeBlocks, reuseEligible, answered, peer, instance);
         }
     }
 

@@ -9,19 +9,25 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MoveTrigger;
 import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.NodeDrained;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.state.CopyState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** A node that drains: nothing new comes, and what only it has is saved. At most 2 blocks may be in flight to the store. */
@@ -97,9 +103,62 @@ class DrainTest extends MigrationScene {
         drain("e", false);
         assertFalse(Shares.orNothing(w.node(a).shares()).draining());
         w.input(new NodeDrainRequested(operator("node/a"), "f", true, "engine-1"));
-        assertRefused(RefusalReason.MIGRATION_INVALID, w.last);
+        assertRefused(RefusalReason.MIGRATION_INVALID, w.last); // there is no such engine
         w.input(new NodeDrainRequested(operator("node/x"), "f", true, null));
         assertRefused(RefusalReason.NODE_UNKNOWN, w.last);
+    }
+
+    private void drainInstance(String request, boolean drain, String instance) {
+        w.input(new NodeDrainRequested(operator("node/a"), request, drain, instance));
+    }
+
+    private void attach(String instance) {
+        w.input(new EngineAttached(a.envelope(), instance, 16, w.node(a).layoutDigest(), Map.of()));
+    }
+
+    /** Nothing is fetched for its requests; those of another instance, and what is on the node, are left alone. */
+    @Test
+    void oneInstanceDrainsAlone() {
+        onHost(1, 2);
+        attach("engine-1");
+        attach("engine-2");
+        drainInstance("d", true, "engine-1");
+        assertEquals(List.of("engine-1"), Shares.orNothing(w.node(a).shares()).drainingInstances());
+        assertFalse(Shares.orNothing(w.node(a).shares()).draining());
+
+        w.input(a.submit("r", Agent.path("p", 5)).store(0, 5).of("engine-1").event());
+        assertEquals(List.of(), w.commands(PrefetchBlocks.class));
+        assertEquals(RequestReason.DRAINING, w.command(ResumeRequest.class).reason());
+        w.input(a.submit("s", Agent.path("q", 5)).store(0, 5).of("engine-2").event());
+        assertEquals(1, w.commands(PrefetchBlocks.class).size());
+        assertEquals(List.of(), tick(), "what is on the host is the group's");
+
+        w.input(new EngineDetached(a.envelope(), "engine-1", true));
+        drainInstance("e", true, "engine-1");
+        assertEquals(List.of("engine-1"), Shares.orNothing(w.node(a).shares()).drainingInstances(), "gone or not, until that is taken back");
+        drainInstance("f", false, "engine-1");
+        w.input(a.submit("t", Agent.path("t", 5)).store(0, 5).of("engine-1").event());
+        assertEquals(1, w.commands(PrefetchBlocks.class).size());
+        drainInstance("g", true, "engine-1");
+        assertRefused(RefusalReason.MIGRATION_INVALID, w.last);
+    }
+
+    /** Under WRITE_THROUGH_SELECTIVE what was used once stays on the device; but not when the engine goes away. */
+    @Test
+    void whatItsRequestsHaveComputedIsSavedAtTheirEnd() {
+        Policy p = World.POLICY;
+        w.policy(new Policy(2, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, p.migration(), p.fetch()));
+        attach("engine-1");
+        attach("engine-2");
+        drainInstance("d", true, "engine-1");
+        for (String instance : List.of("engine-1", "engine-2")) {
+            List<Bytes> path = Agent.path(instance.substring(6), 2);
+            w.input(a.submit("of-" + instance, path).of(instance).event());
+            w.input(a.sealed("of-" + instance, 1, Agent.paged(path, 0, 2, instance.equals("engine-1") ? 0 : 8)));
+            assertEquals(List.of(), w.commands(WriteBackBlocks.class), "once is not twice");
+            w.input(a.finished("of-" + instance, 1));
+            assertEquals(instance.equals("engine-1") ? 1 : 0, w.commands(WriteBackBlocks.class).size());
+        }
     }
 
     /** Its agent starts anew: it still drains, and is looked through again. */

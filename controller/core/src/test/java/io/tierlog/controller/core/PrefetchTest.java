@@ -10,10 +10,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
@@ -28,6 +30,7 @@ import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.OperationCancelled;
@@ -268,6 +271,34 @@ class PrefetchTest {
         assertEquals("node/a@7.1", w.command(ReleasePins.class).pin());
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, q.get(1)));
         assertEquals(RequestState.PREFETCHING, state());
+    }
+
+    /** An agent answers a command that came again from its journal: of an operation that is forgotten by then, that brings back no copy that is gone. */
+    @Test
+    void whatIsSaidAgainIsNoNews() {
+        List<Bytes> q = Agent.path("q", 2);
+        List<BlockResult> arrived = Agent.arrived(Agent.blocks(q, 0, 2), 9);
+        Envelope first = a.envelope();
+        w.input(new PrefetchDone(first, "node/a@7.0", "node/a@7.1", Agent.NAMESPACE, arrived, 8_192, 1));
+        w.input(new BlocksEvicted(a.envelope(), Tier.HOST, Agent.NAMESPACE, RemovalReason.PRESSURE, List.of(
+                new PagedBlock(arrived.getLast().block(), arrived.getLast().page(), arrived.getLast().generation(), 0))));
+        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, q.get(1)));
+
+        w.input(new PrefetchDone(a.repeating(first.sequence()), "node/a@7.0", "node/a@7.1", Agent.NAMESPACE, arrived, 8_192, 1));
+
+        assertRefused(RefusalReason.REPEATED, w.last);
+        assertEquals(List.of(), w.facts(OrphanAdopted.class));
+        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, q.get(1)));
+    }
+
+    /** Of an operation that has not ended nothing was taken: the first word was lost (a record that nobody could read), and the second one counts. */
+    @Test
+    void whatIsSaidAgainCountsWhereTheFirstWordWasLost() {
+        long lost = a.envelope().sequence();
+        w.input(new PrefetchDone(a.repeating(lost), command.operation(), command.lease(), Agent.NAMESPACE,
+                Agent.arrived(command.blocks(), 9), 8_192, 1));
+        assertEquals(RequestState.PREFILLING, state());
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(4)));
     }
 
     /** The same number with other content: the operation fails; what the other copy of the command brought counts when it is heard. */

@@ -145,7 +145,7 @@ class TopologyParityTest {
     }
 
     private static Envelope unstamped(Envelope e) {
-        return new Envelope(e.aggregate(), e.sender(), e.incarnation(), 0, 0, e.timeMs(), e.cause(), e.traceContext(), e.taken());
+        return new Envelope(e.aggregate(), e.sender(), e.incarnation(), 0, 0, e.timeMs(), e.cause(), e.traceContext(), e.taken(), e.repeats());
     }
 
     private record Link(Envelope envelope, WireRecord value) {}

@@ -118,7 +118,7 @@ final class Commands {
 
     private void answerAgain(String operation) {
         Optional<Terminal> answer = desk.journal.answer(operation);
-        answer.ifPresent(terminal -> desk.tell(terminal.cause(), terminal.event()));
+        answer.ifPresent(desk::tell);
     }
 
     private void run(Command command) {
@@ -157,7 +157,7 @@ final class Commands {
             Terminal never = new Terminal(command.header().command(),
                     e -> new OperationCancelled(e, operation, OperationReason.NEVER_STARTED, "", List.of()));
             desk.journal.neverStarted(operation, never);
-            desk.tell(never.cause(), never.event());
+            desk.tell(never);
         } else {
             answerAgain(operation);
         }

@@ -34,8 +34,29 @@ import org.jspecify.annotations.Nullable;
  * <p>For the core's one thread.
  */
 final class Desk {
-    /** A terminal event that can be said again. */
-    record Terminal(String cause, Function<Envelope, Event> event) {}
+    /**
+     * A terminal event that can be said again, and then names the number under which it was said first: a controller that has forgotten the operation
+     * by then must not take what it says for news.
+     */
+    static final class Terminal {
+        private final String cause;
+        private final Function<Envelope, Event> event;
+        private long first;
+
+        Terminal(String cause, Function<Envelope, Event> event) {
+            this.cause = cause;
+            this.event = event;
+        }
+
+        private Event said(Envelope e) {
+            if (first == 0) {
+                first = e.sequence();
+                return event.apply(e);
+            }
+            return event.apply(new Envelope(e.aggregate(), e.sender(), e.incarnation(), e.sequence(), e.previousCrc32c(), e.timeMs(), e.cause(),
+                    e.traceContext(), e.taken(), first));
+        }
+    }
 
     final AgentLimits limits;
     final Registration registration;
@@ -149,6 +170,11 @@ final class Desk {
         tell(aggregate, cause, event);
     }
 
+    /** A terminal event, for the first time or again. */
+    void tell(Terminal terminal) {
+        tell(terminal.cause, terminal::said);
+    }
+
     void tell(String about, String cause, Function<Envelope, Event> event) {
         if (onTheLog()) {
             ports.events().append(about, cause, event);
@@ -157,8 +183,9 @@ final class Desk {
 
     /** The one terminal event of an operation that a command asked for. */
     void end(String operation, String cause, int blocks, Function<Envelope, Event> event) {
-        journal.ended(operation, new Terminal(cause, event), blocks);
-        tell(cause, event);
+        Terminal terminal = new Terminal(cause, event);
+        journal.ended(operation, terminal, blocks);
+        tell(terminal);
     }
 
     /** A command is not run; for its operation, if it has one that may end, this is the terminal event. */

@@ -130,6 +130,12 @@ final class Engines {
         }
     }
 
+    /** Which engine instance has the session; null when it is over. */
+    @Nullable String instance(String session) {
+        Engine engine = sessions.get(session);
+        return engine == null ? null : engine.instance();
+    }
+
     boolean hasPool(String session) {
         Engine engine = sessions.get(session);
         return engine != null && engine.pool() != null;

@@ -309,7 +309,7 @@ final class Requests {
         desk.tell("", e -> new RequestSubmitted(
                 e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
                 in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered,
-                answered ? null : attempt.peer()));
+                answered ? null : attempt.peer(), engines.instance(in.attempt().session())));
     }
 
     /** The controller fetches nothing for it. */

@@ -348,6 +348,9 @@ class LogCasesTest {
         assertEquals(2, world.heard.events(WriteBackDone.class).size());
         assertEquals(
                 world.heard.events(WriteBackDone.class).get(0).blocks(), world.heard.events(WriteBackDone.class).get(1).blocks());
+        Envelope first = world.heard.events(WriteBackDone.class).get(0).envelope();
+        assertNull(first.repeats());
+        assertEquals(first.sequence(), world.heard.events(WriteBackDone.class).get(1).envelope().repeats(), "so that nobody takes it for news");
         assertEquals(1, world.heard.events(OperationStarted.class).size());
         assertEquals(2, world.core.status().count(AgentCounter.COMMANDS_REPEATED));
     }

@@ -131,7 +131,7 @@ final class LogCopy {
     private byte[] later(byte[] value) {
         Envelope e = envelope(value);
         Envelope later = new Envelope(e.aggregate(), e.sender(), e.incarnation(), e.sequence(), e.previousCrc32c(), e.timeMs() + 1, e.cause(),
-                e.traceContext(), e.taken());
+                e.traceContext(), e.taken(), e.repeats());
         return inEvents
                 ? CODEC.encode(topic(), decoded(EVENTS.read(value)).withEnvelope(later))
                 : CODEC.encode(topic(), decoded(DECISIONS.read(value)).withEnvelope(later));

@@ -145,6 +145,9 @@ final class MigrationView implements World.Watcher {
             SharesRow shares = row.shares();
             if (one != null) {
                 one.put("draining", shares != null && shares.draining()).put("drained", shares != null && shares.drained());
+                if (shares != null && !shares.drainingInstances().isEmpty()) {
+                    shares.drainingInstances().forEach(one.putArray("draining_instances")::add);
+                }
             }
         });
         return all;

@@ -31,7 +31,7 @@ final class OperatorSteps {
             case "mark" -> mark();
             case "cancel_migration" -> new Step.CancelMigration(f.line(), known(f.text("id")));
             case "clear_marks" -> new Step.ClearMarks(f.line(), ScenarioFile.Parser.id(f), parser.node(f), blocks());
-            case "drain" -> new Step.Drain(f.line(), "drain " + parser.node(f), parser.node(f), !f.flag("undo", false));
+            case "drain" -> new Step.Drain(f.line(), "drain " + parser.node(f), parser.node(f), !f.flag("undo", false), f.text("instance", null));
             default -> throw new IllegalArgumentException(what + " is nothing that an operator asks for");
         };
     }

@@ -184,7 +184,7 @@ final class ScenarioRun {
             case Step.Migrate s -> migrations.asked(world.operator().migrate(s.id(), s.nodes(), order(s)), migrations.freeName(s.id(), s.line()));
             case Step.CancelMigration s -> migrations.asked(world.operator().cancel(s.id()), "cancel " + s.id());
             case Step.ClearMarks s -> migrations.asked(world.operator().clearMarks(node(s.node()), s.id(), labels.names(s.blocks())), s.id());
-            case Step.Drain s -> migrations.asked(world.operator().drain(node(s.node()), "line " + s.line(), s.drain()), s.id());
+            case Step.Drain s -> migrations.asked(world.operator().drain(node(s.node()), "line " + s.line(), s.drain(), s.instance()), s.id());
             case Step.Show s -> show(s);
             case Step.Expect s -> expect(s);
         }

@@ -108,8 +108,8 @@ sealed interface Step {
     /** An operator wants marks gone; all of the node where no blocks are named. */
     record ClearMarks(int line, String id, String node, List<Blocks> blocks) implements Step {}
 
-    /** An operator wants a node emptied, or takes that back. */
-    record Drain(int line, String id, String node, boolean drain) implements Step {}
+    /** An operator wants a node emptied, or one engine instance of it left alone, or takes that back. */
+    record Drain(int line, String id, String node, boolean drain, @Nullable String instance) implements Step {}
 
     /** What is to be printed. */
     record Show(int line, List<String> what) implements Step {}

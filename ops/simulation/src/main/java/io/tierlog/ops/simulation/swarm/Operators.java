@@ -261,7 +261,8 @@ final class Operators {
 
     private boolean drain(SimNode node) {
         boolean drains = this.drains.merge(node, 1, Integer::sum) % 2 == 1;
-        world.operator().drain(node, wish(), drains);
+        String instance = wishes % 3 == 0 ? node.instance() : null; // no choice of its own: what is drawn stays what it was
+        world.operator().drain(node, wish(), drains, instance);
         stage.count(drains ? MigrationCount.DRAIN : MigrationCount.UNDRAIN);
         if (drains) {
             stage.lasting(20 + choices.next(600), () -> undrain(node));
@@ -271,7 +272,8 @@ final class Operators {
 
     private void undrain(SimNode node) {
         this.drains.put(node, 0);
-        world.operator().drain(node, "w" + wishes++, false);
+        world.operator().drain(node, "w" + wishes++, false, null);
+        world.operator().drain(node, "w" + wishes++, false, node.instance());
         stage.count(MigrationCount.UNDRAIN);
     }
 

@@ -11,6 +11,7 @@ import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.PromotionRequested;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** An operator at the controller's door: what is asked for is an event, as the door appends it. Each has a number of its own. For one thread. */
 public final class Operator {
@@ -41,9 +42,9 @@ public final class Operator {
         return asked;
     }
 
-    /** Wants a node to drain, or to serve again; the number of the event. */
-    public long drain(SimNode node, String request, boolean drain) {
-        world.append(new NodeDrainRequested(about(node.aggregate()), request, drain, null));
+    /** Wants a node, or one engine instance of it, to drain, or to serve again; the number of the event. */
+    public long drain(SimNode node, String request, boolean drain, @Nullable String instance) {
+        world.append(new NodeDrainRequested(about(node.aggregate()), request, drain, instance));
         return asked;
     }
 

@@ -76,6 +76,11 @@ public final class SimNode implements AgentLink {
         return spec.name();
     }
 
+    /** Name of its engine instance. */
+    public String instance() {
+        return "engine-" + name();
+    }
+
     /** What it is made of. */
     public Spec spec() {
         return spec;
@@ -434,7 +439,7 @@ public final class SimNode implements AgentLink {
 
     @Override
     public long open(String session) {
-        return call(c -> new AgentInput.SessionOpened(c, session, "engine-" + name()));
+        return call(c -> new AgentInput.SessionOpened(c, session, instance()));
     }
 
     @Override
