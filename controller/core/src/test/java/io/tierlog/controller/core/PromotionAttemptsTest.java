@@ -144,7 +144,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         w.input(new PeerReadRequested(new Envelope(a.aggregate(), "agent/b/b-1", 1, 1, 0, 0, null, null, null), "node/b@7.0", "b",
                 Agent.NAMESPACE, Agent.blocks(p, 0, 6)));
 
-        assertEquals(PeerReadReason.NOT_SERVING, w.fact(PeerReadRefused.class).reason());
+        assertEquals(PeerReadReason.BUSY, w.fact(PeerReadRefused.class).reason());
         assertEquals(List.of(), w.commands(PromoteBlocks.class));
     }
 }
