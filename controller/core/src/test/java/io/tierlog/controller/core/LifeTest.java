@@ -30,7 +30,6 @@ import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.LeaseEnded;
-import io.tierlog.schemas.decision.LeaseRequested;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationOverdue;
@@ -40,7 +39,6 @@ import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.state.CopyState;
-import io.tierlog.schemas.state.RequestRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -418,42 +416,5 @@ class LifeTest {
         assertInstanceOf(Outcome.Refused.class, w.last.outcome());
         List<Decision> ended = w.facts.stream().filter(OperationEnded.class::isInstance).toList();
         assertEquals(1, ended.size());
-    }
-
-    /** C13: a sweep in steps of 3 comes to the lease of the first life when the same attempt, cancelled by it, has one of the second. */
-    @Test
-    void theEndOfALastLifesLeaseLeavesThatOfTheNext() {
-        World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(3));
-        Agent a = small.register(new Agent("a", "a-1", 20, 0));
-        small.input(a.submit("r", p).store(0, 5).event());
-        String first = small.fact(LeaseRequested.class).lease();
-        for (int i = 0; i < 9; i++) {
-            small.input(a.submit("r" + i, p).store(0, 5).event());
-        }
-        small.input(a.stopping());
-        small.register(a);
-        for (int i = 0; i < 40 && !RequestStates.isEnd(request(small, a).state()); i++) {
-            small.tick(10);
-        }
-        small.input(a.submit("r", p).store(0, 5).event());
-        String second = small.fact(LeaseRequested.class).lease();
-        assertTrue(ended(small, first).isEmpty(), "the sweep has come to the lease too early for this test");
-
-        for (int i = 0; i < 40; i++) {
-            small.tick(10);
-            small.input(a.heartbeat());
-        }
-
-        assertEquals(List.of(LeaseEndReason.NODE_LOST), ended(small, first));
-        assertEquals(second, request(small, a).lease());
-    }
-
-    private static RequestRow request(World w, Agent agent) {
-        return Objects.requireNonNull(w.tables.get(Rows.REQUESTS, new RowKey.Text(agent.aggregate(), "r")));
-    }
-
-    private static List<LeaseEndReason> ended(World w, String lease) {
-        return w.facts.stream().filter(LeaseEnded.class::isInstance).map(LeaseEnded.class::cast).filter(end -> end.lease().equals(lease))
-                .map(LeaseEnded::reason).toList();
     }
 }
