@@ -123,7 +123,7 @@ class PolicyDocumentTest {
                 leaves++;
             }
         }
-        assertEquals(56, leaves, PolicyDocument.write(full));
+        assertEquals(58, leaves, PolicyDocument.write(full));
     }
 
     @ParameterizedTest
