@@ -95,7 +95,7 @@ final class Admission {
     /** Whether blocks can be brought to the tier at all. */
     static boolean isAvailable(NodeDraft n, Tier target) {
         TierRow tier = n.tier(target);
-        return target == Tier.STORE || (tier != null && tier.capacityBlocks() > 0);
+        return target == Tier.STORE || (tier != null && Quotas.capacity(n, tier) > 0);
     }
 
     private static boolean isAnywhere(NodeDraft n, Bytes namespace, Bytes key) {

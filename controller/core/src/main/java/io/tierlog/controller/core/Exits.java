@@ -71,8 +71,8 @@ sealed interface Exits {
             this.n = n;
             TierRow below = level.tier() == Tier.HOST ? n.tier(Tier.DISK) : null;
             disk = below != null;
-            copies = below != null && level.below() == Tier.DISK && below.capacityBlocks() > 0;
-            room = below != null && copies ? below.capacityBlocks() - below.usedBlocks() : 0;
+            copies = below != null && level.below() == Tier.DISK && Quotas.capacity(n, below) > 0;
+            room = below != null && copies ? Quotas.capacity(n, below) - below.usedBlocks() : 0;
             keepsLast = copies || level.tier() != Tier.HOST;
         }
 
@@ -131,7 +131,7 @@ sealed interface Exits {
             leaves = route.retention() == Retention.DELETE_SOURCE;
             TierRow below = n.tier(target);
             room = target == Tier.STORE ? Long.MAX_VALUE
-                    : below == null ? 0 : Math.min(below.capacityBlocks() - below.usedBlocks(), Quotas.room(n, group, target));
+                    : below == null ? 0 : Math.min(Quotas.capacity(n, below) - below.usedBlocks(), Quotas.room(n, group, target));
         }
 
         @Override

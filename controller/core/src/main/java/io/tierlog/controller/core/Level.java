@@ -77,7 +77,7 @@ record Level(Tier tier, String group, double highMark, double lowMark, Tier belo
             return null;
         }
         if (group.isEmpty()) {
-            return new Use(row.usedBlocks(), row.leavingBlocks(), row.capacityBlocks(), row.inRelief());
+            return new Use(row.usedBlocks(), row.leavingBlocks(), Quotas.capacity(n, row), row.inRelief());
         }
         Long quota = Quotas.blocks(n, group, tier);
         GroupTierRow use = Shares.use(n.row().shares(), group, tier);

@@ -7,8 +7,11 @@ import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The policy before anybody has set one, and what a policy must be like. */
 public final class Policies {
@@ -37,6 +40,17 @@ public final class Policies {
     public static FetchPolicy fetch(Policy policy) {
         FetchPolicy fetch = policy.fetch();
         return fetch == null ? FETCH : fetch;
+    }
+
+    /** Bytes that a tier of each node may hold at most, by policy; null for what the node has. */
+    public static @Nullable Long bound(Policy policy, Tier tier) {
+        List<TierBound> tiers = policy.tiers();
+        for (TierBound bound : tiers == null ? List.<TierBound>of() : tiers) {
+            if (bound.tier() == tier) {
+                return bound.capacityBytes();
+            }
+        }
+        return null;
     }
 
     /**

@@ -4,6 +4,7 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
@@ -34,9 +35,7 @@ final class PolicyInputs {
         } else {
             long version = last + 1;
             d.fact(new PolicyVersioned(about, version, e.policy()));
-            for (PolicyWarning warning : Policies.warnings(e.policy())) {
-                d.fact(new ConfigWarning(about, warning.kind(), warning.group(), warning.source(), warning.target(), warning.detail(), version));
-            }
+            warn(d, about, Policies.warnings(e.policy()), version);
             for (int p = 0; p < d.limits.partitions(); p++) {
                 Envelope to = new Envelope(Aggregates.clock(p), Aggregates.POLICY, 0, version, 0, about.timeMs(), about.cause(),
                         about.traceContext(), null);
@@ -64,6 +63,23 @@ final class PolicyInputs {
             d.refuse(about, e, RefusalReason.POLICY_INVALID, String.join("; ", findings(d, e.policy())));
         } else {
             d.fact(new PolicyAdopted(about, e.version(), e.policy()));
+            if (e.policy().tiers() != null) {
+                Ticks.nodes(d).forEach(n -> warn(n, e));
+            }
+        }
+    }
+
+    private static void warn(NodeDraft n, PolicyPublished e) {
+        if (n.row().alive()) {
+            warn(n.d, n.envelope(), PolicyWarnings.ofNode(e.policy(), n.name(), n.row().tiers().stream()
+                    .map(tier -> new TierCapacity(tier.tier(), tier.capacityBlocks(), tier.blockBytes())).toList()), e.version());
+        }
+    }
+
+    /** Puts on record what of a policy is unwise for a node, or for all. */
+    static void warn(Draft d, Envelope about, List<PolicyWarning> warnings, long version) {
+        for (PolicyWarning warning : warnings) {
+            d.fact(new ConfigWarning(about, warning.kind(), warning.group(), warning.source(), warning.target(), warning.detail(), version));
         }
     }
 }

@@ -12,6 +12,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -51,7 +52,21 @@ final class PolicyRules {
         if (policy.fetch() != null) {
             rules.fetch(policy.fetch());
         }
+        if (policy.tiers() != null) {
+            rules.bounds(policy.tiers());
+        }
         return List.copyOf(rules.findings);
+    }
+
+    private void bounds(List<TierBound> tiers) {
+        atMost(limits.tiersPerGroup(), tiers.size(), "tiers", "tiers");
+        Set<Tier> seen = EnumSet.noneOf(Tier.class);
+        for (TierBound bound : tiers.subList(0, Math.min(tiers.size(), limits.tiersPerGroup()))) {
+            String one = "tiers." + name(bound.tier());
+            check(SOURCES.contains(bound.tier()), one, "has no capacity here: only host and disk have");
+            check(seen.add(bound.tier()), one, "must be said once");
+            within(limits.mostBytes(), bound.capacityBytes(), one + ".capacity");
+        }
     }
 
     private void fetch(FetchPolicy fetch) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import static io.tierlog.schemas.ConfigWarningKind.CAPACITY_ABOVE_REGISTERED;
 import static io.tierlog.schemas.ConfigWarningKind.KEEP_BOTH_WITHOUT_RECLAIM;
 import static io.tierlog.schemas.ConfigWarningKind.MIGRATION_NEVER_TRIGGERS;
 import static io.tierlog.schemas.ConfigWarningKind.THRESHOLD_NOT_BELOW_HIGH_MARK;
@@ -11,6 +12,7 @@ import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierCapacity;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -41,6 +43,22 @@ final class PolicyWarnings {
                             + ": its threshold is a share of a quota, and neither the group nor its " + source
                             + " has one: give one of them a quota"));
                 }
+            }
+        }
+        return List.copyOf(warnings);
+    }
+
+    /** Where the policy bounds a tier above what a node has of it; in the order of the tiers. */
+    static List<PolicyWarning> ofNode(Policy policy, String node, List<TierCapacity> tiers) {
+        List<PolicyWarning> warnings = new ArrayList<>();
+        for (TierCapacity tier : tiers) {
+            Long bound = Policies.bound(policy, tier.tier());
+            long has = tier.capacityBlocks() * tier.blockBytes();
+            if (bound != null && bound > has) {
+                String name = PolicyRules.name(tier.tier());
+                warnings.add(new PolicyWarning(CAPACITY_ABOVE_REGISTERED, "", tier.tier(), Tier.UNKNOWN, "tiers." + name + ".capacity is " + bound
+                        + " bytes, and node " + node + " has " + has + " of " + name + ": what the node has counts there; lower the capacity, or give"
+                        + " the node more"));
             }
         }
         return List.copyOf(warnings);

@@ -8,7 +8,10 @@ import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.state.TierRow;
 import org.jspecify.annotations.Nullable;
 
-/** What groups may have of a node's tiers: moves that would take more do not begin. Without state. */
+/**
+ * What may be on a node's tiers, by policy: what groups may have of them, and what a tier may hold at most. Moves that would take more do not begin.
+ * Without state.
+ */
 final class Quotas {
     private Quotas() {}
 
@@ -20,16 +23,35 @@ final class Quotas {
         return bytes == null || row == null || row.blockBytes() <= 0 ? null : bytes / row.blockBytes();
     }
 
-    /** How many copies more the group may have on the tier, those on their way out counted as there; a very large number without a quota. */
+    /** What the tier of a node may hold, in blocks: what the node has of it, or what policy says where that is less. */
+    static long capacity(NodeDraft n, TierRow tier) {
+        Long bound = Policies.bound(n.d.policy(), tier.tier());
+        return bound == null || tier.blockBytes() <= 0 ? tier.capacityBlocks() : Math.min(tier.capacityBlocks(), bound / tier.blockBytes());
+    }
+
+    /**
+     * How many copies more the group may have on the tier, those on their way out counted as there; a very large number without a quota. Where policy
+     * says what the tier may hold, no more than that leaves: the agent would make room by itself up to what the node has.
+     */
     static long room(NodeDraft n, String group, Tier tier) {
         Long quota = blocks(n, group, tier);
-        return quota == null ? Long.MAX_VALUE : Math.max(0, quota - Shares.use(n.row().shares(), group, tier).usedBlocks());
+        long ofGroup = quota == null ? Long.MAX_VALUE : Math.max(0, quota - Shares.use(n.row().shares(), group, tier).usedBlocks());
+        TierRow row = n.tier(tier);
+        return row == null || Policies.bound(n.d.policy(), tier) == null
+                ? ofGroup
+                : Math.min(ofGroup, Math.max(0, capacity(n, row) - row.usedBlocks()));
     }
 
     /** Puts on record that so many blocks were to come to the tier and do not. */
     static void exceeded(NodeDraft n, OperationKind kind, Tier tier, String group, String namespace, int blocks) {
         Long quota = blocks(n, group, tier);
-        n.fact(new QuotaExceeded(n.envelope(), tier, group, namespace, kind, blocks,
-                Shares.use(n.row().shares(), group, tier).usedBlocks(), quota == null ? 0 : quota, n.d.clock().policyVersion()));
+        TierRow row = n.tier(tier);
+        long used = Shares.use(n.row().shares(), group, tier).usedBlocks();
+        if (quota == null && row != null && Policies.bound(n.d.policy(), tier) != null) {
+            quota = capacity(n, row); // of the whole tier
+            used = row.usedBlocks();
+        }
+        n.fact(new QuotaExceeded(n.envelope(), tier, group, namespace, kind, blocks, used, quota == null ? 0 : quota,
+                n.d.clock().policyVersion()));
     }
 }

@@ -69,6 +69,7 @@ final class Registration {
         Envelope about = d.envelope(aggregate, incarnation);
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),
                 commandSequence, d.policy(), e.peerAddress()));
+        PolicyInputs.warn(d, about, PolicyWarnings.ofNode(d.policy(), e.node(), e.tiers()), d.clock().policyVersion());
         d.take(about, e.envelope().sequence(), commandSequence);
     }
 

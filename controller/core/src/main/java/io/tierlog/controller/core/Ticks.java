@@ -103,7 +103,7 @@ final class Ticks {
     }
 
     /** The nodes of this partition, another one first at each tick, so that none is always served last. */
-    private static List<NodeDraft> nodes(Draft d) {
+    static List<NodeDraft> nodes(Draft d) {
         List<NodeDraft> nodes = new ArrayList<>();
         try (var scan = d.tables.range(Rows.MEMBERS, new RowKey.Text(d.clockAggregate(), ""), null)) {
             while (scan.next()) {

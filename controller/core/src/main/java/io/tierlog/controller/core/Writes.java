@@ -172,7 +172,7 @@ final class Writes {
             return true;
         }
         TierRow tier = n.tier(Tier.HOST);
-        if (tier == null || tier.capacityBlocks() == 0) {
+        if (tier == null || Quotas.capacity(n, tier) == 0) {
             Quotas.exceeded(n, OperationKind.WRITE_BACK, Tier.HOST, group, namespace, host.size());
             return false;
         }

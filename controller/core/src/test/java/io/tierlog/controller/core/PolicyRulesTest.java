@@ -16,6 +16,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.PolicyRefused;
@@ -41,6 +42,14 @@ class PolicyRulesTest {
 
     private static GroupPolicy group(String name, MigrationRoute... routes) {
         return new GroupPolicy(name, List.of(name + "-*"), GIB, List.of(), List.of(routes));
+    }
+
+    @Test
+    void boundsOfTiersAreLookedAt() {
+        Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 10, 1_000, 1_000, 0, true, null, null,
+                List.of(new TierBound(Tier.HOST, 0), new TierBound(Tier.HOST, 1), new TierBound(Tier.STORE, 1)));
+        assertEquals(List.of("tiers.host.capacity", "tiers.host", "tiers.store"),
+                Policies.findings(policy, Limits.DEFAULTS).stream().map(PolicyFinding::path).toList());
     }
 
     private static Policy policy(GroupPolicy... groups) {

@@ -273,7 +273,7 @@ class PrefetchTest {
         assertEquals(RequestState.PREFETCHING, state());
     }
 
-    /** An agent answers a command that came again from its journal: of an operation that is forgotten by then, that brings back no copy that is gone. */
+    /** An agent answers a command that came again from its journal: if the operation is forgotten by then, that brings back no copy that is gone. */
     @Test
     void whatIsSaidAgainIsNoNews() {
         List<Bytes> q = Agent.path("q", 2);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.ConfigWarningKind;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
@@ -17,6 +18,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.DropBlocks;
@@ -24,8 +26,10 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.BackUpDone;
@@ -108,6 +112,40 @@ class WaterLevelTest {
         narrow.policy(none).tick();
         assertEquals(1, narrow.facts(WaterLevelRelieved.class).size());
         assertEquals(0, narrow.commands(DropBlocks.class).size());
+    }
+
+    /** The node has room for 10 blocks of 4,096 bytes, and policy lets it hold 5 and a bit: 5 >= 0.9 * 5, and 5 - 3 = 2 < 3. */
+    @Test
+    void aTierHoldsNoMoreThanPolicySays() {
+        Policy p = policy(100);
+        w.policy(new Policy(0, p.writePolicy(), p.hostHighMark(), p.hostLowMark(), 0, 0, true, 100, 1_000, 5_000, 3, true, null, null,
+                List.of(new TierBound(Tier.HOST, 5 * 4_096 + 100))));
+        w.warm(a, "x", Agent.path("x", 4), 0);
+        w.input(a.submit("f", Agent.path("f", 3)).store(0, 2).event());
+        assertEquals(1, w.command(PrefetchBlocks.class).blocks().size(), "4 of 5 are taken");
+        QuotaExceeded exceeded = w.fact(QuotaExceeded.class);
+        assertEquals(List.of(2L, 4L, 5L), List.of((long) exceeded.wantedBlocks(), exceeded.usedBlocks(), exceeded.quotaBlocks()));
+        assertEquals(3, w.command(DropBlocks.class).blocks().size());
+        assertEquals(5, w.fact(WaterLevelCrossed.class).capacityBlocks());
+        w.input(a.submit("g", Agent.path("g", 1)).answered().event());
+        w.input(a.sealed("g", 1, Agent.paged(Agent.path("g", 1), 0, 1, 500)));
+        w.input(a.finished("g", 1));
+        assertEquals(List.of(), w.commands(WriteBackBlocks.class), "what leaves is still there");
+    }
+
+    /** A node that has less than policy says keeps what it has, and is told of. */
+    @Test
+    void aCapacityAboveWhatANodeHasIsWarnedOf() {
+        Policy p = policy(100);
+        w.policy(new Policy(2, p.writePolicy(), 0.9, 0.6, 0, 0, true, 100, 1_000, 5_000, 3, true, null, null,
+                List.of(new TierBound(Tier.HOST, 11 * 4_096))));
+        ConfigWarning warning = w.fact(ConfigWarning.class);
+        assertEquals(ConfigWarningKind.CAPACITY_ABOVE_REGISTERED, warning.kind());
+        assertEquals(List.of("node/a", Tier.HOST), List.of(warning.envelope().aggregate(), warning.source()));
+        w.input(new Agent("b", "b-1", 11).registering());
+        assertEquals(List.of(), w.facts(ConfigWarning.class), "as much as policy says is not less");
+        w.input(new Agent("c", "c-1", 10).registering());
+        assertEquals("node/c", w.fact(ConfigWarning.class).envelope().aggregate());
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
+import io.tierlog.schemas.TierBound;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -99,6 +100,16 @@ public final class PolicyDocument {
         all.put("throttle", map("migrations", migration.migrationsInFlight(), "bytes", Units.BYTES.format(migration.migrationBytesInFlight())));
         all.put("groups", migration.groups().stream().map(PolicyDocument::group).toList());
         all.put("fetch", fetch(Policies.fetch(policy)));
+        List<TierBound> tiers = policy.tiers();
+        if (tiers != null) {
+            all.put("tiers", bounds(tiers));
+        }
+        return all;
+    }
+
+    private static Map<String, Object> bounds(List<TierBound> tiers) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        tiers.forEach(bound -> all.put(Section.name(bound.tier()), map("capacity", Units.BYTES.format(bound.capacityBytes()))));
         return all;
     }
 

@@ -14,6 +14,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -59,7 +60,8 @@ final class PolicyReader {
                 root.count("node_silent_ticks", base.nodeSilentTicks()),
                 root.flag("back_up", base.backUp()),
                 migration(root),
-                fetch(root));
+                fetch(root),
+                bounds(root.section("tiers")));
         reclaim.end();
         root.end();
         return policy;
@@ -101,6 +103,22 @@ final class PolicyReader {
                 ? new MigrationPolicy(frame.markTimeoutMs(), frame.markClearing(), frame.migrationsInFlight(), frame.migrationBytesInFlight(),
                         root.has("groups") ? List.copyOf(groups) : before.groups())
                 : null;
+    }
+
+    private @Nullable List<TierBound> bounds(Section section) {
+        List<TierBound> bounds = new ArrayList<>();
+        for (Tier tier : SOURCES) {
+            Long before = Policies.bound(base, tier);
+            Section one = section.section(Section.name(tier));
+            boolean said = one.has("capacity");
+            long bytes = one.bytes("capacity", before == null ? 0 : before);
+            one.end();
+            if (said || before != null) {
+                bounds.add(new TierBound(tier, bytes));
+            }
+        }
+        section.end();
+        return bounds.isEmpty() ? null : bounds;
     }
 
     private @Nullable FetchPolicy fetch(Section root) {

@@ -19,6 +19,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -57,6 +58,7 @@ class PolicyDocumentTest {
               promotion: {enabled: false, operations: 5, operation_blocks: 33, queued_blocks: 1025, dedup: 31s, cooldown: 6s}
               peers: {enabled: false, reads: 5, lent_blocks: 1025, grant: 11s, host_block_micros: 201, disk_block_micros: 601,
                       store_block_micros: 1001, compute_block_micros: 5001}
+            tiers: {host: {capacity: 6GiB}, disk: {capacity: 7}}
             """;
 
     static final Policy FULL_POLICY = new Policy(3, WritePolicy.WRITE_THROUGH_SELECTIVE, 0.7, 0.6, 0.5, 0.4, false, 255, 31_000, 61_000, 11, false,
@@ -67,7 +69,8 @@ class PolicyDocumentTest {
                                     new MigrationRoute(Tier.DISK, Tier.STORE, 0.75, false, true, Retention.UNKNOWN, 9, 5L << 30))),
                     new GroupPolicy("iron", List.of("*"), null, List.of(), List.of()))),
             new FetchPolicy(new PromotionPolicy(false, 5, 33, 1_025, 31_000, 6_000),
-                    new PeerPolicy(false, 5, 1_025, 11_000, 201, 601, 1_001, 5_001)));
+                    new PeerPolicy(false, 5, 1_025, 11_000, 201, 601, 1_001, 5_001)),
+            List.of(new TierBound(Tier.HOST, 6L << 30), new TierBound(Tier.DISK, 7)));
 
     static Policy valid(String text) {
         return valid(PolicyDocument.read(text.getBytes(StandardCharsets.UTF_8)));
@@ -120,7 +123,7 @@ class PolicyDocumentTest {
                 leaves++;
             }
         }
-        assertEquals(56, leaves, PolicyDocument.write(full));
+        assertEquals(58, leaves, PolicyDocument.write(full));
     }
 
     @ParameterizedTest
