@@ -72,7 +72,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     @Override
     public void lookup(LookupRequest request, StreamObserver<LookupResponse> answers) {
         answer(answers, caller -> {
-            Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), 0);
+            Chain chain = chain(request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
             Optional<String> node = Optional.of(request.getNode()).filter(name -> !name.isEmpty());
             return response(questions.lookup(caller, chain, node));
         });
@@ -114,6 +114,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
             NodePrefix.Builder each = NodePrefix.newBuilder()
                     .setNode(node.node())
                     .setBlocks(node.blocks())
+                    .setLendable(node.lendable())
+                    .setPeerAddress(node.peerAddress().orElse(""))
                     .setReach(node.plan().blocks())
                     .setCostUs(node.plan().costUs());
             node.tiers().forEach((tier, blocks) -> each.addTiers(TierPrefix.newBuilder().setTier(PeerMessages.of(tier)).setBlocks(blocks)));
