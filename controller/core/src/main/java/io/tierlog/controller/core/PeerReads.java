@@ -107,8 +107,8 @@ final class PeerReads {
             refuse(n, e, PeerReadReason.OVER_LIMIT, "A node lends at most " + policy.lentBlocks() + " blocks");
         } else if (lent.reads() >= policy.reads() || lent.lentBlocks() + e.blocks().size() > policy.lentBlocks()) {
             refuse(n, e, PeerReadReason.BUSY, lent.reads() + " reads of " + lent.lentBlocks() + " blocks are under way");
-        } else if (found.promoting > 0) {
-            refuse(n, e, PeerReadReason.BUSY, found.promoting + " of the blocks are on their way to the host");
+        } else if (found.moving > 0) {
+            refuse(n, e, PeerReadReason.BUSY, found.moving + " of the blocks are on their way to the host or from it");
         } else if (!found.all()) {
             refuse(n, e, PeerReadReason.NOT_SERVING, "Of " + e.blocks().size() + " blocks " + found.paged.size() + " serve");
         } else if (!found.onDisk.isEmpty() && lent.operations() >= Promotions.policy(n).operations()) {
@@ -135,8 +135,8 @@ final class PeerReads {
         private final List<PagedBlock> paged = new ArrayList<>();
         private final List<PagedBlock> onDisk = new ArrayList<>();
         private final int asked;
-        /** Those that another promotion is bringing. */
-        private int promoting;
+        /** Those that are on their way to the host, or from it: a promotion beside that would come to a copy that is there. */
+        private int moving;
 
         Found(NodeDraft n, PeerReadRequested e) {
             Bytes namespace = Namespaces.digest(e.namespace());
@@ -144,11 +144,12 @@ final class PeerReads {
             for (Block block : e.blocks()) {
                 PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
                 PlacementRow disk = n.copy(namespace, Tier.DISK, block.key());
-                if (host != null && Copies.isServed(host.state()) && host.index() == block.index()) {
+                boolean here = host != null && host.index() == block.index();
+                if (host != null && here && Copies.isServed(host.state())) {
                     paged.add(new PagedBlock(block, host.page(), host.generation(), host.crc32c()));
-                } else if (Promotions.isUnderWay(n, namespace, block.key())) {
-                    promoting++;
-                } else if (disk != null && disk.state() == CopyState.SERVING && disk.index() == block.index()) {
+                } else if (here || Promotions.isUnderWay(n, namespace, block.key())) {
+                    moving++;
+                } else if (host == null && disk != null && disk.state() == CopyState.SERVING && disk.index() == block.index()) {
                     onDisk.add(new PagedBlock(block, -1, disk.generation(), disk.crc32c()));
                 }
             }

@@ -48,6 +48,7 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
 import io.tierlog.schemas.event.PromotionRequested;
+import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.PromotionsRow;
 import java.util.ArrayList;
@@ -357,6 +358,16 @@ class PeerReadsTest {
         assertEquals(Agent.paged(x, 0, 3, 20), grant.blocks());
         w.input(held(GRANT, grant.blocks()));
         assertEquals(3, w.fact(LeaseHeld.class).blocks().size());
+    }
+
+    @Test
+    void whatComesToTheHostAlreadyIsNotPromotedBeside() {
+        w.input(a.submit("s", Agent.path("x", 4)).event());
+        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, x.get(2)));
+
+        w.input(ask(GRANT, Agent.blocks(x, 0, 3)));
+
+        assertNotLent(PeerReadReason.BUSY);
     }
 
     @Test
