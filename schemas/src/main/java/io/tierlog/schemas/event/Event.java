@@ -11,7 +11,8 @@ public sealed interface Event extends WireRecord
                 WriteBackDone, WriteBackFailed, PrefetchDone, PrefetchFailed, BackUpDone, BackUpFailed, LoadBackDone, LoadBackFailed,
                 DropDone, DropFailed, CopyDone, CopyFailed, BlocksRecovered, BlocksSeenStored, OperationCancelled, CommandRefused, BlocksStored,
                 Tick, PolicyChangeRequested, MigrationRequested, MigrationCancelRequested, MarksClearRequested, NodeDrainRequested,
-                PromotionRequested, PromoteDone, PromoteFailed, PeerReadRequested, PeerReadHeld, PeerReadEnded, Message {
+                PromotionRequested, PromoteDone, PromoteFailed, PeerReadRequested, PeerReadHeld, PeerReadEnded,
+                PeerReadGivenUp, Message {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

@@ -46,6 +46,7 @@ import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
@@ -129,6 +130,7 @@ final class Evolve {
             case PromotionSettled f -> EvolvePromotions.settled(t, f);
             case PeerReadGranted f -> EvolvePeerReads.granted(t, f);
             case PeerReadRefused f -> EvolvePeerReads.refused(t, f);
+            case PeerReadRecalled f -> EvolvePeerReads.recalled(t, f);
             case PeerReadClosed f -> EvolvePeerReads.closed(t, f);
             // These are on record for readers of the log; no decision goes by them.
             case InputSkipped _, InputRefused _, InputTaken _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,

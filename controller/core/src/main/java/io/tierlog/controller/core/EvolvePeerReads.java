@@ -4,6 +4,7 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.state.GrantRow;
 import java.util.List;
@@ -25,6 +26,10 @@ final class EvolvePeerReads {
         RowKey.Text key = unknown(t, fact, fact.grant());
         t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), "", List.of(), null, 0, fact.envelope().timeMs()));
         Forgetting.remember(t, fact, RowKey.Timer.GRANT, fact.grant());
+        numbered(t, fact, fact.commandSequence());
+    }
+
+    static void recalled(Tables t, PeerReadRecalled fact) {
         numbered(t, fact, fact.commandSequence());
     }
 

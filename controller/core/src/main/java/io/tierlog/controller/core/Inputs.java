@@ -37,6 +37,7 @@ import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PolicyChangeRequested;
@@ -90,7 +91,9 @@ final class Inputs {
             case MarksClearRequested e -> ofOperator(d, e, n -> Marks.clear(n, e));
             case NodeDrainRequested e -> ofOperator(d, e, n -> Drains.requested(n, e));
             case PromotionRequested e -> ofOperator(d, e, n -> Promotions.requested(n, e));
-            case PeerReadRequested e -> ofOperator(d, e, n -> PeerReads.requested(n, e)); // its life is that of another node
+            // Their life is that of another node.
+            case PeerReadRequested e -> ofOperator(d, e, n -> PeerReads.requested(n, e));
+            case PeerReadGivenUp e -> ofOperator(d, e, n -> PeerReads.givenUp(n, e));
             case BlocksStored e -> StoreInputs.stored(d, e);
             case AgentRegistering e -> Registration.decide(d, e);
             case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
@@ -188,7 +191,7 @@ final class Inputs {
             case CommandRefused e -> Completions.refused(n, e);
             case Tick _, PolicyChangeRequested _, PolicyPublished _, BlocksStored _, AgentRegistering _, MigrationRequested _,
                     MigrationCancelRequested _, MigrationReported _, MigrationAssigned _, MigrationRecalled _, MarksClearRequested _,
-                    NodeDrainRequested _, PromotionRequested _, PeerReadRequested _ ->
+                    NodeDrainRequested _, PromotionRequested _, PeerReadRequested _, PeerReadGivenUp _ ->
                 throw new IllegalStateException(event.getClass().getSimpleName() + " is no event of a registered agent");
         }
     }

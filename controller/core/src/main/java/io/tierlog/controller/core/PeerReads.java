@@ -19,8 +19,11 @@ import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
+import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.state.CopyState;
@@ -53,27 +56,39 @@ final class PeerReads {
     private PeerReads() {}
 
     static void requested(NodeDraft n, PeerReadRequested e) {
-        String broken = broken(n, e);
+        String nameless = nameless(n, e, e.grant(), e.asker());
+        if (nameless != null) {
+            // Whoever may read under that name has not asked, so nobody is told.
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
+            return;
+        }
         GrantRow known = n.d.tables.get(Rows.GRANTS, key(n, e.grant()));
-        if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
-        } else if (!n.row().alive()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.NODE_UNKNOWN, "Nobody speaks for this node now");
-        } else if (known != null && n.isOfThisLife(known.incarnation())) {
+        String broken = broken(n, e);
+        if (known != null && known.incarnation() == n.row().incarnation()) {
             n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Grant " + e.grant() + " was answered before");
+        } else if (broken != null) {
+            refuse(n, e, PeerReadReason.OVER_LIMIT, "This does not hold: " + broken);
+        } else if (!n.row().alive()) {
+            refuse(n, e, PeerReadReason.CANCELLED, "Nobody speaks for this node now");
         } else {
             answer(n, e);
         }
     }
 
-    private static @Nullable String broken(NodeDraft n, PeerReadRequested e) {
-        String broken = Checks.text(n.d.limits, "the name of a grant", e.grant());
-        if (broken == null && (!e.envelope().sender().startsWith("agent/" + e.asker() + "/") || e.asker().equals(n.name()))) {
+    /** Why nobody can be answered under that name; null when the agent of that node, another one, has said it. */
+    private static @Nullable String nameless(NodeDraft n, Event e, String grant, String asker) {
+        String broken = Checks.text(n.d.limits, "the name of a grant", grant);
+        if (broken == null) {
+            broken = Checks.text(n.d.limits, "the name of a node", asker);
+        }
+        if (broken == null && (!e.envelope().sender().startsWith("agent/" + asker + "/") || asker.equals(n.name()))) {
             broken = "the agent of another node asks for that node";
         }
-        if (broken == null && e.blocks().isEmpty()) {
-            broken = "a grant is for 1 block or more";
-        }
+        return broken;
+    }
+
+    private static @Nullable String broken(NodeDraft n, PeerReadRequested e) {
+        String broken = e.blocks().isEmpty() ? "a grant is for 1 block or more" : null;
         for (int i = 1; broken == null && i < e.blocks().size(); i++) {
             broken = e.blocks().get(i).index() <= e.blocks().get(i - 1).index() ? "blocks ascend by index" : null;
         }
@@ -96,11 +111,23 @@ final class PeerReads {
             refuse(n, e, PeerReadReason.BUSY, found.moving + " of the blocks are on their way to the host or from it");
         } else if (!found.all()) {
             refuse(n, e, PeerReadReason.NOT_SERVING, "Of " + e.blocks().size() + " blocks " + found.paged.size() + " serve");
-        } else if (!found.onDisk.isEmpty() && Quotas.room(n, Groups.of(n.d.policy(), e.namespace()), Tier.HOST) < found.onDisk.size()) {
-            refuse(n, e, PeerReadReason.NO_ROOM, "The group's quota on the host has no room for " + found.onDisk.size() + " blocks");
+        } else if (!found.onDisk.isEmpty() && lent.operations() >= Promotions.policy(n).operations()) {
+            refuse(n, e, PeerReadReason.BUSY, lent.operations() + " promotions are under way");
+        } else if (roomFor(n, e) < found.onDisk.size()) {
+            refuse(n, e, PeerReadReason.NO_ROOM, "The host has no room below its high marks for " + found.onDisk.size() + " blocks of the disk");
         } else {
             grant(n, e, found, policy.grantMs());
         }
+    }
+
+    /** Blocks that may come from the disk for a grant: as for a probe nothing hotter leaves for them, and none comes while promotions pause. */
+    private static long roomFor(NodeDraft n, PeerReadRequested e) {
+        long pausedUntilMs = PromotionCounts.orNothing(n.row().promotions()).pausedUntilMs();
+        if (pausedUntilMs > 0 && pausedUntilMs >= n.d.clock().logTimeMs()) {
+            return 0;
+        }
+        String group = Groups.of(n.d.policy(), e.namespace());
+        return Math.min(Promotions.room(n, group), Quotas.room(n, group, Tier.HOST));
     }
 
     /** Where the blocks are on this node. */
@@ -148,12 +175,13 @@ final class PeerReads {
         }
         Operations.Issued promotion = Operations.issue(n, OperationKind.PROMOTE, Tier.DISK,
                 new Operations.Purpose(e.grant(), 0, e.namespace(), Bytes.EMPTY), Operations.blocks(found.onDisk));
-        // The pins of the promotion last until those of the grant are sure to be there.
+        // The pins of the promotion, those of any other, last until those of the grant are there.
         String lease = n.d.nextId(n.aggregate);
-        n.fact(new LeaseRequested(n.envelope(), lease, promotion.operation(), "", 0, endMs));
+        long leaseMs = n.d.policy().leaseMs();
+        n.fact(new LeaseRequested(n.envelope(), lease, promotion.operation(), "", 0, n.d.in(leaseMs)));
         granted(n, e, promotion.operation(), endMs);
         n.d.command(new PromoteBlocks(
-                n.envelope(), promotion.header(), promotion.operation(), lease, grantMs, e.namespace(), found.onDisk));
+                n.envelope(), promotion.header(), promotion.operation(), lease, leaseMs, e.namespace(), found.onDisk));
     }
 
     private static void granted(NodeDraft n, PeerReadRequested e, @Nullable String promotion, long endMs) {
@@ -216,12 +244,34 @@ final class PeerReads {
         }
     }
 
-    /** The agent holds nothing any more. */
-    static void ended(NodeDraft n, PeerReadEnded e) {
-        if (live(n, e.grant()) == null || n.lease(e.grant()) == null) {
+    /** The reader has given up: the agent lets go, and says what it had sent; where it was told of no grant yet, there is none any more. */
+    static void givenUp(NodeDraft n, PeerReadGivenUp e) {
+        String nameless = nameless(n, e, e.grant(), e.asker());
+        GrantRow row = nameless != null ? null : live(n, e.grant());
+        if (nameless != null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
+        } else if (row == null || !row.asker().equals(e.asker())) {
             n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
         } else {
-            Promotions.lent(n, e.grant());
+            n.d.command(new RefusePeerRead(n.envelope(), n.nextHeader(), e.grant(), PeerReadReason.CANCELLED));
+            n.fact(new PeerReadRecalled(n.envelope(), e.grant(), n.commandSequence()));
+            OperationRow promotion = row.promotion() == null ? null : n.operation(row.promotion());
+            if (promotion != null && EvolveOperations.isUnfinished(promotion.state())) {
+                n.fact(new LeaseEnded(n.envelope(), e.grant(), LeaseEndReason.READ_ENDED));
+                n.fact(new PeerReadClosed(n.envelope(), e.grant(), PeerReadReason.CANCELLED, 0, 0));
+            }
+        }
+    }
+
+    /** The agent holds nothing any more; what it has sent was used. */
+    static void ended(NodeDraft n, PeerReadEnded e) {
+        GrantRow row = live(n, e.grant());
+        if (row == null || n.lease(e.grant()) == null) {
+            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
+        } else {
+            List<Block> sent = new ArrayList<>(e.sent().size());
+            e.sent().stream().distinct().filter(i -> i >= 0 && i < row.blocks().size()).forEach(i -> sent.add(row.blocks().get(i)));
+            Promotions.lent(n, row.namespace(), sent);
             n.fact(new LeaseEnded(n.envelope(), e.grant(), LeaseEndReason.READ_ENDED));
             n.fact(new PeerReadClosed(n.envelope(), e.grant(), e.reason(), e.sentBlocks(), e.sentBytes()));
         }

@@ -17,7 +17,6 @@ import io.tierlog.schemas.decision.LeaseRequested;
 import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.event.PromotionRequested;
-import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PromotionRow;
@@ -155,7 +154,8 @@ final class Promotions {
             }
         }
         settle(n, row.namespace(), PromotionOutcome.PROMOTED_HIT_WAITED, waited);
-        if (c.reason() == OperationReason.NO_ROOM) {
+        // A grant's promotion ends with its grant, and says nothing of what others wait for.
+        if (c.reason() == OperationReason.NO_ROOM && row.request() == null) {
             giveUp(n, c.operation(), policy(n).cooldownMs());
         }
     }
@@ -212,21 +212,17 @@ final class Promotions {
         return promotion != null && promotion.operation() != null;
     }
 
-    /** What was lent under that name was used, whoever read it. */
-    static void lent(NodeDraft n, String grant) {
-        GrantRow row = n.d.tables.get(Rows.GRANTS, new RowKey.Text(n.aggregate, grant));
-        if (row == null) {
-            return;
-        }
-        Bytes namespace = Namespaces.digest(row.namespace());
+    /** What another node was sent was used. */
+    static void lent(NodeDraft n, String namespace, List<Block> sent) {
+        Bytes digest = Namespaces.digest(namespace);
         List<Block> used = new ArrayList<>();
-        for (Block block : row.blocks()) {
-            PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
+        for (Block block : sent) {
+            PlacementRow host = n.copy(digest, Tier.HOST, block.key());
             if (host != null && host.promoted() && host.index() == block.index()) {
                 used.add(block);
             }
         }
-        settle(n, row.namespace(), PromotionOutcome.PROMOTED_HIT, used);
+        settle(n, namespace, PromotionOutcome.PROMOTED_HIT, used);
     }
 
     /** Blocks were read from the host without a request. */

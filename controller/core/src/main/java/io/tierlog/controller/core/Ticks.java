@@ -98,7 +98,7 @@ final class Ticks {
         LeaseRow row = n.lease(lease);
         if (row != null && n.isOfThisLife(row.incarnation())) {
             n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.EXPIRED));
-            PeerReads.leaseEnded(n, lease, PeerReadReason.EXPIRED);
+            PeerReads.leaseEnded(n, lease, PeerReadReason.UNREPORTED);
         }
     }
 

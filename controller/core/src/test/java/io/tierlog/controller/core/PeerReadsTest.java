@@ -18,6 +18,8 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionOutcome;
+import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.GrantPeerRead;
@@ -34,14 +36,18 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
 import io.tierlog.schemas.decision.PeerReadRefused;
+import io.tierlog.schemas.decision.PromotionSettled;
+import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.directory.NodeLife;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.PromotionsRow;
@@ -87,8 +93,24 @@ class PeerReadsTest {
         return new PeerReadHeld(a.envelope(), grant, Agent.NAMESPACE, blocks);
     }
 
-    private PeerReadEnded ended(PeerReadReason reason) {
-        return new PeerReadEnded(a.envelope(), GRANT, reason, 4, 16_384);
+    private PeerReadEnded ended(PeerReadReason reason, Integer... sent) {
+        return new PeerReadEnded(a.envelope(), GRANT, reason, sent.length, sent.length * 4_096L, List.of(sent));
+    }
+
+    private PeerReadGivenUp givenUp(String asker) {
+        return new PeerReadGivenUp(new Envelope("node/a", "agent/" + asker + "/" + asker + "-1", 1, ++asked, 0, 0, null, null, null), GRANT, asker);
+    }
+
+    private void promotions(int operations) {
+        Policy p0 = World.POLICY;
+        PeerPolicy peers = Policies.fetch(p0).peers();
+        w.policy(new Policy(p0.prefetchThresholdBlocks(), p0.writePolicy(), p0.hostHighMark(), p0.hostLowMark(), p0.diskHighMark(),
+                p0.diskLowMark(), p0.copyToDisk(), p0.reliefBatchBlocks(), p0.operationTimeoutMs(), p0.leaseMs(), p0.nodeSilentTicks(),
+                p0.backUp(), null, new FetchPolicy(new PromotionPolicy(true, operations, 32, 1_024, 30_000, 5_000), peers)));
+    }
+
+    private PromotionRequested probe(List<Block> blocks) {
+        return new PromotionRequested(new Envelope("node/a", "directory/d", 0, 0, 0, 0, null, null, null), "e1", Agent.NAMESPACE, blocks);
     }
 
     private @Nullable GrantRow row(String grant) {
@@ -130,7 +152,7 @@ class PeerReadsTest {
         assertEquals(Agent.blocks(p, 0, 4), w.fact(LeaseHeld.class).blocks());
         assertEquals(1, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).holds());
 
-        w.input(ended(PeerReadReason.COMPLETED));
+        w.input(ended(PeerReadReason.COMPLETED, 0, 1, 2, 3));
         assertEquals("LeaseEnded PeerReadClosed", w.factNames());
         assertEquals(LeaseEndReason.READ_ENDED, w.fact(LeaseEnded.class).reason());
         assertEquals(4, w.fact(PeerReadClosed.class).sentBlocks());
@@ -220,8 +242,16 @@ class PeerReadsTest {
         w.input(new PeerReadRequested(new Envelope("node/a", "agent/c/c-1", 1, 1, 0, 0, null, null, null), GRANT, "b", Agent.NAMESPACE,
                 Agent.blocks(p, 0, 4)));
         assertEquals(RefusalReason.OVER_LIMIT, w.fact(InputRefused.class).reason());
+        assertEquals(List.of(), w.last.commands());
+    }
+
+    /** The reader hears of it, and need not ask until its time is over. */
+    @Test
+    void whatDoesNotHoldIsRefusedToItsReader() {
         w.input(ask(GRANT, List.of()));
-        assertEquals(RefusalReason.OVER_LIMIT, w.fact(InputRefused.class).reason());
+        assertNotLent(PeerReadReason.OVER_LIMIT);
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        assertRepeated();
     }
 
     /** The asker has died: 10 s later nothing is lent, and a late word of the agent changes nothing. */
@@ -235,7 +265,7 @@ class PeerReadsTest {
         assertEquals(List.of(), w.facts(PeerReadClosed.class));
         w.tick(1);
         assertEquals(LeaseEndReason.EXPIRED, w.fact(LeaseEnded.class).reason());
-        assertEquals(PeerReadReason.EXPIRED, w.fact(PeerReadClosed.class).reason());
+        assertEquals(PeerReadReason.UNREPORTED, w.fact(PeerReadClosed.class).reason());
         assertEquals(0, lent().reads());
         w.input(ended(PeerReadReason.EXPIRED));
         assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
@@ -264,7 +294,11 @@ class PeerReadsTest {
         assertEquals(LeaseEndReason.NODE_LOST, w.fact(LeaseEnded.class).reason());
         assertEquals(PeerReadReason.CANCELLED, w.fact(PeerReadClosed.class).reason());
         w.input(ask("node/b@71.0", Agent.blocks(p, 0, 4)));
-        assertEquals(RefusalReason.NODE_UNKNOWN, w.fact(InputRefused.class).reason());
+        assertNotLentTo("node/b@71.0", PeerReadReason.CANCELLED);
+        w.input(ask("node/b@71.0", Agent.blocks(p, 0, 4)));
+        assertRepeated();
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        assertRepeated();
     }
 
     /** The transaction that gave the grant was undone; the agent has run its command. */
@@ -276,6 +310,29 @@ class PeerReadsTest {
         w.input(held(GRANT, Agent.paged(p, 0, 2, 0)));
         assertEquals(GRANT, w.command(ReleasePins.class).pin());
         assertEquals(List.of(), w.facts(LeaseHeld.class));
+    }
+
+    /** The agent is told once, lets go, and says what it had sent; then all is as if the grant had come to its end. */
+    @Test
+    void whoGivesUpIsLentNothingAnyMore() {
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
+        w.input(givenUp("c"));
+        assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
+        assertEquals(List.of(), w.last.commands());
+
+        w.input(givenUp("b"));
+        RefusePeerRead told = w.command(RefusePeerRead.class);
+        assertEquals(List.of(GRANT, PeerReadReason.CANCELLED), List.of(told.grant(), told.reason()));
+        assertEquals(told.header().commandSequence(), w.node(a).commandSequence());
+        assertEquals("PeerReadRecalled", w.factNames());
+        assertEquals(1, lent().reads());
+
+        w.input(ended(PeerReadReason.CANCELLED, 0));
+        assertEquals("LeaseEnded PeerReadClosed", w.factNames());
+        assertEquals(0, lent().reads());
+        w.input(givenUp("b"));
+        assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
     }
 
     // --- from the disk
@@ -330,6 +387,99 @@ class PeerReadsTest {
         results.addAll(Agent.failed(Agent.blocks(x, 2, 3), OperationReason.IO));
         w.input(new PromoteDone(a.envelope(), promote.operation(), promote.lease(), Agent.NAMESPACE, results, List.of(), 0, 0));
         assertEquals(PeerReadReason.PROMOTION_FAILED, w.fact(PeerReadClosed.class).reason());
+    }
+
+    /** What the reader gave up before it was there is lent to nobody; it stays on the host as any promoted block. */
+    @Test
+    void aGrantGivenUpWhileItIsPromotedIsOverAtOnce() {
+        PromoteBlocks promote = promotion();
+        w.input(givenUp("b"));
+        assertEquals("PeerReadRecalled LeaseEnded PeerReadClosed", w.factNames());
+        assertEquals(PeerReadReason.CANCELLED, w.command(RefusePeerRead.class).reason());
+        assertEquals(0, lent().reads());
+        w.input(new PromoteDone(a.envelope(), promote.operation(), promote.lease(), Agent.NAMESPACE,
+                Agent.arrived(Agent.blocks(x, 0, 3), 20), List.of(), 0, 0));
+        assertEquals(List.of(), w.commands(GrantPeerRead.class));
+    }
+
+    /** Of three promoted blocks the first and the last were sent: these two were used. */
+    @Test
+    void whatWasSentWasUsed() {
+        PromoteBlocks promote = promotion();
+        w.input(new PromoteDone(a.envelope(), promote.operation(), promote.lease(), Agent.NAMESPACE,
+                Agent.arrived(Agent.blocks(x, 0, 3), 20), List.of(), 0, 0));
+        w.input(held(GRANT, w.command(GrantPeerRead.class).blocks()));
+        w.input(ended(PeerReadReason.IO, 0, 2, 2, 7, -1));
+        PromotionSettled used = w.fact(PromotionSettled.class);
+        assertEquals(PromotionOutcome.PROMOTED_HIT, used.outcome());
+        assertEquals(List.of(0, 2), World.indexes(used.blocks()));
+    }
+
+    /** 5 s from the policy for what was promoted, as ever; 10 s for the grant. */
+    @Test
+    void theLeaseOfWhatWasPromotedIsTheOrdinaryOne() {
+        w.tick(0);
+        PromoteBlocks promote = promotion();
+        assertEquals(5_000, promote.leaseMs());
+        List<LeaseRequested> leases = w.facts(LeaseRequested.class);
+        assertEquals(List.of(promote.lease(), GRANT), leases.stream().map(LeaseRequested::lease).toList());
+        assertEquals(5_000, leases.get(1).endMs() - leases.get(0).endMs());
+    }
+
+    /** One promotion at a time: while x0 comes for one grant, x1 comes for no other. */
+    @Test
+    void thePromotionsOfGrantsAreBoundedAsAll() {
+        promotions(1);
+        w.input(ask(GRANT, Agent.blocks(x, 0, 1)));
+        w.command(PromoteBlocks.class);
+        w.input(ask("node/b@71.0", Agent.blocks(x, 1, 2)));
+        assertNotLentTo("node/b@71.0", PeerReadReason.BUSY);
+        w.input(ask("node/b@72.0", Agent.blocks(p, 0, 4)));
+        w.fact(PeerReadGranted.class);
+    }
+
+    /** The host of 31 is high with 28, and has 4: 21 more leave room for 2 and not for 3. */
+    @Test
+    void whatIsPromotedForAGrantLeavesTheHostBelowItsHighMark() {
+        w.warm(a, "s", Agent.path("q", 21), 4);
+        w.input(ask(GRANT, Agent.blocks(x, 0, 3)));
+        assertNotLent(PeerReadReason.NO_ROOM);
+        w.input(ask("node/b@71.0", Agent.blocks(x, 0, 2)));
+        w.fact(PeerReadGranted.class);
+    }
+
+    /** The host had no room for a probe's block: for 5 s nothing is promoted for a grant either. */
+    @Test
+    void whilePromotionsPauseNoneBeginsForAGrant() {
+        w.tick(0);
+        w.input(probe(Agent.blocks(x, 0, 1)));
+        PromoteBlocks promote = w.command(PromoteBlocks.class);
+        w.input(new PromoteFailed(a.envelope(), promote.operation(), OperationReason.NO_ROOM, Agent.NAMESPACE,
+                Agent.failed(Agent.blocks(x, 0, 1), OperationReason.NO_ROOM)));
+        w.fact(PromotionsPaused.class);
+        w.input(ask(GRANT, Agent.blocks(x, 1, 3)));
+        assertNotLent(PeerReadReason.NO_ROOM);
+        for (int i = 0; i < 6; i++) {
+            w.input(a.heartbeat());
+            w.tick();
+        }
+        w.input(ask("node/b@71.0", Agent.blocks(x, 1, 3)));
+        w.fact(PeerReadGranted.class);
+    }
+
+    /** A grant's promotion finds no room: what waits for others goes on waiting. */
+    @Test
+    void aGrantsPromotionThatFindsNoRoomSaysNothingOfOthers() {
+        promotions(1);
+        w.input(ask(GRANT, Agent.blocks(x, 0, 1)));
+        PromoteBlocks promote = w.command(PromoteBlocks.class);
+        w.input(probe(Agent.blocks(x, 1, 2)));
+        assertEquals(1, lent().queuedBlocks());
+        w.input(new PromoteFailed(a.envelope(), promote.operation(), OperationReason.NO_ROOM, Agent.NAMESPACE,
+                Agent.failed(Agent.blocks(x, 0, 1), OperationReason.NO_ROOM)));
+        assertEquals(List.of(), w.facts(PromotionsPaused.class));
+        assertEquals(PeerReadReason.PROMOTION_FAILED, w.fact(PeerReadClosed.class).reason());
+        assertEquals(List.of(1), World.indexes(Operations.blocks(w.command(PromoteBlocks.class).blocks())));
     }
 
     // --- the node that asks

@@ -59,6 +59,7 @@ import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
@@ -106,6 +107,7 @@ final class FactMetrics {
     private final Gauge logTime;
     private final Counter peerReadsGranted;
     private final Counter peerReadsRefused;
+    private final Counter peerReadsRecalled;
     private final Counter peerReadsClosed;
     private final Counter peerBytes;
     private final MigrationMetrics migrations;
@@ -136,6 +138,7 @@ final class FactMetrics {
         logTime = gauge("tierlog_log_time_seconds", "Log time of a partition, seconds since 1970", "partition");
         peerReadsGranted = counter("tierlog_peer_reads_granted_total", "Reads that nodes have granted to other nodes");
         peerReadsRefused = counter("tierlog_peer_reads_refused_total", "Reads that nodes have not granted, by reason", "reason");
+        peerReadsRecalled = counter("tierlog_peer_reads_recalled_total", "Grants whose readers have given up before their end");
         peerReadsClosed = counter("tierlog_peer_reads_closed_total", "Grants that have ended, by reason", "reason");
         peerBytes = counter("tierlog_peer_sent_bytes_total", "Bytes that nodes have sent to other nodes");
         migrations = new MigrationMetrics(registry);
@@ -181,6 +184,7 @@ final class FactMetrics {
             case PromotionSettled fact -> promotions.labelValues(fact.outcome().name()).inc(fact.blocks().size());
             case PeerReadGranted _ -> peerReadsGranted.inc();
             case PeerReadRefused fact -> peerReadsRefused.labelValues(fact.reason().name()).inc();
+            case PeerReadRecalled _ -> peerReadsRecalled.inc();
             case PeerReadClosed fact -> {
                 peerReadsClosed.labelValues(fact.reason().name()).inc();
                 peerBytes.inc(Math.max(0, fact.sentBytes()));

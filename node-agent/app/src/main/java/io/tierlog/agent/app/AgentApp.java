@@ -12,6 +12,7 @@ import io.tierlog.agent.app.log.Registrar;
 import io.tierlog.agent.app.log.RegistrationRefusedException;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.app.peer.NoPeers;
 import io.tierlog.agent.app.peer.NobodyAsks;
 import io.tierlog.agent.app.peer.PeerAddress;
@@ -58,8 +59,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,6 +90,8 @@ public final class AgentApp implements AutoCloseable {
     private final CommandSource commands;
     private final DoorServer door;
     private final Optional<PeerServer> peerServer;
+    private final Optional<DirectoryPeers> peerFinder;
+    private final Optional<PeerClient> peerClient;
     private final Registrar registrar;
     private final AgentLog log;
     private volatile AgentStatus status;
@@ -106,20 +107,15 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.agent.app.door.DoorException when the port is taken, or the socket cannot be had
      */
     public static AgentApp start(AgentConfig config) {
-        return start(config, NoPeers::new, new PeerGate());
+        return start(config, new PeerGate());
     }
 
-    /**
-     * The same, told how to find out who else has blocks.
-     *
-     * @param finder makes the finder from who hears its answers; used when the agent has peers
-     * @param gate stands before every chunk that is sent to other nodes
-     */
-    public static AgentApp start(AgentConfig config, Function<Consumer<AgentInput>, PeerFinder> finder, PeerGate gate) {
-        return new AgentApp(config, finder, gate);
+    /** The same with a gate that stands before every chunk that is sent to other nodes. */
+    public static AgentApp start(AgentConfig config, PeerGate gate) {
+        return new AgentApp(config, gate);
     }
 
-    private AgentApp(AgentConfig config, Function<Consumer<AgentInput>, PeerFinder> finder, PeerGate gate) {
+    private AgentApp(AgentConfig config, PeerGate gate) {
         this.config = config;
         boolean started = false;
         try {
@@ -160,9 +156,11 @@ public final class AgentApp implements AutoCloseable {
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
             peerServer = config.peers().flatMap(AgentConfig.Peers::listen).map(listen -> peerServer(listen, host, gate));
-            Optional<PeerPorts> peers = config.peers().map(settings -> new PeerPorts(
-                    finder.apply(loop::post),
-                    closers.add("peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), loop::post)),
+            peerFinder = config.peers().flatMap(this::peerFinder);
+            peerClient = config.peers().map(settings -> closers.add(
+                    "peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), loop::post)));
+            Optional<PeerPorts> peers = peerClient.map(client -> new PeerPorts(
+                    peerFinder.<PeerFinder>map(finder -> finder).orElseGet(() -> new NoPeers(loop::post)), client,
                     peerServer.<PeerReplies>map(server -> server).orElseGet(NobodyAsks::new)));
             Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink, peers);
             AgentCore core = new AgentCore(tuning.limits(), registration(), ports);
@@ -178,6 +176,13 @@ public final class AgentApp implements AutoCloseable {
                 closers.close();
             }
         }
+    }
+
+    private Optional<DirectoryPeers> peerFinder(AgentConfig.Peers settings) {
+        DirectoryPeers.Bounds bounds = new DirectoryPeers.Bounds(
+                Math.max(1, config.tuning().limits().peers().findMs()), settings.limits().lookups());
+        return settings.directory().map(directory -> closers.add(
+                "peer finder", new DirectoryPeers(config.node(), directory, bounds, loop::post)));
     }
 
     private PeerServer peerServer(PeerAddress listen, HostPool host, PeerGate gate) {
@@ -261,6 +266,26 @@ public final class AgentApp implements AutoCloseable {
     /** Port of the peer door; -1 when it has none. */
     public int peerPort() {
         return peerServer.map(PeerServer::port).orElse(-1);
+    }
+
+    /** How its questions to the directory have ended; empty when it asks none. */
+    public Optional<DirectoryPeers.Lookups> lookups() {
+        return peerFinder.map(DirectoryPeers::lookups);
+    }
+
+    /** What is on its way from other nodes, and has come from them, in bytes. */
+    public PeerTraffic peerTraffic() {
+        return peerClient.map(client -> new PeerTraffic(client.bytesInFlight(), client.bytesReceived())).orElse(PeerTraffic.NONE);
+    }
+
+    /**
+     * What an agent reads from other nodes, in bytes.
+     *
+     * @param inFlight of the units that are under way
+     * @param received so far, whatever became of them
+     */
+    public record PeerTraffic(long inFlight, long received) {
+        static final PeerTraffic NONE = new PeerTraffic(0, 0);
     }
 
     /** How the agent was after its last batch of inputs. */

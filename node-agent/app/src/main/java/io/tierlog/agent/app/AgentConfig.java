@@ -7,6 +7,7 @@ import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.app.peer.PeerToken;
@@ -108,9 +109,12 @@ public record AgentConfig(
      * @param listen where other agents find the peer door; empty for an agent that lends nothing
      * @param token that agents show each other; empty for none, which only a door on loopback may have
      * @param advertise the address that others are told, when it is not the one listened on
+     * @param directory whom this agent asks who else has blocks; empty for an agent that reads from nobody
      * @param limits what bounds them
      */
-    public record Peers(Optional<PeerAddress> listen, Optional<PeerToken> token, Optional<PeerAddress> advertise, PeerLimits limits) {
+    public record Peers(
+            Optional<PeerAddress> listen, Optional<PeerToken> token, Optional<PeerAddress> advertise, Optional<DirectoryPeers.Access> directory,
+            PeerLimits limits) {
         public Peers {
             if (advertise.isPresent() && listen.isEmpty()) {
                 throw new IllegalArgumentException("--peer-advertise " + advertise.get() + " says where the peer door is; give --peer-listen too");
@@ -333,6 +337,7 @@ public record AgentConfig(
         all.put("keys.per.request", String.valueOf(limits.bounds().keysPerRequest()));
         all.put("peer.listen", peers.flatMap(Peers::listen).map(PeerAddress::toString).orElse("none"));
         all.put("peer.token", String.valueOf(peers.flatMap(Peers::token).isPresent()));
+        all.put("peer.directory", peers.flatMap(Peers::directory).map(directory -> directory.address().toString()).orElse("none"));
         all.put("peer.find.ms", String.valueOf(limits.peers().findMs()));
         all.put("store.shards", String.valueOf(limits.storeShards()));
         return all;

@@ -23,10 +23,11 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
      * @param grants grants that are kept, and as many more whose end is remembered, 1 or more
      * @param reads reads by other nodes under way at once, 1 or more
      * @param refusalMs how long a holder that did not lend is asked after others, 0 or more
+     * @param units units that are read from other nodes at once, beside those of fetches, 1 or more
      */
-    public record Peers(long findMs, long retryMs, int grants, int reads, long refusalMs) {
+    public record Peers(long findMs, long retryMs, int grants, int reads, long refusalMs, int units) {
         /** What holds when nothing is said. */
-        public static final Peers DEFAULTS = new Peers(20, 5, 256, 16, 10_000);
+        public static final Peers DEFAULTS = new Peers(20, 5, 256, 16, 10_000, 8);
 
         public Peers {
             atLeast("findMs", findMs, 0);
@@ -34,6 +35,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
             atLeast("grants", grants, 1);
             atLeast("reads", reads, 1);
             atLeast("refusalMs", refusalMs, 0);
+            atLeast("units", units, 1);
         }
     }
 
@@ -64,7 +66,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
      *
      * @param blocks largest number of blocks in one unit, 1 or more
      * @param loads units of host to device under way, 1 or more
-     * @param fetches units of store to host under way, 1 or more
+     * @param fetches units of store or disk to host under way, 1 or more; those from other nodes are {@link Peers#units}
      * @param saves units of device to host under way, 1 or more
      * @param backUps units of host to store under way, 1 or more
      */

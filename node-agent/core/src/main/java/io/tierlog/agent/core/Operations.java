@@ -53,6 +53,8 @@ final class Operations {
     /** Moves to the device that no request waits for: after those of requests. */
     private final Deque<Session> outside = new ArrayDeque<>();
     private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
+    /** Units that are read from other nodes: they may have to wait for a grant, so they take no room from what needs none. */
+    private int lentUnderWay;
     private final Map<Long, Unit> units = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
     private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
@@ -239,18 +241,41 @@ final class Operations {
     /** Hands out units as far as the limits allow. */
     void pump() {
         for (OperationKind kind : ORDER) {
-            while (underWay(kind) < room(kind)) {
-                Session session = next(kind);
-                if (session == null) {
-                    break;
-                }
+            for (Session session = nextWithRoom(kind); session != null; session = nextWithRoom(kind)) {
                 List<Item> batch = session.takeUnit(session.unitBlocks(desk.limits.units().blocks()));
                 long unit = desk.nextUnit();
-                units.put(unit, new Unit(session, batch, session.stream(batch.getFirst())));
-                underWay.merge(kind, 1, Integer::sum);
+                Unit begun = new Unit(session, batch, session.stream(batch.getFirst()));
+                units.put(unit, begun);
+                count(begun, 1);
                 session.send(unit, batch);
             }
         }
+    }
+
+    private void count(Unit unit, int by) {
+        if (unit.stream == Stream.PEER) {
+            lentUnderWay += by;
+        } else {
+            underWay.merge(unit.session.kind(), by, Integer::sum);
+        }
+    }
+
+    /** The session of that kind that may begin a unit now; null when none may. */
+    private @Nullable Session nextWithRoom(OperationKind kind) {
+        boolean room = underWay(kind) < room(kind);
+        if (kind != OperationKind.PREFETCH) {
+            return room ? next(kind) : null;
+        }
+        boolean peers = lentUnderWay < desk.limits.peers().units();
+        for (Iterator<Session> each = lane(kind).iterator(); each.hasNext();) {
+            Session session = each.next();
+            if (!session.hasPending()) {
+                each.remove();
+            } else if (session.stream(session.nextPending()) == Stream.PEER ? peers : room) {
+                return session;
+            }
+        }
+        return null;
     }
 
     private int room(OperationKind kind) {
@@ -313,7 +338,7 @@ final class Operations {
             return;
         }
         units.remove(unit);
-        underWay.merge(ended.session.kind(), -1, Integer::sum);
+        count(ended, -1);
         if (ended.session instanceof Copy copy && told.size() != ended.items.size()) {
             copy.mismatch();
         }

@@ -21,6 +21,8 @@ import java.util.Optional;
 final class PeerChoice {
     /** Refusals that are remembered: enough to tell a node that lends from one that does not. */
     private static final int REFUSALS = 256;
+    /** 2^32 over the golden ratio: odd, and with no pattern in its bits. */
+    private static final int GOLDEN = 0x9E3779B9;
 
     private final Desk desk;
     private final Map<String, Integer> reads = new LinkedHashMap<>();
@@ -59,9 +61,17 @@ final class PeerChoice {
                 .filter(holder -> Math.min(most, holder.blocks()) * 2L >= longest)
                 .min(Comparator.<Holder>comparingInt(holder -> reads.getOrDefault(holder.node(), 0))
                         .thenComparingLong(holder -> refusals.stream().filter(refusal -> refusal.node().equals(holder.node())).count())
-                        .thenComparingInt(holder -> (request + '@' + holder.node()).hashCode())
+                        .thenComparingInt(holder -> spread(request, holder.node()))
                         .thenComparing(Holder::node))
                 .map(holder -> new PeerCopies(holder.node(), holder.address(), holder.tier(), from, Math.min(most, holder.blocks())));
+    }
+
+    /** The hash of a text is almost in the order of its last characters, and would prefer one of two nodes for ever: it is stirred. */
+    static int spread(String request, String node) {
+        int hash = (request + '@' + node).hashCode();
+        hash = (hash ^ hash >>> 15) * GOLDEN;
+        hash = (hash ^ hash >>> 13) * GOLDEN;
+        return hash ^ hash >>> 16;
     }
 
     private boolean canLend(Holder holder) {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.TreeSet;
 
 /**
  * What this agent lends to others. A grant pins its blocks under its own name until each of them has been read, or its time is over; every read has a
@@ -38,14 +39,23 @@ final class PeerReads {
         private final GrantPeerRead command;
         /** Blocks of which no read has ended, by key. */
         private final SequencedMap<Bytes, PagedBlock> left = new LinkedHashMap<>();
+        /** Of the blocks of the command, by position, those that were sent whole. */
+        private final TreeSet<Integer> sent = new TreeSet<>();
         private int reads;
-        private int sentBlocks;
         private long sentBytes;
         private PeerReadReason worst = PeerReadReason.COMPLETED;
 
         Grant(GrantPeerRead command) {
             this.command = command;
             command.blocks().forEach(block -> left.put(block.block().key(), block));
+        }
+
+        void sent(Bytes key) {
+            for (int i = 0; i < command.blocks().size(); i++) {
+                if (command.blocks().get(i).block().key().equals(key)) {
+                    sent.add(i);
+                }
+            }
         }
     }
 
@@ -93,8 +103,12 @@ final class PeerReads {
                 .filter(page -> page.number() == block.page() && page.generation() == block.generation());
     }
 
+    /** Nothing is lent under that name; what was, is not any more: its reader has given up. */
     void refuse(RefusePeerRead command) {
-        if (!grants.containsKey(command.grant())) {
+        Grant grant = grants.get(command.grant());
+        if (grant != null) {
+            close(grant, command.reason());
+        } else {
             remember(command.grant(), command.reason());
         }
     }
@@ -164,7 +178,7 @@ final class PeerReads {
         desk.pages.unpinAll(sending.pin);
         desk.counters.add(AgentCounter.SENT_BLOCKS, in.sentBlocks());
         Grant grant = sending.grant;
-        grant.sentBlocks += in.sentBlocks();
+        sending.pages.stream().limit(in.sentBlocks()).forEach(page -> grant.sent(page.block().key()));
         grant.sentBytes += in.sentBytes();
         if (in.reason() != PeerReadReason.COMPLETED) {
             grant.worst = in.reason();
@@ -207,9 +221,9 @@ final class PeerReads {
     private void ended(Grant grant, PeerReadReason why) {
         String name = grant.command.grant();
         remember(name, why);
-        int blocks = grant.sentBlocks;
+        List<Integer> sent = List.copyOf(grant.sent);
         long bytes = grant.sentBytes;
-        desk.tell(grant.command.header().command(), e -> new PeerReadEnded(e, name, why, blocks, bytes));
+        desk.tell(grant.command.header().command(), e -> new PeerReadEnded(e, name, why, sent.size(), bytes, sent));
     }
 
     private void remember(String grant, PeerReadReason why) {

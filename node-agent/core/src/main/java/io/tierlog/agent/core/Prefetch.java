@@ -12,6 +12,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PeerSource;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import java.util.List;
@@ -27,6 +28,12 @@ final class Prefetch extends Fetch {
     private final LiveAttempt attempt;
     private final PeerChoice peers;
     private final @Nullable Lender lender;
+    /** Blocks that the other node was to lend; of these what came, and what it did not give. */
+    private final int lent;
+    private int came;
+    private int notGiven;
+    private boolean refused;
+    private boolean givenUp;
 
     /** What a fetch works with beside its command. */
     record Rooms(HostFill fill, Requests requests, PeerChoice peers) {}
@@ -37,8 +44,8 @@ final class Prefetch extends Fetch {
         this.requests = rooms.requests();
         this.peers = rooms.peers();
         PeerSource peer = command.peer();
-        boolean lends = peer != null && items.stream().anyMatch(Item::isLent);
-        this.lender = peer == null || !lends ? null : new Lender(peer.node(), peer.address(), command.operation());
+        this.lent = (int) items.stream().filter(Item::isLent).count();
+        this.lender = peer == null || lent == 0 ? null : new Lender(peer.node(), peer.address(), command.operation());
         this.attempt = attempt;
     }
 
@@ -83,6 +90,8 @@ final class Prefetch extends Fetch {
         desk.counters.add(AgentCounter.FETCHED_FROM_DISK, tier == Tier.DISK ? 1 : 0);
         desk.counters.add(AgentCounter.FETCHED_FROM_PEERS, tier == Tier.HOST ? 1 : 0);
         item.arrived(result.crc32c(), tier);
+        came += tier == Tier.HOST ? 1 : 0;
+        letLenderGo(lent - came - notGiven == 0 && notGiven > 0);
     }
 
     @Override
@@ -95,15 +104,34 @@ final class Prefetch extends Fetch {
         Lender from = lender;
         if (item.isLent() && from != null && !isUseless()) {
             desk.counters.increment(AgentCounter.PEER_READS_FALLEN_BACK);
-            peers.refused(from.node());
+            refusedBy(from, why);
             item.notLent();
             again(item);
+            notGiven++;
+            letLenderGo(lent - came - notGiven == 0);
             return;
         }
         if (why == OperationReason.CHECKSUM) {
             desk.counters.increment(AgentCounter.CHECKSUM_FAILURES);
         }
         item.failed(why);
+    }
+
+    /** Once for a fetch, and not for what has failed on this side. */
+    private void refusedBy(Lender from, OperationReason why) {
+        if (!refused && why != OperationReason.QUEUE_FULL && why != OperationReason.CANCELLED) {
+            refused = true;
+            peers.refused(from.node());
+        }
+    }
+
+    /** Nothing more is read from the other node, and not all that it lends was: it need not wait for the end of its grant. */
+    private void letLenderGo(boolean over) {
+        Lender from = lender;
+        if (over && from != null && !givenUp && came < lent) {
+            givenUp = true;
+            desk.tell("node/" + from.node(), cause, e -> new PeerReadGivenUp(e, operation, desk.registration.node()));
+        }
     }
 
     /** The disk does not give the block: it is read from the store. A copy that is not what it should be leaves the disk. */
@@ -135,6 +163,7 @@ final class Prefetch extends Fetch {
             attempt.leased(lease());
         }
         letGo();
+        letLenderGo(true);
         tellEnd(run, leased);
         Lender from = lender;
         if (from != null) {

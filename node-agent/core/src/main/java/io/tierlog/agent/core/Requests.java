@@ -164,7 +164,7 @@ final class Requests {
             attempt.find(find);
             finds.put(find, attempt);
             findEnds.set(find, desk.nowMs() + desk.limits.peers().findMs());
-            desk.ports.peers().get().finder().find(find, attempt.namespace(), asked);
+            desk.ports.peers().get().finder().find(find, attempt.namespace(), attempt.storeFrom(), asked);
         }
     }
 

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /** Keeps what the core asks of other nodes, and what it tells their readers. */
 final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
-    record Find(long unit, String namespace, List<Bytes> keys) {}
+    record Find(long unit, String namespace, int firstIndex, List<Bytes> keys) {}
 
     record Read(long unit, Lender lender, String namespace, List<PeerPage> pages) {}
 
@@ -30,8 +30,8 @@ final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
     final Map<Long, Told> told = new LinkedHashMap<>();
 
     @Override
-    public void find(long unit, String namespace, List<Bytes> keys) {
-        finds.add(new Find(unit, namespace, List.copyOf(keys)));
+    public void find(long unit, String namespace, int firstIndex, List<Bytes> keys) {
+        finds.add(new Find(unit, namespace, firstIndex, List.copyOf(keys)));
     }
 
     @Override

@@ -27,6 +27,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.RefusePeerRead;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PrefetchDone;
@@ -88,6 +89,7 @@ class PeerCasesTest {
     void anotherNodeIsNamedInTheSubmission() {
         submit("r", P);
         assertEquals(P.keys(), peers.finds.getFirst().keys());
+        assertEquals(0, peers.finds.getFirst().firstIndex());
         storeAnswers();
         assertEquals(List.of(), w.heard.events(RequestSubmitted.class));
         found(C);
@@ -187,11 +189,15 @@ class PeerCasesTest {
     // --- reading
 
     private PrefetchBlocks borrow(String request, Prompt prompt, String node) {
-        PrefetchBlocks c = w.prefetchCommand(request, prompt, 0, 5);
-        PrefetchBlocks command = new PrefetchBlocks(c.envelope(), c.header(), c.operation(), c.lease(), c.leaseMs(), c.request(), c.attempt(),
-                c.namespace(), c.root(), c.blocks(), Collections.nCopies(5, Tier.HOST), c.buildsOn(), new PeerSource(node, node + ":7000"));
+        PrefetchBlocks command = lent(w.prefetchCommand(request, prompt, 0, 5), node);
         w.command(command);
         return command;
+    }
+
+    /** The same fetch of 5 blocks, from that node. */
+    private static PrefetchBlocks lent(PrefetchBlocks c, String node) {
+        return new PrefetchBlocks(c.envelope(), c.header(), c.operation(), c.lease(), c.leaseMs(), c.request(), c.attempt(), c.namespace(), c.root(),
+                c.blocks(), Collections.nCopies(5, Tier.HOST), c.buildsOn(), new PeerSource(node, node + ":7000"));
     }
 
     /** The oldest read ends: the first blocks arrive with their bytes, the rest fail. */
@@ -254,6 +260,120 @@ class PeerCasesTest {
         w.end(Kind.READ, 0, OperationReason.NOT_FOUND);
         assertEquals(2, w.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
         assertEquals(8, w.free());
+    }
+
+    /** The other node's pins need not wait for the end of their time: once, as soon as nothing more is read from it. */
+    @Test
+    void whoReadsNoMoreSaysSo() {
+        w.ports.put(P, 0, 5);
+        PrefetchBlocks command = borrowing();
+        endRead(2, OperationReason.IO);
+        PeerReadGivenUp gone = w.heard.events(PeerReadGivenUp.class).getFirst();
+        assertEquals(List.of("node/c", command.operation(), "a"), List.of(gone.envelope().aggregate(), gone.grant(), gone.asker()));
+        w.end(Kind.READ, 5);
+        assertEquals(1, w.heard.events(PeerReadGivenUp.class).size());
+    }
+
+    @Test
+    void whoHasReadAllSaysNothing() {
+        borrowing();
+        endRead(5, OperationReason.IO);
+        assertEquals(List.of(), w.heard.events(PeerReadGivenUp.class));
+    }
+
+    @Test
+    void aCancelledFetchSaysSoToo() {
+        borrowing();
+        w.cancel("r");
+        assertEquals(List.of(), w.heard.events(PeerReadGivenUp.class));
+        endRead(5, OperationReason.IO);
+        assertEquals(1, w.heard.events(PeerReadGivenUp.class).size());
+    }
+
+    /** A fetch that waits for its grant takes no room from those that wait for nothing: with one unit each, the store is read beside it. */
+    @Test
+    void aWaitForAGrantHoldsUpNoOtherFetch() {
+        AgentLimits d = AgentLimits.defaults();
+        AgentLimits.Peers p = d.peers();
+        AgentLimits narrow = d.with(new AgentLimits.Units(32, 1, 1, 1, 1))
+                .with(new AgentLimits.Peers(p.findMs(), p.retryMs(), p.grants(), p.reads(), p.refusalMs(), 1));
+        World one = new World(31, 10, 0, narrow, World.Past.none(), Optional.of(peers));
+        one.register();
+        one.attach();
+        Prompt q = Prompt.range(2, 101, 111);
+        one.ports.put(q, 0, 5);
+        for (Prompt prompt : List.of(P, q)) {
+            one.submit(prompt.equals(P) ? "r" : "q", prompt, 0);
+            one.ports.of(Kind.PROBE).forEach(unit -> one.on(one.ports.endProbe(unit)));
+            one.on(new PeersFound(peers.finds.removeFirst().unit(), prompt.equals(P) ? List.of(C) : List.of()));
+        }
+        one.command(lent(one.prefetchCommand("r", P, 0, 5), "c"));
+        assertEquals(1, peers.reads.size());
+        one.command(one.prefetchCommand("q", q, 0, 5));
+        one.end(Kind.READ, 5);
+        assertEquals(1, one.heard.events(PrefetchDone.class).size());
+        one.on(new PeerUnitEnded(peers.reads.removeFirst().unit(), Collections.nCopies(5, FakePorts.failed(OperationReason.NOT_SERVING))));
+        one.end(Kind.READ, 0, OperationReason.NOT_FOUND);
+        assertEquals(1, one.heard.events(PrefetchFailed.class).size());
+    }
+
+    /** A request that would ask {@code first} when both have the same load and have refused as often. */
+    private static String preferring(String name, String first, String second) {
+        int i = 0;
+        while (PeerChoice.spread(name + i, first) >= PeerChoice.spread(name + i, second)) {
+            i++;
+        }
+        return name + i;
+    }
+
+    /** The node gives the first blocks of a prompt, the store none. */
+    private void lends(Holder holder, int number, int blocks, OperationReason why) {
+        Prompt prompt = Prompt.range(2, number * 100 + 1, number * 100 + 11);
+        submit("q" + number, prompt);
+        storeAnswers();
+        found(holder);
+        borrow("q" + number, prompt, holder.node());
+        endRead(blocks, why);
+        w.end(Kind.READ, 0, OperationReason.NOT_FOUND);
+        w.cancel("q" + number);
+    }
+
+    private String chosen(String request) {
+        submit(request, Prompt.range(2, 901, 911));
+        storeAnswers();
+        found(C, D);
+        String node = Objects.requireNonNull(submitted().peer()).node();
+        w.cancel(request);
+        return node;
+    }
+
+    /** Of two nodes whose names differ in one letter each is preferred by about half of 1,000 requests. */
+    @Test
+    void requestsSpread() {
+        int c = 0;
+        for (int i = 0; i < 1_000; i++) {
+            c += PeerChoice.spread("request-" + i, "c") < PeerChoice.spread("request-" + i, "d") ? 1 : 0;
+        }
+        int chosen = c;
+        assertTrue(c > 400 && c < 600, () -> "c is preferred " + chosen + " times");
+    }
+
+    /** c has refused one fetch of 5 blocks, d one block of two fetches: d has refused more often. */
+    @Test
+    void aRefusalCountsOnceForAFetch() {
+        lends(C, 1, 0, OperationReason.NOT_SERVING);
+        lends(D, 2, 4, OperationReason.IO);
+        lends(D, 3, 4, OperationReason.IO);
+        assertEquals("c", chosen(preferring("s", "d", "c")));
+    }
+
+    /** That this node had no room for a read says nothing of c. */
+    @Test
+    void theOwnLimitsAreNoRefusal() {
+        lends(C, 1, 0, OperationReason.QUEUE_FULL);
+        assertEquals("c", chosen(preferring("s", "c", "d")));
+        lends(C, 2, 0, OperationReason.NOT_SERVING);
+        assertEquals("d", chosen(preferring("t", "c", "d")));
     }
 
     @Test
@@ -329,6 +449,7 @@ class PeerCasesTest {
         assertEquals(List.of(), w.heard.events(PeerReadEnded.class));
         over(second, 2, PeerReadReason.COMPLETED);
         assertEquals(List.of(PeerReadReason.COMPLETED, 5, 320L), List.of(end().reason(), end().sentBlocks(), end().sentBytes()));
+        assertEquals(List.of(0, 1, 2, 3, 4), end().sent());
         assertEquals(0, w.pins());
     }
 
@@ -396,6 +517,23 @@ class PeerCasesTest {
         over(call, 2, PeerReadReason.CANCELLED);
         assertEquals(List.of(PeerReadReason.CANCELLED, 2), List.of(end().reason(), end().sentBlocks()));
         assertEquals(0, w.pins());
+    }
+
+    /** Blocks 3 and 4 were sent, 0 and 1 are on their way: the grant is over at once, the read keeps its own pins to its end. */
+    @Test
+    void whatItsReaderGaveUpIsLetGo() {
+        grant("g", warm());
+        over(ask("g", "b", 3, 5), 2, PeerReadReason.COMPLETED);
+        long call = ask("g", "b", 0, 2);
+        assertEquals(7, w.pins());
+        w.command(new RefusePeerRead(w.envelope(), w.header(), "g", PeerReadReason.CANCELLED));
+        assertEquals(PeerReadReason.CANCELLED, end().reason());
+        assertEquals(List.of(3, 4), end().sent());
+        assertEquals(2, w.pins());
+        assertEquals(new FakePeers.Not(PeerReadReason.CANCELLED), peers.told.get(ask("g", "b", 2, 3)));
+        over(call, 0, PeerReadReason.CANCELLED);
+        assertEquals(0, w.pins());
+        assertEquals(1, w.heard.events(PeerReadEnded.class).size());
     }
 
     @Test

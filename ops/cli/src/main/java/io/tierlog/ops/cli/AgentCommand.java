@@ -12,6 +12,7 @@ import io.tierlog.agent.app.LayoutsFile;
 import io.tierlog.agent.app.door.DoorAddress;
 import io.tierlog.agent.app.door.DoorException;
 import io.tierlog.agent.app.memory.HostMemoryException;
+import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.app.peer.PeerToken;
@@ -143,6 +144,26 @@ final class AgentCommand implements Callable<Integer> {
             description = "A file with the token that all agents share, 16 to 512 characters.")
     @Nullable Path peerTokenFile;
 
+    @Option(
+            names = "--peer-bytes-per-second",
+            paramLabel = "SIZE",
+            converter = SizeConverter.class,
+            description = "Most bytes that are sent to other nodes in a second (default: as many as they take).")
+    @Nullable Size peerRate;
+
+    @Option(
+            names = "--directory",
+            paramLabel = "HOST:PORT",
+            description = "The gRPC door of a directory, which is asked who else has the blocks of a prompt (default: none, and nothing is read"
+                    + " from other nodes). A controller's directory listens on 127.0.0.1:8083 unless told otherwise.")
+    @Nullable String directory;
+
+    @Option(
+            names = "--directory-token-file",
+            paramLabel = "FILE",
+            description = "A file with a reader's token for the directory, where it asks for one.")
+    @Nullable Path directoryTokenFile;
+
     @Option(names = "--prefetch-wait-ms", paramLabel = "MS", description = "Longest time a request waits for a fetch (default: ${DEFAULT-VALUE}).")
     int prefetchWaitMs = 200;
 
@@ -179,7 +200,7 @@ final class AgentCommand implements Callable<Integer> {
     }
 
     private AgentConfig config() {
-        List<Layout> groups = layouts == null ? Layouts.opaque(blockBytes(bytesPerBlock), blockTokens) : LayoutsFile.read(layouts);
+        List<Layout> groups = layouts == null ? Layouts.opaque(bytes("--bytes-per-block", bytesPerBlock), blockTokens) : LayoutsFile.read(layouts);
         AgentConfig.Builder builder = AgentConfig.of(node, cluster.kafka(), store)
                 .with()
                 .topics(cluster.topics())
@@ -199,12 +220,25 @@ final class AgentCommand implements Callable<Integer> {
                     disk, diskSize.toBlocks(Layouts.blockBytes(groups), 0), fsync ? ForcePolicy.PER_BATCH : ForcePolicy.NEVER));
         }
         cluster.registry().ifPresent(builder::registry);
-        if (peerListen != null || peerAdvertise != null || peerTokenFile != null) {
-            builder.peers(new AgentConfig.Peers(
-                    Optional.ofNullable(peerListen).map(PeerAddress::parse), Optional.ofNullable(peerTokenFile).map(PeerToken::read),
-                    Optional.ofNullable(peerAdvertise).map(PeerAddress::parse), PeerLimits.DEFAULTS));
+        if (peerListen != null || peerAdvertise != null || peerTokenFile != null || directory != null || directoryTokenFile != null) {
+            builder.peers(peers());
         }
         return builder.build();
+    }
+
+    private AgentConfig.Peers peers() {
+        if (directory == null && directoryTokenFile != null) {
+            throw new IllegalArgumentException("--directory-token-file is for a directory; give --directory too");
+        }
+        Optional<DirectoryPeers.Access> asked = Optional.ofNullable(directory).map(address -> new DirectoryPeers.Access(
+                PeerAddress.parse(address), Optional.ofNullable(directoryTokenFile).map(PeerToken::read)));
+        PeerLimits limits = PeerLimits.DEFAULTS;
+        if (peerRate != null) {
+            limits = limits.withBytesPerSecond(bytes("--peer-bytes-per-second", peerRate));
+        }
+        return new AgentConfig.Peers(
+                Optional.ofNullable(peerListen).map(PeerAddress::parse), Optional.ofNullable(peerTokenFile).map(PeerToken::read),
+                Optional.ofNullable(peerAdvertise).map(PeerAddress::parse), asked, limits);
     }
 
     private DoorAddress address() {
@@ -214,10 +248,10 @@ final class AgentCommand implements Callable<Integer> {
         return new DoorAddress(tcp ? OptionalInt.of(port) : OptionalInt.empty(), Optional.ofNullable(doorSocket));
     }
 
-    private static long blockBytes(Size size) {
+    private static long bytes(String option, Size size) {
         return switch (size) {
             case Size.OfBytes(long bytes) -> bytes;
-            case Size.OfBlocks _, Size.OfShare _ -> throw new IllegalArgumentException("--bytes-per-block is a number of bytes, for example 16KiB");
+            case Size.OfBlocks _, Size.OfShare _ -> throw new IllegalArgumentException(option + " is a number of bytes, for example 16KiB");
         };
     }
 

@@ -149,6 +149,7 @@ class DemoCommandTest {
         assertRefused("--agent-kills needs --processes", "--agent-kills", "1");
         assertRefused("the run has 60 requests", "--requests", "60", "--controller-away", "60-70");
         assertRefused("is no span of requests", "--controller-away", "400-200");
+        assertRefused("--peers needs a controller in this process", "--peers", "--processes");
         assertRefused("the largest request needs", "--device", "2blocks");
         assertRefused("Unknown option: '--hots=5%'", "--hots=5%");
     }

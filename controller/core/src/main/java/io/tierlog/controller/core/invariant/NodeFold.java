@@ -24,6 +24,7 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.decision.PeerReadGranted;
+import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.RequestAdmitted;
@@ -112,6 +113,7 @@ final class NodeFold {
             case MigrationCompleted f -> migrations.completed(f);
             case MigrationStopping f -> operations.commandRises(f.commandSequence(), false);
             case PeerReadGranted f -> operations.commandRises(f.commandSequence(), false);
+            case PeerReadRecalled f -> operations.commandRises(f.commandSequence(), false);
             case PeerReadRefused f -> operations.commandRises(f.commandSequence(), false);
             case OrphanAdopted f -> operations.adopted(f, cause);
             case BlocksPlaced f -> {

@@ -121,7 +121,8 @@ public final class DirectoryRoutes {
             ObjectNode each = nodes.addObject().put("node", node.node()).put("blocks", node.blocks());
             ArrayNode tiers = each.putArray("tiers");
             node.tiers().forEach((tier, blocks) -> tiers.addObject().put("tier", tier.name()).put("blocks", blocks));
-            each.put("reach", node.plan().blocks()).put("cost_us", node.plan().costUs());
+            each.put("reach", node.plan().blocks()).put("cost_us", node.plan().costUs()).put("lendable", node.lendable());
+            node.peerAddress().ifPresent(address -> each.put("peer_address", address));
         }
         ObjectNode best = json.putObject("best");
         best.put("node", lookup.best().node()).put("blocks", lookup.best().blocks()).put("cost_us", lookup.best().costUs());

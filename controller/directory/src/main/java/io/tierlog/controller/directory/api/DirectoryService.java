@@ -86,7 +86,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     /** Answers a chain; throws {@link Problem}. */
     static LookupResponse lookup(Questions questions, Caller caller, LookupRequest request) {
-        Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), 0);
+        Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
         return response(questions.lookup(caller, chain, node(request.getNode())));
     }
 
@@ -141,6 +141,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
             NodePrefix.Builder each = NodePrefix.newBuilder()
                     .setNode(node.node())
                     .setBlocks(node.blocks())
+                    .setLendable(node.lendable())
+                    .setPeerAddress(node.peerAddress().orElse(""))
                     .setReach(node.plan().blocks())
                     .setCostUs(node.plan().costUs());
             node.tiers().forEach((tier, blocks) -> each.addTiers(TierPrefix.newBuilder().setTier(PeerMessages.of(tier)).setBlocks(blocks)));

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -37,10 +38,12 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
      * What a node has.
      *
      * @param blocks from the first on, over all its tiers together
+     * @param lendable from the first on, over its host and its disk together
      * @param tiers from the first on, in each of them
      * @param plan how it could have most
+     * @param peerAddress where agents of other nodes read from it, HOST:PORT; empty when they cannot
      */
-    public record NodePrefix(String node, int blocks, Map<Tier, Integer> tiers, Plan plan) {}
+    public record NodePrefix(String node, int blocks, int lendable, Map<Tier, Integer> tiers, Plan plan, Optional<String> peerAddress) {}
 
     /**
      * How a node could have most of the chain.
@@ -59,11 +62,13 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
     private static final class Prefixes {
         private final Map<Location, Integer> locations = new LinkedHashMap<>();
         private final Map<String, Integer> nodes = new LinkedHashMap<>();
+        private final Map<String, Integer> lendable = new LinkedHashMap<>();
         private int store;
 
         void take(int number, List<Placed> placements) {
             boolean stored = false;
             Set<String> here = new LinkedHashSet<>();
+            Set<String> lending = new LinkedHashSet<>();
             for (Placed placed : placements) {
                 Location location = placed.location();
                 locations.computeIfPresent(location, (_, before) -> before == number ? number + 1 : before);
@@ -73,14 +78,22 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
                 if (location.isOnNode()) {
                     here.add(location.node());
                 }
+                if (location.tier() == Tier.HOST || location.tier() == Tier.DISK) {
+                    lending.add(location.node());
+                }
                 stored |= location.tier() == Tier.STORE;
             }
+            extend(nodes, here, number);
+            extend(lendable, lending, number);
+            store = stored && store == number ? number + 1 : store;
+        }
+
+        private static void extend(Map<String, Integer> prefixes, Set<String> here, int number) {
             for (String node : here) {
-                if (number == 0 || nodes.getOrDefault(node, 0) == number) {
-                    nodes.put(node, number + 1);
+                if (prefixes.getOrDefault(node, 0) == number) {
+                    prefixes.put(node, number + 1);
                 }
             }
-            store = stored && store == number ? number + 1 : store;
         }
 
         Map<Tier, Integer> tiers(String node) {
@@ -94,7 +107,8 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
         }
     }
 
-    static Lookup of(Places places, Costs costs, Optional<String> wanted) {
+    /** Counts prefixes, with what is known of the peer doors of nodes. */
+    static Lookup of(Places places, Costs costs, Optional<String> wanted, Function<String, Optional<String>> peerAddresses) {
         List<List<Placed>> prefix = new ArrayList<>();
         Prefixes prefixes = new Prefixes();
         int unknownFrom = -1;
@@ -113,7 +127,8 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
         List<NodePrefix> nodes = prefixes.nodes.entrySet().stream()
                 .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
                 .limit(NODES)
-                .map(entry -> new NodePrefix(entry.getKey(), entry.getValue(), prefixes.tiers(entry.getKey()), plan(prefix, costs, entry.getKey())))
+                .map(entry -> new NodePrefix(entry.getKey(), entry.getValue(), prefixes.lendable.getOrDefault(entry.getKey(), 0),
+                        prefixes.tiers(entry.getKey()), plan(prefix, costs, entry.getKey()), peerAddresses.apply(entry.getKey())))
                 .sorted(longest)
                 .toList();
         Plan best = wanted.map(node -> plan(prefix, costs, node)).orElseGet(() -> best(nodes, plan(prefix, costs, "")));

@@ -120,7 +120,7 @@ public final class Questions {
 
     /** How long a prefix is, and from where it costs least for {@code node}. */
     public Lookup lookup(Caller caller, Chain chain, Optional<String> node) {
-        return Lookup.of(where(caller, chain), costs, node);
+        return Lookup.of(where(caller, chain), costs, node, name -> fan.get().flatMap(each -> each.peerAddress(name)));
     }
 
     private Answers ask(Chain chain, boolean placements) {

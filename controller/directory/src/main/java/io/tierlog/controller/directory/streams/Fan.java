@@ -60,6 +60,11 @@ public final class Fan {
         calls = new Semaphore(parts.limits().forwards());
     }
 
+    /** Where agents of other nodes read from that one, HOST:PORT; empty when it has no peer door, or does not live. */
+    public Optional<String> peerAddress(String node) {
+        return parts.copies().lives().peerAddress(node);
+    }
+
     /** Asks all that must be asked. */
     public Answers ask(Question question) {
         Answers answers = new Answers(question);

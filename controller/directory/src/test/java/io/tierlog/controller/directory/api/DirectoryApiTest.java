@@ -113,6 +113,7 @@ class DirectoryApiTest {
             log.put("t3/model", i, "node/a", io.tierlog.schemas.Tier.DISK, 1);
             log.put("t3/model", i, "node/b", io.tierlog.schemas.Tier.HOST, 1);
         }
+        log.lives("a", 1, "a.example:7171");
         log.commit();
         Path tokens = Files.writeString(directory.resolve("tokens"), "operator peers sha256:" + digest("peers") + "\n"
                 + "reader all sha256:" + digest("all") + "\nreader t1 sha256:" + digest("t1") + " namespaces=t1/*, shared/model one\n");
@@ -312,9 +313,9 @@ class DirectoryApiTest {
         assertEquals(8, body.path("store_blocks").asInt());
         JsonNode a = body.path("nodes").get(0);
         assertEquals("{\"node\":\"a\",\"blocks\":6,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":4},{\"tier\":\"DISK\",\"blocks\":6}],"
-                        + "\"reach\":8,\"cost_us\":4400}",
+                        + "\"reach\":8,\"cost_us\":4400,\"lendable\":6,\"peer_address\":\"a.example:7171\"}",
                 a.toString());
-        assertEquals("{\"node\":\"b\",\"blocks\":2,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":2}],\"reach\":9,\"cost_us\":9000}",
+        assertEquals("{\"node\":\"b\",\"blocks\":2,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":2}],\"reach\":9,\"cost_us\":9000,\"lendable\":2}",
                 body.path("nodes").get(1).toString());
         JsonNode best = body.path("best");
         assertEquals("b 9 9000", best.path("node").asText() + " " + best.path("blocks") + " " + best.path("cost_us"));
@@ -335,6 +336,23 @@ class DirectoryApiTest {
         assertEquals(2, client.ask("/v1/lookup", keys(T1, 0, 1, 3, 2)).body().path("blocks").asInt(), "the third is not at its place");
     }
 
+    /**
+     * From block 1 on a has 3 more on its host and 5 on its disk; without the position of the first nothing is where it must be. At 8 b has a block
+     * on its device, which it cannot lend.
+     */
+    @Test
+    void aChainMayBeginInTheMiddleOfAPrompt() {
+        LookupRequest.Builder request = LookupRequest.newBuilder().setNamespace(T1).setKeyBytes(16).setPackedKeys(packed(1, 2, 3, 4, 5, 6, 7));
+        assertEquals(0, grpc("all").lookup(request.build()).getBlocks());
+        LookupResponse lookup = grpc("all").lookup(request.setFirstIndex(1).build());
+        assertEquals("7 a 5 5", lookup.getBlocks() + " " + lookup.getNodes(0).getNode() + " " + lookup.getNodes(0).getBlocks() + " "
+                + lookup.getNodes(0).getLendable());
+        assertEquals(List.of(3, 5), lookup.getNodes(0).getTiersList().stream().map(tier -> tier.getBlocks()).toList());
+        LookupResponse onDevice = grpc("all").lookup(request.setPackedKeys(packed(8)).setFirstIndex(8).build());
+        assertEquals("b 1 0 ", onDevice.getNodes(0).getNode() + " " + onDevice.getNodes(0).getBlocks() + " " + onDevice.getNodes(0).getLendable()
+                + " " + onDevice.getNodes(0).getPeerAddress());
+    }
+
     @Test
     void lookupAndWhereOverGrpc() {
         LookupResponse lookup = grpc("all").lookup(LookupRequest.newBuilder()
@@ -346,6 +364,8 @@ class DirectoryApiTest {
         assertEquals("8 8 a 4400 3", lookup.getBlocks() + " " + lookup.getBestBlocks() + " " + lookup.getBestNode() + " " + lookup.getCostUs() + " "
                 + lookup.getSourcesCount());
         assertEquals(List.of(Tier.TIER_HOST, Tier.TIER_DISK), lookup.getNodes(0).getTiersList().stream().map(tier -> tier.getTier()).toList());
+        assertEquals("6 6 a.example:7171", lookup.getNodes(0).getBlocks() + " " + lookup.getNodes(0).getLendable() + " "
+                + lookup.getNodes(0).getPeerAddress());
         var where = grpc("all").where(WhereRequest.newBuilder().setNamespace(T1).setKey(packed(0)).build());
         assertEquals(Set.of("node/a TIER_HOST 1", "node/a TIER_DISK 1", "node/b TIER_HOST 1", "store/0 TIER_STORE 0"),
                 Set.copyOf(where.getPlacementsList().stream()

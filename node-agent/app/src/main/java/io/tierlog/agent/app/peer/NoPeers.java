@@ -17,7 +17,7 @@ public final class NoPeers implements PeerFinder {
     }
 
     @Override
-    public void find(long unit, String namespace, List<Bytes> keys) {
+    public void find(long unit, String namespace, int firstIndex, List<Bytes> keys) {
         completions.accept(new PeersFound(unit, List.of()));
     }
 }

@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +48,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     private final ScheduledExecutorService clock;
     private final SequencedMap<String, ManagedChannel> channels = new LinkedHashMap<>(16, 0.75f, true);
     private final Set<PeerRead> reads = new LinkedHashSet<>();
+    private final LongAdder bytesReceived = new LongAdder();
     private long bytesInFlight;
     private boolean closed;
 
@@ -82,7 +84,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
                 return;
             }
             PeerRead.Asked asked = new PeerRead.Asked(node, lender.grant(), namespace, pages);
-            PeerRead.Way way = new PeerRead.Way(stub.get(), host, clock, limits.readMs());
+            PeerRead.Way way = new PeerRead.Way(stub.get(), host, clock, limits, bytesReceived::add);
             read = new PeerRead(asked, way, (ended, results) -> ended(unit, bytes, ended, results));
             bytesInFlight += bytes;
             reads.add(read);
@@ -138,6 +140,11 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     /** Bytes of units that are under way. */
     public synchronized long bytesInFlight() {
         return bytesInFlight;
+    }
+
+    /** Bytes that have come from other nodes so far, whatever became of them. */
+    public long bytesReceived() {
+        return bytesReceived.sum();
     }
 
     /** Ends every unit; no byte moves afterwards. */

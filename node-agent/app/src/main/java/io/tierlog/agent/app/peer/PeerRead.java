@@ -23,6 +23,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,8 @@ final class PeerRead {
     private final List<UnitResult> results = new ArrayList<>();
     private final CRC32C crc = new CRC32C();
     private final long endNs;
+    /** When the wait for the grant is over. */
+    private final long grantEndNs;
     private @Nullable ClientCallStreamObserver<ReadRequest> call;
     private int attempts;
     private long offset;
@@ -48,20 +51,27 @@ final class PeerRead {
     /** What is read. */
     record Asked(String node, String grant, String namespace, List<PeerPage> pages) {}
 
-    /** Where from and where to, and within which time in milliseconds. */
-    record Way(PeerDoorGrpc.PeerDoorStub stub, HostPool host, ScheduledExecutorService clock, long readMs) {}
+    /**
+     * Where from and where to.
+     *
+     * @param clock for asking again
+     * @param received hears how many bytes have come
+     */
+    record Way(PeerDoorGrpc.PeerDoorStub stub, HostPool host, ScheduledExecutorService clock, PeerLimits limits, LongConsumer received) {}
 
     PeerRead(Asked asked, Way way, BiConsumer<PeerRead, List<UnitResult>> ended) {
         this.asked = asked;
         this.way = way;
         this.ended = ended;
-        this.endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(way.readMs());
+        long nowNs = System.nanoTime();
+        this.endNs = nowNs + TimeUnit.MILLISECONDS.toNanos(way.limits().readMs());
+        this.grantEndNs = nowNs + TimeUnit.MILLISECONDS.toNanos(way.limits().grantMs());
     }
 
     /** Asks the other node. */
     void begin() {
         long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
-        if (leftMs <= 0) {
+        if (leftMs <= 0 || System.nanoTime() - grantEndNs > 0) {
             giveUp(OperationReason.NOT_SERVING); // all that time nobody there knew of the grant
             return;
         }
@@ -165,6 +175,7 @@ final class PeerRead {
                 way.host().page(page.hostPage()).asSlice(offset, bytes.remaining()).copyFrom(MemorySegment.ofBuffer(bytes));
                 offset += bytes.remaining();
             });
+            way.received().accept(data.size());
         } finally {
             lock.unlock();
         }

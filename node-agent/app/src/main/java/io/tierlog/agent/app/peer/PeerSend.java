@@ -53,7 +53,9 @@ final class PeerSend {
      * @param posts hears of the end of each read that was sent
      * @param ended hears of the end of each call
      */
-    record Room(HostPool host, PeerLimits limits, PeerGate gate, Executor senders, Consumer<PeerReadOver> posts, Consumer<PeerSend> ended) {}
+    record Room(
+            HostPool host, PeerLimits limits, PeerGate gate, PeerPace pace, Executor senders, Consumer<PeerReadOver> posts,
+            Consumer<PeerSend> ended) {}
 
     PeerSend(long call, ReadRequest request, ServerCallStreamObserver<ReadReply> reader, Room room) {
         this.call = call;
@@ -113,7 +115,7 @@ final class PeerSend {
     void drain() {
         lock.lock();
         try {
-            while (sending && !over && reader.isReady() && room.gate().pass(goOn)) {
+            while (sending && !over && reader.isReady() && room.pace().pass(chunk(), goOn) && room.gate().pass(goOn)) {
                 step();
             }
         } catch (RuntimeException e) {
@@ -123,10 +125,15 @@ final class PeerSend {
         }
     }
 
+    /** Size of the next chunk. */
+    private int chunk() {
+        return Math.min(room.limits().chunkBytes(), room.host().blockBytes() - offset);
+    }
+
     private void step() {
         LentPage lent = pages.get(block);
         MemorySegment page = room.host().page(lent.hostPage());
-        int length = (int) Math.min(room.limits().chunkBytes(), page.byteSize() - offset);
+        int length = chunk();
         byte[] data = new byte[length];
         MemorySegment.copy(page, ValueLayout.JAVA_BYTE, offset, data, 0, length);
         crc.update(data);

@@ -83,7 +83,8 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         this.calls = wiring.calls();
         this.senders = Executors.newFixedThreadPool(limits.threads(), Thread.ofPlatform().name(name + "-peer-send-", 0).daemon().factory());
         this.clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-peer-clock").daemon().factory());
-        this.room = new PeerSend.Room(wiring.host(), limits, wiring.gate(), this::sender, wiring.posts()::accept, this::ended);
+        this.room = new PeerSend.Room(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
+                wiring.posts()::accept, this::ended);
         this.server = NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port()))
                 .executor(senders)
                 .keepAliveTime(KEEP_ALIVE_S, TimeUnit.SECONDS)

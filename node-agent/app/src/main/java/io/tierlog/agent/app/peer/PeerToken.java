@@ -10,7 +10,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import org.jspecify.annotations.Nullable;
 
-/** The token that all agents share. Compared by digest and in constant time, so that how long it takes says nothing. Immutable. */
+/**
+ * A token that is shown: the one that all agents share, or the one for a directory. Compared by digest and in constant time, so that how long it
+ * takes says nothing. Immutable.
+ */
 public final class PeerToken {
     static final Metadata.Key<String> AUTHORIZATION = Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -34,7 +37,7 @@ public final class PeerToken {
     public static PeerToken of(String token) {
         boolean visible = token.chars().allMatch(c -> c > ' ' && c < 127);
         if (token.length() < SHORTEST || token.length() > LONGEST || !visible) {
-            throw new IllegalArgumentException("a peer token has " + SHORTEST + " to " + LONGEST + " visible ASCII characters");
+            throw new IllegalArgumentException("a token has " + SHORTEST + " to " + LONGEST + " visible ASCII characters");
         }
         return new PeerToken(token);
     }
@@ -48,9 +51,9 @@ public final class PeerToken {
         try {
             return of(Files.readString(file).strip());
         } catch (IOException e) {
-            throw new IllegalArgumentException("the peer token file " + file + " cannot be read: " + e.getMessage(), e);
+            throw new IllegalArgumentException("the token file " + file + " cannot be read: " + e.getMessage(), e);
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("the peer token file " + file + ": " + e.getMessage(), e);
+            throw new IllegalArgumentException("the token file " + file + ": " + e.getMessage(), e);
         }
     }
 

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Both sides of the peer door over real sockets, with a test that plays the lender's core. Blocks of 10,000 bytes in chunks of 4,096. */
 class PeerDoorTest {
     private static final int BLOCK = 10_000;
-    private static final PeerLimits LIMITS = new PeerLimits(4_096, 2, 4, 16, 2_000, 8L * BLOCK, 2);
+    private static final PeerLimits LIMITS = new PeerLimits(4_096, 2, 4, 16, 2_000, 1_000, 8L * BLOCK, 2, 4, PeerLimits.UNBOUNDED);
     private static final PeerToken TOKEN = PeerToken.of("0123456789abcdef");
 
     private final HostPool from = HostPool.allocate(8, BLOCK);
@@ -76,8 +76,12 @@ class PeerDoorTest {
     }
 
     private PeerClient client(Optional<PeerToken> token) {
+        return client(token, LIMITS);
+    }
+
+    private PeerClient client(Optional<PeerToken> token, PeerLimits limits) {
         Consumer<AgentInput> completions = input -> ended.add((PeerUnitEnded) input);
-        PeerClient client = new PeerClient("b", to, token, LIMITS, completions);
+        PeerClient client = new PeerClient("b", to, token, limits, completions);
         opened.add(client);
         return client;
     }
@@ -153,16 +157,36 @@ class PeerDoorTest {
         assertEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
     }
 
-    /** The grant never comes: 2 s later the unit ends, and nobody asks any more. */
+    /** The grant never comes: 200 ms later the unit ends, though a read may take minutes, and nobody asks any more. */
     @Test
     void aReaderDoesNotAskForEver() throws Exception {
+        PeerLimits patient = new PeerLimits(4_096, 2, 4, 16, 300_000, 200, 8L * BLOCK, 2, 4, PeerLimits.UNBOUNDED);
         PeerServer[] server = new PeerServer[1];
         server[0] = server(Optional.of(TOKEN), LIMITS, input -> {
             server[0].retry(((PeerReadAsked) input).call(), 50);
             return true;
         });
-        read(client(Optional.of(TOKEN)), server[0], 1, 2);
+        read(client(Optional.of(TOKEN), patient), server[0], 1, 2);
         assertEquals(OperationReason.NOT_SERVING, reasons(take(ended)).getFirst());
+    }
+
+    /** 30,000 bytes at 60,000 a second: the last chunk goes when those before it have had their time, some 400 ms. Two reads share the rate. */
+    @Test
+    void noMoreIsSentInASecondThanTheLimit() throws Exception {
+        PeerServer server = server(Optional.of(TOKEN), LIMITS.withBytesPerSecond(60_000), input -> asked.add((PeerReadAsked) input));
+        PeerClient client = client(Optional.of(TOKEN));
+        long beganNs = System.nanoTime();
+        client.read(1, new Lender("a", "127.0.0.1:" + server.port(), "g"), "m", List.of(new PeerPage(key(0), 7)));
+        client.read(2, new Lender("a", "127.0.0.1:" + server.port(), "g"), "m", List.of(new PeerPage(key(1), 6), new PeerPage(key(2), 5)));
+        for (int i = 0; i < 2; i++) {
+            PeerReadAsked in = take(asked);
+            server.send(in.call(), lent(3).stream().filter(page -> in.keys().contains(page.key())).toList());
+        }
+        assertTrue(reasons(take(ended)).stream().allMatch(OperationReason.COMPLETED::equals));
+        assertTrue(reasons(take(ended)).stream().allMatch(OperationReason.COMPLETED::equals));
+        long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - beganNs);
+        assertTrue(tookMs >= 400, () -> tookMs + " ms");
+        assertEquals(30_000, client.bytesReceived());
     }
 
     @Test

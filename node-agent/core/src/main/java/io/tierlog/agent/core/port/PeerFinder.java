@@ -20,6 +20,11 @@ public interface PeerFinder {
      */
     record Holder(String node, String address, Tier tier, int blocks) {}
 
-    /** Asks which other nodes have blocks of {@code keys}, from the first on. */
-    void find(long unit, String namespace, List<Bytes> keys);
+    /**
+     * Asks which other nodes have blocks of {@code keys}, from the first on.
+     *
+     * @param firstIndex position of the first in the prompt, in blocks; the others follow it. A block counts at its own position only
+     * @param keys 1 or more
+     */
+    void find(long unit, String namespace, int firstIndex, List<Bytes> keys);
 }

@@ -128,6 +128,12 @@ public final class DemoCommand implements Callable<Integer> {
                     + " promotion before, and both are one table; not with --no-compare.")
     @Nullable String probeAhead;
 
+    @Option(
+            names = "--peers",
+            description = "Agents read from each other: a directory beside the controller tells them who has what. With the default policy another"
+                    + " node's host is cheaper than the store, which all nodes of the demo share.")
+    boolean peers;
+
     @Option(names = "--no-compare", description = "Do not replay again without the tiers, or without promotion; a run with kills never does.")
     boolean noCompare;
 
@@ -224,6 +230,7 @@ public final class DemoCommand implements Callable<Integer> {
         away();
         require(controllerKills == 0 || (processes && !noController), "--controller-kills needs --processes, and a controller");
         require(probeAhead == null || (!processes && !noTiers && !noController), "--probe-ahead needs a controller in this process");
+        require(!peers || (!processes && !noTiers && !noController), "--peers needs a controller in this process");
         probeAheadMs();
         require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");
         require(agentKills >= 0 && agentKills <= 1000, "--agent-kills must be 0 to 1000, not " + agentKills);

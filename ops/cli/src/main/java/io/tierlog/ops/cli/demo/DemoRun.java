@@ -3,6 +3,9 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.app.peer.DirectoryPeers;
+import io.tierlog.agent.app.peer.PeerAddress;
+import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
@@ -35,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One demo: owns what it starts, and ends it in the opposite order, also when a start fails half way or Ctrl-C comes.
@@ -52,6 +56,7 @@ final class DemoRun implements AutoCloseable {
     private final Path data;
     private final Path memory;
     private final Closing closing = new Closing();
+    private @Nullable DirectoryApp directory;
 
     /** What a directory is asked ahead of requests, where it is asked at all. */
     enum Probes {
@@ -113,12 +118,29 @@ final class DemoRun implements AutoCloseable {
 
     /** A directory beside the controller, and who asks it. */
     private ProbeAhead prober(KafkaAccess access) throws InterruptedException {
-        DirectoryApp directory = closing.own(DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, data.resolve("directory"))));
-        if (!directory.awaitRunning(DIRECTORY_WAIT)) {
-            throw new CliError("the directory is " + directory.streams().state() + " after " + DIRECTORY_WAIT.toSeconds() + " s",
+        return closing.own(new DirectoryProber(directory(access).grpcPort(), probes != Probes.WITHOUT));
+    }
+
+    /** The one directory beside the controller, started when it is first asked for. */
+    private DirectoryApp directory(KafkaAccess access) throws InterruptedException {
+        DirectoryApp known = directory;
+        if (known != null) {
+            return known;
+        }
+        DirectoryApp started = closing.own(DirectoryApp.start(DirectoryConfig.of(access, Topics.DEFAULT, data.resolve("directory"))));
+        directory = started;
+        if (!started.awaitRunning(DIRECTORY_WAIT)) {
+            throw new CliError("the directory is " + started.streams().state() + " after " + DIRECTORY_WAIT.toSeconds() + " s",
                     "run again with --verbose", CliError.FAILURE);
         }
-        return closing.own(new DirectoryProber(directory.grpcPort(), probes != Probes.WITHOUT));
+        return started;
+    }
+
+    /** Agents that read from each other, over loopback. */
+    private AgentConfig.Peers peers(KafkaAccess access) throws InterruptedException {
+        DirectoryPeers.Access asked = new DirectoryPeers.Access(new PeerAddress("127.0.0.1", directory(access).grpcPort()), Optional.empty());
+        return new AgentConfig.Peers(
+                Optional.of(new PeerAddress("127.0.0.1", 0)), Optional.empty(), Optional.empty(), Optional.of(asked), PeerLimits.DEFAULTS);
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
@@ -163,8 +185,11 @@ final class DemoRun implements AutoCloseable {
                 .build();
     }
 
-    private AgentConfig agentConfig(KafkaAccess access, String name) {
+    private AgentConfig agentConfig(KafkaAccess access, String name) throws InterruptedException {
         AgentConfig.Builder builder = AgentConfig.of(name, access, data.resolve("store")).with();
+        if (flags.peers) {
+            builder.peers(peers(access));
+        }
         diskBlocks().ifPresent(blocks -> builder.disk(data.resolve("disk").resolve(name), blocks));
         return builder
                 .memory(hostBlocks(), Math.toIntExact(flags.options.blockBytes()), workload.blockTokens())

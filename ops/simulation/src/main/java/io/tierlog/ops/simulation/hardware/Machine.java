@@ -207,7 +207,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             }
         };
         return new PeerPorts(
-                (unit, namespace, keys) -> units.add(Unit.find(unit, namespace, keys, step)),
+                (unit, namespace, first, keys) -> units.add(Unit.find(unit, namespace, first, keys, step)),
                 (unit, lender, namespace, pages) -> add(Unit.peer(unit, namespace, new PeerRead(lender, pages), step)), replies);
     }
 

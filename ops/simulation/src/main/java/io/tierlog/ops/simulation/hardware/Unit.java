@@ -54,6 +54,8 @@ public final class Unit {
     final long step;
     /** The operation that it is a part of. */
     OperationKind operation;
+    /** Position of the first key in the prompt, of what is looked for at other nodes. */
+    private int firstIndex;
     /** Parts that the device has copied. */
     int copied;
     /** Why a block of a device unit has failed, by position. */
@@ -107,9 +109,11 @@ public final class Unit {
         return new Unit(id, Kind.DISK_DROP, namespace, work, step);
     }
 
-    static Unit find(long id, String namespace, List<Bytes> keys, long step) {
+    static Unit find(long id, String namespace, int firstIndex, List<Bytes> keys, long step) {
         Work work = new Work(List.of(), List.of(), List.copyOf(keys), List.of(), List.of(), List.of(), null);
-        return new Unit(id, Kind.FIND, namespace, work, step);
+        Unit unit = new Unit(id, Kind.FIND, namespace, work, step);
+        unit.firstIndex = firstIndex;
+        return unit;
     }
 
     static Unit peer(long id, String namespace, PeerRead read, long step) {
@@ -125,6 +129,11 @@ public final class Unit {
     /** Keys that are looked for. */
     public List<Bytes> keys() {
         return keys;
+    }
+
+    /** Position of the first of them in the prompt. */
+    public int firstIndex() {
+        return firstIndex;
     }
 
     /** Where a read from another node stands. */

@@ -227,8 +227,9 @@ public final class SimPeers {
             int blocks = 0;
             boolean host = true;
             for (Bytes key : unit.keys()) {
-                boolean onHost = serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.HOST, key));
-                if (!onHost && !serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.DISK, key))) {
+                int index = unit.firstIndex() + blocks;
+                boolean onHost = serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.HOST, key), index);
+                if (!onHost && !serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.DISK, key), index)) {
                     break;
                 }
                 host &= onHost;
@@ -241,9 +242,9 @@ public final class SimPeers {
         return holders;
     }
 
-    private static boolean serves(HeapTables tables, NodeRow node, RowKey.Copy key) {
+    private static boolean serves(HeapTables tables, NodeRow node, RowKey.Copy key, int index) {
         PlacementRow row = tables.get(Rows.PLACEMENTS, key);
-        return row != null && row.incarnation() == node.incarnation()
+        return row != null && row.incarnation() == node.incarnation() && row.index() == index
                 && (row.state() == CopyState.SERVING || row.state() == CopyState.COPYING || row.state() == CopyState.LENDING);
     }
 }

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.peer;
+
+import com.google.protobuf.ByteString;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.PeersFound;
+import io.tierlog.agent.core.port.PeerFinder;
+import io.tierlog.directory.v1.DirectoryGrpc;
+import io.tierlog.directory.v1.LookupRequest;
+import io.tierlog.directory.v1.LookupResponse;
+import io.tierlog.directory.v1.NodePrefix;
+import io.tierlog.directory.v1.TierPrefix;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks a directory over gRPC who else has blocks. Safe for use by several threads; nobody waits. Whoever it cannot ask in time, or may not ask, has
+ * nothing: a request never waits for a directory longer than for that. The price: what a directory says is as old as its answer, and a node that was
+ * named may have let go since; then it refuses, and the store is asked.
+ */
+public final class DirectoryPeers implements PeerFinder, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryPeers.class);
+    private static final int MESSAGE_BYTES = 4 << 20;
+    private static final int END_S = 2;
+
+    private final String node;
+    private final Access access;
+    private final Bounds bounds;
+    private final Consumer<AgentInput> completions;
+    private final ManagedChannel channel;
+    private final DirectoryGrpc.DirectoryStub stub;
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicBoolean failing = new AtomicBoolean();
+    private final LongAdder answered = new LongAdder();
+    private final LongAdder failed = new LongAdder();
+    private final LongAdder refused = new LongAdder();
+
+    /**
+     * Which directory is asked, and as whom.
+     *
+     * @param address of its gRPC door
+     * @param token that is shown: a reader's at least; empty for a directory that asks for none
+     */
+    public record Access(PeerAddress address, Optional<PeerToken> token) {
+        public Access {
+            if (address.port() == 0) {
+                throw new IllegalArgumentException("--directory " + address + " names no port; a directory listens on 8083 unless told otherwise");
+            }
+        }
+    }
+
+    /**
+     * What bounds it.
+     *
+     * @param waitMs how long an answer is waited for, in milliseconds, 1 or more
+     * @param calls calls under way at once, 1 or more; beyond them nobody is asked
+     */
+    public record Bounds(long waitMs, int calls) {
+        public Bounds {
+            if (waitMs < 1 || calls < 1) {
+                throw new IllegalArgumentException("bounds are 1 or more: waitMs " + waitMs + ", calls " + calls);
+            }
+        }
+    }
+
+    /**
+     * How its calls have ended.
+     *
+     * @param answered by the directory, whatever it said
+     * @param failed late, refused or not answered
+     * @param refused never begun: too many were under way, or the keys are none that a directory knows
+     */
+    public record Lookups(long answered, long failed, long refused) {}
+
+    /**
+     * Begins to connect.
+     *
+     * @param node name of this node, which is not told of itself
+     * @param completions hears of every call, once
+     */
+    public DirectoryPeers(String node, Access access, Bounds bounds, Consumer<AgentInput> completions) {
+        this.node = node;
+        this.access = access;
+        this.bounds = bounds;
+        this.completions = completions;
+        this.channel = NettyChannelBuilder.forAddress(access.address().host(), access.address().port())
+                .usePlaintext()
+                .directExecutor() // an answer is some hundred bytes to be turned around
+                .maxInboundMessageSize(MESSAGE_BYTES)
+                .build();
+        DirectoryGrpc.DirectoryStub made = DirectoryGrpc.newStub(channel);
+        if (access.token().isPresent()) {
+            Metadata metadata = new Metadata();
+            metadata.put(PeerToken.AUTHORIZATION, access.token().get().bearer());
+            made = made.withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata));
+        }
+        this.stub = made;
+        channel.getState(true);
+    }
+
+    @Override
+    public void find(long unit, String namespace, int firstIndex, List<Bytes> keys) {
+        int width = keys.isEmpty() ? 0 : keys.getFirst().size();
+        boolean alike = width > 0 && keys.stream().allMatch(key -> key.size() == width);
+        if (!alike || !begins()) {
+            refused.increment();
+            completions.accept(new PeersFound(unit, List.of()));
+            return;
+        }
+        LookupRequest request = LookupRequest.newBuilder()
+                .setNamespace(namespace)
+                .setPackedKeys(packed(keys, width))
+                .setKeyBytes(width)
+                .setFirstIndex(firstIndex)
+                .setNode(node)
+                .build();
+        stub.withDeadlineAfter(bounds.waitMs(), TimeUnit.MILLISECONDS).lookup(request, new Answer(unit, keys.size()));
+    }
+
+    private boolean begins() {
+        boolean room = underWay.incrementAndGet() <= bounds.calls();
+        if (!room) {
+            underWay.decrementAndGet();
+        }
+        return room;
+    }
+
+    private static ByteString packed(List<Bytes> keys, int width) {
+        ByteString.Output packed = ByteString.newOutput(keys.size() * width);
+        keys.forEach(key -> packed.write(key.unshared(), 0, width));
+        return packed.toByteString();
+    }
+
+    /** What one call hears. gRPC speaks to it from one thread at a time. */
+    private final class Answer implements StreamObserver<LookupResponse> {
+        private final long unit;
+        private final int most;
+        private boolean told;
+
+        Answer(long unit, int most) {
+            this.unit = unit;
+            this.most = most;
+        }
+
+        @Override
+        public void onNext(LookupResponse response) {
+            if (failing.compareAndSet(true, false)) {
+                LOG.info("the directory at {} answers again", access.address());
+            }
+            answered.increment();
+            tell(holders(response, most));
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            if (!told) {
+                failed.increment();
+                Status status = Status.fromThrowable(failure);
+                if (status.getCode() != Status.Code.DEADLINE_EXCEEDED && failing.compareAndSet(false, true)) {
+                    LOG.warn("the directory at {} does not answer, so nothing is read from other nodes: {}", access.address(), status);
+                }
+                tell(List.of());
+            }
+        }
+
+        @Override
+        public void onCompleted() {
+            if (!told) {
+                failed.increment();
+                tell(List.of());
+            }
+        }
+
+        private void tell(List<Holder> holders) {
+            if (!told) {
+                told = true;
+                underWay.decrementAndGet();
+                completions.accept(new PeersFound(unit, holders));
+            }
+        }
+    }
+
+    private List<Holder> holders(LookupResponse response, int most) {
+        List<Holder> holders = new ArrayList<>(response.getNodesCount());
+        for (NodePrefix other : response.getNodesList()) {
+            int blocks = Math.min(most, other.getLendable());
+            if (blocks > 0 && !other.getPeerAddress().isEmpty() && !other.getNode().equals(node)) {
+                Tier tier = onHost(other) >= blocks ? Tier.HOST : Tier.DISK;
+                holders.add(new Holder(other.getNode(), other.getPeerAddress(), tier, blocks));
+            }
+        }
+        return holders;
+    }
+
+    private static int onHost(NodePrefix other) {
+        return other.getTiersList().stream()
+                .filter(tier -> tier.getTier() == io.tierlog.directory.v1.Tier.TIER_HOST)
+                .mapToInt(TierPrefix::getBlocks)
+                .max()
+                .orElse(0);
+    }
+
+    /** How its calls have ended so far. */
+    public Lookups lookups() {
+        return new Lookups(answered.sum(), failed.sum(), refused.sum());
+    }
+
+    /** Ends every call; each is answered. */
+    @Override
+    public void close() {
+        channel.shutdownNow();
+        try {
+            channel.awaitTermination(END_S, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

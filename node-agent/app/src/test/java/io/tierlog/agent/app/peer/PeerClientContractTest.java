@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.peer;
+
+import io.tierlog.agent.app.memory.HostPool;
+import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.AgentInput.PeerReadAsked;
+import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.port.PeerTransfers;
+import io.tierlog.agent.core.port.PeerTransfersContract;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PeerReadReason;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** The real reader, over sockets, from the real door of a node whose core lends what a map holds. */
+class PeerClientContractTest extends PeerTransfersContract {
+    private static final PeerLimits LIMITS = new PeerLimits(2_048, 2, 8, 16, 10_000, 5_000, 1L << 20, 2, 4, PeerLimits.UNBOUNDED);
+
+    private final HostPool from = HostPool.allocate(PAGES, BLOCK);
+    private final HostPool to = HostPool.allocate(PAGES, BLOCK);
+    private final Map<Bytes, LentPage> lentPages = new LinkedHashMap<>();
+    private int port;
+
+    @Override
+    protected PeerTransfers transfers(Map<Bytes, byte[]> lent, BlockingQueue<AgentInput> told) {
+        own(from);
+        own(to);
+        lent.forEach((key, bytes) -> {
+            int page = lentPages.size();
+            from.buffer(page).put(bytes);
+            lentPages.put(key, new LentPage(key, page, from.crc32c(page)));
+        });
+        ExecutorService core = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+        own(core::shutdownNow);
+        PeerServer[] server = new PeerServer[1];
+        PeerServer.Wiring wiring = new PeerServer.Wiring(PeerAddress.parse("127.0.0.1:0"), Optional.empty(), from, input -> {
+            core.execute(() -> answer(server[0], (PeerReadAsked) input));
+            return true;
+        }, input -> {}, new PeerGate());
+        server[0] = own(new PeerServer("a", wiring, LIMITS)).start();
+        port = server[0].port();
+        return own(new PeerClient("b", to, Optional.empty(), LIMITS, told::add));
+    }
+
+    private void answer(PeerServer server, PeerReadAsked asked) {
+        List<LentPage> pages = new ArrayList<>();
+        asked.keys().forEach(key -> pages.add(lentPages.getOrDefault(key, new LentPage(key, -1, 0))));
+        if (!asked.grant().equals("g") || pages.stream().anyMatch(page -> page.hostPage() < 0)) {
+            server.refuse(asked.call(), PeerReadReason.NOT_SERVING);
+        } else {
+            server.send(asked.call(), pages);
+        }
+    }
+
+    @Override
+    protected String address() {
+        return "127.0.0.1:" + port;
+    }
+
+    /** A port that was free a moment ago. */
+    @Override
+    protected String nobody() {
+        try (ServerSocket free = new ServerSocket(0)) {
+            return "127.0.0.1:" + free.getLocalPort();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Override
+    protected byte[] page(int number) {
+        byte[] bytes = new byte[BLOCK];
+        to.buffer(number).get(bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.protobuf.ByteString;
+import io.tierlog.agent.app.AgentApp;
+import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.app.Layouts;
+import io.tierlog.agent.app.peer.DirectoryPeers;
+import io.tierlog.agent.app.peer.PeerAddress;
+import io.tierlog.agent.app.peer.PeerGate;
+import io.tierlog.agent.app.peer.PeerLimits;
+import io.tierlog.agent.app.peer.PeerToken;
+import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.streams.ControllerApp;
+import io.tierlog.controller.streams.ControllerConfig;
+import io.tierlog.controller.streams.api.ApiConfig;
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.LogReader;
+import io.tierlog.events.Reading;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.engine.EngineNode;
+import io.tierlog.ops.engine.ProgressListener;
+import io.tierlog.ops.engine.Replay;
+import io.tierlog.ops.engine.ReplayConfig;
+import io.tierlog.ops.engine.RunReport;
+import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.workload.ConversationParameters;
+import io.tierlog.ops.engine.workload.ConversationWorkload;
+import io.tierlog.ops.engine.workload.Workload;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierUsage;
+import io.tierlog.schemas.decision.Decision;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * One broker, one controller and its directory, and agents that ask that directory and read from each other. Each node has a store of its own, so
+ * that nothing else can bring what another node has computed; engines compare every byte. For one thread.
+ */
+final class PeerScene implements AutoCloseable {
+    static final int BLOCK_BYTES = 4_096;
+    static final int HOST_BLOCKS = 4_096;
+    static final String TOKEN = "a-token-of-sixteen-characters";
+    /** The first question to a directory opens a connection: that takes longer than the 20 ms of any other. */
+    private static final long FIND_MS = 2_000;
+
+    final Path directory;
+    final Workload workload = ConversationWorkload.of(ConversationParameters.defaults().withRequests(60));
+    final PeerGate gate = new PeerGate();
+    final KafkaAccess access;
+    final ControllerApp controller;
+    final DirectoryApp where;
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private int runs;
+
+    PeerScene(Path directory) throws InterruptedException {
+        this.directory = directory;
+        access = KafkaAccess.of(own(EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker")))).bootstrapServers());
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.create(Topics.DEFAULT, 3, 1);
+        }
+        controller = own(ControllerApp.start(ControllerConfig.of(access, directory.resolve("controller"))
+                .with().http("127.0.0.1", 0).api(ApiConfig.loopback(0)).build()));
+        DirectoryConfig config = DirectoryConfig.of(access, Topics.DEFAULT, directory.resolve("directory"));
+        where = own(DirectoryApp.start(config));
+        assertTrue(where.awaitRunning(Duration.ofSeconds(60)));
+    }
+
+    <T extends AutoCloseable> T own(T part) {
+        opened.push(part);
+        return part;
+    }
+
+    /** Where the directory is asked, HOST:PORT. */
+    String directoryAddress() {
+        return new Endpoint("127.0.0.1", where.grpcPort()).toString();
+    }
+
+    /** An agent in this process, once it is registered. */
+    AgentApp agent(String node, int diskBlocks) throws Exception {
+        AgentLimits limits = AgentLimits.defaults().withPrefetchWaitMs(5_000);
+        AgentLimits.Peers p = limits.peers();
+        AgentConfig.Builder config = AgentConfig.of(node, access, directory.resolve("store-" + node))
+                .with()
+                .memory(HOST_BLOCKS, Layouts.opaque(BLOCK_BYTES, workload.blockTokens()))
+                .doorPort(0)
+                .times(new AgentConfig.Times(Duration.ofSeconds(60), Duration.ofMillis(500)))
+                .limits(limits.with(new AgentLimits.Peers(FIND_MS, p.retryMs(), p.grants(), p.reads(), p.refusalMs(), p.units())))
+                .peers(new AgentConfig.Peers(
+                        Optional.of(PeerAddress.parse("127.0.0.1:0")), Optional.of(PeerToken.of(TOKEN)), Optional.empty(),
+                        Optional.of(new DirectoryPeers.Access(PeerAddress.parse(directoryAddress()), Optional.empty())), PeerLimits.DEFAULTS));
+        if (diskBlocks > 0) {
+            config.disk(directory.resolve("disk-" + node), diskBlocks);
+        }
+        AgentApp agent = own(AgentApp.start(config.build(), gate));
+        agent.registered().toCompletableFuture().get(60, TimeUnit.SECONDS);
+        return agent;
+    }
+
+    /** Replays the workload on one node. */
+    RunReport run(String node, int doorPort) throws Exception {
+        Path memory = Files.createDirectories(directory.resolve("memory-" + node + "-" + ++runs));
+        ByteString digest = ByteString.copyFrom(Layouts.layoutDigest(Layouts.opaque(BLOCK_BYTES, workload.blockTokens())).asByteBuffer());
+        ReplayConfig config = ReplayConfig.of(
+                        "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new Door.Address("127.0.0.1", doorPort))),
+                        new ReplayConfig.Device(memory, 600, BLOCK_BYTES, false), new ReplayConfig.Identity("model", digest))
+                .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 20));
+        return Replay.run(config, ProgressListener.none());
+    }
+
+    CompletableFuture<RunReport> runBeside(AgentApp agent) {
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                return run(agent.node(), agent.doorPort());
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    static void await(String what, BooleanSupplier condition) {
+        assertTrue(within(60, condition), () -> "not within 60 s: " + what);
+    }
+
+    /** Whether it comes about within so many seconds. */
+    static boolean within(long seconds, BooleanSupplier condition) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > end) {
+                return false;
+            }
+            LockSupport.parkNanos(5_000_000);
+        }
+        return true;
+    }
+
+    static TierUsage host(AgentApp agent) {
+        return agent.status().usage().stream().filter(use -> use.tier() == Tier.HOST).findFirst().orElseThrow();
+    }
+
+    /** All decisions on the log by now. */
+    List<Decision> decisions() {
+        List<Decision> all = new ArrayList<>();
+        try (LogReader<Decision> reader = new LogReader<>(access, new Codec(Schemas.bundled()),
+                new LogReader.Source<>(Topics.DEFAULT.decisions(), Decision.class, LogReader.Isolation.COMMITTED))) {
+            long quietNs = System.nanoTime();
+            while (System.nanoTime() - quietNs < TimeUnit.MILLISECONDS.toNanos(500)) {
+                int before = all.size();
+                reader.poll(Duration.ofMillis(50), entry -> {
+                    if (entry.reading() instanceof Reading.Decoded<Decision>(Decision decision)) {
+                        all.add(decision);
+                    }
+                });
+                quietNs = all.size() > before ? System.nanoTime() : quietNs;
+            }
+        }
+        return all;
+    }
+
+    @Override
+    public void close() {
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                throw new IllegalStateException("a part of the scene did not close cleanly", e);
+            }
+        }
+    }
+}
