@@ -150,7 +150,7 @@ class ReplayTest {
                 .filter(name -> !seen.contains(name)).collect(Collectors.toSet());
 
         assertEquals(Set.of("InputSkipped", "PolicyVersioned", "PolicyRefused", "ConfigWarning", "PeerReadGranted", "PeerReadRefused",
-                "PeerReadClosed"), missing);
+                "PeerReadClosed", "PeerReadRecalled"), missing);
     }
 
     @Test

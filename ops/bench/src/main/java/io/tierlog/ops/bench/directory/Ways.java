@@ -43,7 +43,7 @@ final class Ways {
             Chain chain = new Chain(Keys.NAMESPACE, new PackedKeys(batch.packed(), Keys.BYTES), 0);
             return lookup
                     ? questions.lookup(Caller.LOCAL, chain, Optional.empty()).blocks()
-                    : found(questions.exist(Caller.LOCAL, chain, false).presences());
+                    : found(questions.exist(Caller.LOCAL, chain, false, Optional.empty()).presences());
         };
         return new Made("in process", lookup, () -> session);
     }
