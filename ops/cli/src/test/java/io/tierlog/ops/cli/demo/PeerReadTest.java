@@ -8,7 +8,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.ops.cli.Main;
 import io.tierlog.ops.engine.RunReport;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierUsage;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** Two agents, one broker, one controller with its directory: prompts that node a has computed are read by node b from a. */
 @Timeout(240)
@@ -71,6 +77,36 @@ class PeerReadTest {
         DirectoryPeers.Lookups lookups = b.lookups().orElseThrow();
         assertTrue(lookups.answered() > 0 && lookups.failed() == 0 && lookups.refused() == 0, lookups::toString);
         nothingIsPinned(a, b);
+    }
+
+    /** First a's host has them; then a's marks have it drop nearly all to its disk, and b reads from there: a brings them up before it lends them. */
+    @Test
+    void whatTheLendersHostHasDroppedIsReadFromItsDisk() throws Exception {
+        AgentApp a = scene.agent("a", PeerScene.HOST_BLOCKS);
+        assertEquals(0, scene.run("a", a.doorPort()).wrongContent());
+        long serving = PeerScene.host(a).servingBlocks();
+        assertTrue(serving > 100);
+
+        policy("reclaim: {host: {high: 0.002, low: 0.001}}");
+        PeerScene.await("a's host has dropped nearly all", () -> PeerScene.host(a).servingBlocks() <= 8);
+        assertTrue(disk(a) >= serving - 8, () -> "on a's disk: " + disk(a) + " of " + serving);
+        policy("reclaim: {host: {high: 0.9, low: 0.8}}");
+
+        AgentApp b = scene.agent("b", 0);
+        assertReadFromA(scene.run("b", b.doorPort()), b, 50);
+        long promoted = a.status().count(AgentCounter.PROMOTED_BLOCKS);
+        assertTrue(promoted >= b.status().count(AgentCounter.FETCHED_FROM_PEERS) - 8, () -> "promoted: " + promoted + ", " + b.status().counters());
+        nothingIsPinned(a, b);
+    }
+
+    private static long disk(AgentApp agent) {
+        return agent.status().usage().stream().filter(use -> use.tier() == Tier.DISK).mapToLong(TierUsage::servingBlocks).sum();
+    }
+
+    private void policy(String yaml) throws IOException {
+        Path file = Files.writeString(directory.resolve("policy.yaml"), yaml + "\n");
+        assertEquals(0, new CommandLine(new Main())
+                .execute("policy", "apply", "--bootstrap-servers", scene.access.bootstrapServers(), file.toString()));
     }
 
     /** The lender ends while its pages are on their way: the reader computes, every byte is right, and nothing is pinned. */
