@@ -135,7 +135,8 @@ class MigrationDoorTest {
             TestLog.await("it is drained", () -> OperatorDoorTest.get(app, "/v1/nodes/a").path("drained").asBoolean());
             Reply serves = send(app, "DELETE", "/v1/nodes/a/drain", "");
             assertEquals("false", serves.body().path("draining").asText());
-            assertEquals(422, send(app, "POST", "/v1/nodes/a/drain", "{\"instance\":\"engine-0\"}").status());
+            assertEquals(200, send(app, "POST", "/v1/nodes/a/drain", "{\"instance\":\"engine-0\"}").status());
+            assertEquals(422, send(app, "POST", "/v1/nodes/a/drain", "{\"instance\":\"engine-9\"}").status(), "nobody of that name is attached");
         }
     }
 

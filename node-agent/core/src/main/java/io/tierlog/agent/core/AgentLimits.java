@@ -169,7 +169,7 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
     public static AgentLimits defaults() {
         return new AgentLimits(
                 new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, KEYS_PER_REQUEST, 4_096),
-                new Disk(4, 2, 1_000), new Door(256, 50, 5_000, 60_000, 256, 200, 10_000), 8, 8);
+                new Disk(4, 2, 1_000), new Door(256, 50, 5_000, 60_000, 256, 10, 10_000), 8, 8);
     }
 
     /** The same with another longest wait for a fetch. */

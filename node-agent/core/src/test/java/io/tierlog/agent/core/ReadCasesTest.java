@@ -100,7 +100,7 @@ class ReadCasesTest {
         fetching();
         long call = world.read(prompt, -1, 1, 10, 11, 12);
         world.endAll(Kind.LOAD);
-        world.advance(199);
+        world.advance(9);
         assertEquals(true, waits(call));
         world.advance(1);
         assertEquals(List.of(HERE, failed(OperationReason.MOVED_ON), failed(OperationReason.MOVED_ON)), answer(call));

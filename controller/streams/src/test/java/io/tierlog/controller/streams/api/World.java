@@ -27,6 +27,7 @@ import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.EngineRow;
@@ -57,7 +58,8 @@ final class World {
     static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true,
             new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of(new GroupPolicy("chat", List.of("chat/*"), 1_000L,
                     List.of(new GroupTier(Tier.DISK, 2_000L, 0.9, 0.8)),
-                    List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))), FETCH);
+                    List.of(new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.DELETE_SOURCE, 2, 1_000))))), FETCH,
+            List.of(new TierBound(Tier.DISK, 1L << 30)));
 
     private World() {}
 
