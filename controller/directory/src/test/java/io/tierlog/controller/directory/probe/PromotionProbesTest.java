@@ -154,6 +154,18 @@ class PromotionProbesTest {
         }
     }
 
+    @Test
+    void aNodeThatIsNamedIsAskedForABlockOnceToo() throws InterruptedException {
+        at(7, "a", Tier.DISK);
+        try (PromotionProbes probes = probes(LIMITS)) {
+            List<String> all = new ArrayList<>();
+            for (int i = 0; i < 1_000; i++) {
+                all.addAll(after(probes, () -> probes.probe(probe(7, 1), List.of("a"))));
+            }
+            assertEquals(List.of("a model/a 1 from 7"), all);
+        }
+    }
+
     /** 954 keys: eight batches, of 128 and of 58 at the end; eight of them asked 199 times more are asked for once. */
     @Test
     void manyKeysAreAskedForInBatchesOnce() throws InterruptedException {
