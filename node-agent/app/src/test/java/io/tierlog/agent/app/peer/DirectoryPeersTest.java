@@ -173,8 +173,8 @@ class DirectoryPeersTest {
         assertEquals(List.of(), found(3));
         assertEquals(new DirectoryPeers.Lookups(0, 0, 1), finder.lookups());
         // Two deadlines of the same moment: either may be first.
-        Set<Long> late = Set.of(next().unit(), next().unit());
-        assertEquals(Set.of(1L, 2L), late);
+        long first = next().unit();
+        assertEquals(Set.of(1L, 2L), Set.of(first, next().unit()));
         finder.find(4, "m", 0, List.of(KEY));
         Eventually.await("there is room", () -> silent.open() == 3);
         found(4);
