@@ -132,8 +132,10 @@ class LastCopiesTest {
         assertEquals(List.of("gold"), both.warned(100, 100));
         assertEquals(List.of(""), both.warned(100, 10));
         GroupTier unmarked = new GroupTier(Tier.DISK, null, 0, 0);
-        assertEquals(List.of(), new Rules().group("gold", GOLD, 94L, List.of(unmarked)).group("all", "*", 10L, List.of(), toStore(0.5)).warned(100, 100));
-        assertEquals(List.of(""), new Rules().group("gold", GOLD, 95L, List.of(unmarked)).group("all", "*", 10L, List.of(), toStore(0.5)).warned(100, 100));
+        for (long quota = 94; quota <= 95; quota++) {
+            Rules rules = new Rules().group("gold", GOLD, quota, List.of(unmarked)).group("all", "*", 10L, List.of(), toStore(0.5));
+            assertEquals(quota == 94 ? List.of() : List.of(""), rules.warned(100, 100));
+        }
     }
 
     @Test

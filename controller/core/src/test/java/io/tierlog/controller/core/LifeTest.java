@@ -231,8 +231,8 @@ class LifeTest {
     }
 
     /**
-     * C13: the sweep takes two rows at a time, request and operation, so the lease of the ended life ends when the same attempt has another one, which
-     * stays the attempt's and ends with its prefill.
+     * C13: the sweep takes two rows at a time, request and operation, so the lease of the ended life ends when the same attempt has another one,
+     * which stays the attempt's and ends with its prefill.
      */
     @Test
     void theLeaseOfAnEndedLifeLeavesTheAttemptItsNewOne() {

@@ -200,7 +200,7 @@ class MigrationTest extends MigrationScene {
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
     }
 
-    /** The disk loses the block on its way to the store and gets it from the host again, no more used than before: that copy was not read, and stays. */
+    /** The disk loses the block on its way to the store and gets it from the host again, as unused as before: that copy was not read, and stays. */
     @Test
     void aSourceThatCameAnewFromTheHostStays() {
         onHost(1);
