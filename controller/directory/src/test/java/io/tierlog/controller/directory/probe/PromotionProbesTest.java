@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is asked for when blocks are probed: only what is on a disk alone, once in a while, in bounded batches. */
 class PromotionProbesTest {
-    private static final ProbeLimits LIMITS = new ProbeLimits(128, 1_000, 30_000, 100);
+    private static final ProbeLimits LIMITS = new ProbeLimits(128, 1_000, 30_000, 30_000, 60_000, 100);
 
     private final Map<Integer, List<Location>> places = new LinkedHashMap<>();
     private final List<String> asked = new ArrayList<>();
@@ -212,7 +212,7 @@ class PromotionProbesTest {
 
     @Test
     void whatIsRememberedIsBoundedAndProbesBeyondTheBoundAreDropped() throws InterruptedException {
-        RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 1));
+        RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 1));
         for (int i = 0; i < 10; i++) {
             assertTrue(recent.add("n", PlacementLog.key(i), "a", 5));
         }
@@ -222,7 +222,7 @@ class PromotionProbesTest {
 
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch hold = new CountDownLatch(1);
-        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 2), _ -> {
+        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 2), _ -> {
             begun.countDown();
             awaitUninterrupted(hold);
             return Optional.empty();
