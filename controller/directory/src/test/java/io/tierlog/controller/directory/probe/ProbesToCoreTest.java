@@ -64,15 +64,15 @@ class ProbesToCoreTest {
         }
     }
 
-    /** A host without any room says PRESSURE, and not for how long: asked after 0, 1, 3 and 7 s. */
+    /** A host without any room says PRESSURE, and not for how long: asked after 0, 1, 3, 7, 11, 15 and 19 s of 20. */
     @Test
     void aFullHostIsAskedLessAndLess() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, KEYS, 0)) {
-            for (int i = 0; i < 200; i++) {
+            for (int i = 0; i < 400; i++) {
                 node.probe(0, KEYS);
                 node.advance(50);
             }
-            assertEquals(4 * 8, node.requests());
+            assertEquals(7 * 8, node.requests());
             assertEquals(0, node.started());
             assertEquals(PromotionReply.PRESSURE, node.lastReply());
         }
