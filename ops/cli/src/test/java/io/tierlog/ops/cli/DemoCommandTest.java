@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -117,16 +118,24 @@ class DemoCommandTest {
     }
 
     /**
-     * So small a host that what a conversation said is on the disk when its next turn comes; relief goes on until half of it is free, so there is room
-     * for what is probed a second ahead. The run with promotion comes first here; the rows stay where they are.
+     * 20 prompts of 8 whole blocks are more than a host of 100 blocks: at 90 the coldest go to the disk until fewer than 50 are left, and the first four
+     * prompts go first. They come again 7 s after the last of the others, and are probed 2 s before: whatever the machine does meanwhile, by then they
+     * are on the disk alone, and there is room on the host. The run with promotion comes first here; the rows stay where they are.
      */
     @Test
     void withAndWithoutPromotionIsOneTable() throws Exception {
-        JsonNode report = demo(true, "--requests", "250", "--host", "300blocks", "--host-low", "0.5", "--disk", "2000blocks", "--speed", "25",
-                "--nodes", "1", "--no-device-retention", "--probe-ahead", "1s", "--decode-us-per-token", "200", "--promotion-first");
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < 24; i++) {
+            int first = i % 20 * 16;
+            lines.add("{\"timestamp\": " + (i < 20 ? i * 100 : 7_000 + i * 100) + ", \"input_length\": 4160, \"output_length\": 4, \"hash_ids\": "
+                    + IntStream.range(first, first + 9).boxed().toList() + "}");
+        }
+        Path trace = Files.write(dir.resolve("again.jsonl"), lines);
+        JsonNode report = demo(true, "--trace", trace.toString(), "--speed", "1", "--host", "100blocks", "--host-low", "0.5", "--disk", "1000blocks",
+                "--nodes", "1", "--no-device-retention", "--probe-ahead", "2s", "--decode-us-per-token", "200", "--promotion-first");
 
-        assertSound(report, 250);
-        assertSound(report.get("without_promotion"), 250);
+        assertSound(report, 24);
+        assertSound(report.get("without_promotion"), 24);
         assertEquals("on", report.get("promotion_run_first").asText());
         assertTrue(err.toString().indexOf("is promoted.") < err.toString().indexOf("is only asked."), err.toString());
         JsonNode off = report.get("promotion_table").get(0);
@@ -134,8 +143,10 @@ class DemoCommandTest {
         assertEquals("off on", off.get("promotion").asText() + " " + on.get("promotion").asText());
         assertEquals(0, off.get("begun_blocks").asLong(), off.toString());
         assertTrue(off.get("disk_blocks_read").asLong() > 0, off.toString());
-        assertTrue(on.get("begun_blocks").asLong() > 0 && on.get("done_blocks").asLong() > 0, report::toString);
+        assertEquals(0, off.get("in_memory_when_read").asDouble(), off.toString());
+        assertTrue(on.get("begun_blocks").asLong() > 0, report::toString);
         assertEquals(on.get("begun_blocks").asLong(), on.get("done_blocks").asLong() + on.get("failed").asLong(), report::toString);
+        assertTrue(on.get("in_memory_when_read").asDouble() > 0, report::toString);
         assertTrue(on.get("submit_to_ready_p50_ms").asDouble() > 0, on.toString());
     }
 
