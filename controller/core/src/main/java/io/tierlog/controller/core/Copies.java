@@ -93,7 +93,7 @@ final class Copies {
         String group = "";
         long usedMs;
         @Nullable String operation;
-        boolean promoted;
+        @Nullable String promotedUnder;
 
         /** Nothing is there. */
         void clear() {
@@ -111,7 +111,7 @@ final class Copies {
             group = "";
             usedMs = 0;
             operation = null;
-            promoted = false;
+            promotedUnder = null;
         }
 
         void read(PlacementRow row) {
@@ -129,7 +129,7 @@ final class Copies {
             group = row.group();
             usedMs = row.usedMs();
             operation = row.operation();
-            promoted = row.promoted();
+            promotedUnder = row.promotedUnder();
         }
 
         /** Whether it counts as the child of its parent. */
@@ -349,11 +349,11 @@ final class Copies {
         }
     }
 
-    /** A promotion has brought the copy, and nobody has used it yet. */
-    void promoted(Block block) {
+    /** A promotion has brought the copy under that lease, empty for none, and nobody has used it yet. */
+    void promoted(Block block, String lease) {
         Slot slot = open(block.key());
         if (slot.state != CopyState.ABSENT) {
-            slot.promoted = true;
+            slot.promotedUnder = lease;
             slot.dirty = true;
         }
     }
@@ -361,8 +361,8 @@ final class Copies {
     /** The promotion of the copy has its outcome. */
     void used(Block block) {
         Slot slot = open(block.key());
-        if (slot.promoted) {
-            slot.promoted = false;
+        if (slot.promotedUnder != null) {
+            slot.promotedUnder = null;
             slot.dirty = true;
         }
     }
@@ -410,7 +410,9 @@ final class Copies {
         int moreLeaving = (isGoing(state) ? 1 : 0) - (isGoing(slot.state) ? 1 : 0);
         count(ALL, more, moreLeaving);
         count(slot.group, more, moreLeaving);
-        slot.promoted &= state != CopyState.ABSENT;
+        if (state == CopyState.ABSENT) {
+            slot.promotedUnder = null;
+        }
         slot.state = state;
         slot.dirty = true;
         // What is copied tells its parent of its use at once, for the parent may be copied in the same move.
@@ -507,7 +509,7 @@ final class Copies {
         } else {
             PlacementRow after = new PlacementRow(slot.state, incarnation, epoch, slot.page, slot.generation, slot.crc32c, slot.index,
                     slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused, slot.group, slot.usedMs, slot.operation,
-                    slot.promoted);
+                    slot.promotedUnder);
             tables.put(Rows.PLACEMENTS, key, after);
             reorder(key, before, after);
             slot.before = after;

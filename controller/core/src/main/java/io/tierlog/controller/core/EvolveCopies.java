@@ -19,14 +19,14 @@ final class EvolveCopies {
     private EvolveCopies() {}
 
     static void placed(Tables t, BlocksPlaced fact) {
-        List<Block> fresh = EvolvePromotions.placed(t, fact);
+        EvolvePromotions.Placed fresh = EvolvePromotions.placed(t, fact);
         Copies copies = open(t, fact, fact.tier(), fact.namespace());
         copies.rememberNamespace();
         boolean stored = fact.heldAlso() == Tier.STORE;
         for (PagedBlock block : fact.blocks()) {
             copies.place(block, fact.touch(), stored);
         }
-        fresh.forEach(copies::promoted);
+        fresh.blocks().forEach(block -> copies.promoted(block, fresh.lease()));
         close(t, fact, fact.tier(), copies);
         String operation = fact.operation();
         if (operation != null) {

@@ -118,12 +118,15 @@ final class EvolvePromotions {
         return disk != null && Evolve.isCurrent(Evolve.node(t, fact), Tier.DISK, disk) ? disk.touch() : 0;
     }
 
-    /** Those of the placed blocks that a promotion has brought and for which its outcome is still to come. */
-    static List<Block> placed(Tables t, BlocksPlaced fact) {
+    /** Placed blocks that a promotion has brought under a lease, empty for none, and whose outcome is still to come. */
+    record Placed(List<Block> blocks, String lease) {}
+
+    /** Those of the placed blocks that a promotion has brought. */
+    static Placed placed(Tables t, BlocksPlaced fact) {
         String operation = fact.operation();
         OperationRow row = operation == null ? null : t.get(Rows.OPERATIONS, new RowKey.Text(fact.envelope().aggregate(), operation));
         if (operation == null || row == null || row.kind() != OperationKind.PROMOTE || !EvolveOperations.isUnfinished(row.state())) {
-            return List.of();
+            return new Placed(List.of(), "");
         }
         List<Block> fresh = new ArrayList<>(fact.blocks().size());
         PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
@@ -138,7 +141,8 @@ final class EvolvePromotions {
             }
         }
         book.close();
-        return fresh;
+        String lease = row.lease();
+        return new Placed(fresh, lease == null ? "" : lease);
     }
 
     /** A promotion has ended; what it did not bring is not tried again for a while. */

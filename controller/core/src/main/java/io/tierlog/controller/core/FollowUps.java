@@ -39,7 +39,8 @@ final class FollowUps {
                 if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
                     budget -= Sweep.decide(n, budget);
                 }
-                budget = Math.max(0, budget - Migrations.drop(n));
+                Promotions.release(n);
+            budget = Math.max(0, budget - Migrations.drop(n));
                 budget -= Relief.decide(n, budget, tier -> !isSetback(n, event, tier), !(event instanceof CopyDone));
                 if (!isSetback(n, event)) {
                     Routes.decide(n, budget, false);

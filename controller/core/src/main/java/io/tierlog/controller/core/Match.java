@@ -134,7 +134,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             if (index < e.deviceBlocks() || index >= reusable) {
                 return; // whatever the host has of it, the request does not take it from there
             }
-            if (copy != null && copy.promoted() && Copies.isServed(copy.state())) {
+            if (copy != null && copy.promotedUnder() != null && Copies.isServed(copy.state())) {
                 promoted.add(block(index));
             } else if (copy != null && copy.state() == CopyState.WRITING && Promotions.isOnItsWay(n, namespace, e.keys().get(index))) {
                 promoting.add(block(index));

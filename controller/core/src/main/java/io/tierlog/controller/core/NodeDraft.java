@@ -32,6 +32,8 @@ final class NodeDraft {
     private final Map<String, TaskRow> tasks = new LinkedHashMap<>();
     /** Copies that have ended with this decision and after which something is to be dropped. */
     final List<Migrations.Drop> toDrop = new ArrayList<>();
+    /** Leases of promotions of which something was used, or has gone, with this decision. */
+    final Set<String> lessExpected = new LinkedHashSet<>();
     /** What relief has sent away with this decision. */
     private final Set<Relieved> relieved = new LinkedHashSet<>();
 

@@ -4,6 +4,7 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.LeaseEndReason;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
@@ -13,10 +14,14 @@ import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseRequested;
 import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.event.PromotionRequested;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PromotionRow;
@@ -154,6 +159,9 @@ final class Promotions {
             }
         }
         settle(n, row.namespace(), PromotionOutcome.PROMOTED_HIT_WAITED, waited);
+        if (!waited.isEmpty() && row.lease() != null) {
+            n.lessExpected.add(row.lease());
+        }
         // A grant's promotion ends with its grant, and says nothing of what others wait for.
         if (c.reason() == OperationReason.NO_ROOM && row.request() == null) {
             giveUp(n, c.operation(), policy(n).cooldownMs());
@@ -191,7 +199,7 @@ final class Promotions {
 
     /** A request has come: what it walks over on the host is used, and what was on its way there and is not waited for came too late. */
     static void asked(NodeDraft n, String namespace, Match match, boolean fetching) {
-        settle(n, namespace, PromotionOutcome.PROMOTED_HIT, match.promoted());
+        used(n, namespace, match.promoted());
         List<Block> raced = new ArrayList<>(match.promoting());
         if (fetching) {
             raced.removeAll(match.fetch());
@@ -218,11 +226,11 @@ final class Promotions {
         List<Block> used = new ArrayList<>();
         for (Block block : sent) {
             PlacementRow host = n.copy(digest, Tier.HOST, block.key());
-            if (host != null && host.promoted() && host.index() == block.index()) {
+            if (host != null && host.promotedUnder() != null && host.index() == block.index()) {
                 used.add(block);
             }
         }
-        settle(n, namespace, PromotionOutcome.PROMOTED_HIT, used);
+        used(n, namespace, used);
     }
 
     /** Blocks were read from the host without a request. */
@@ -231,18 +239,61 @@ final class Promotions {
         List<Block> used = new ArrayList<>();
         for (BlockResult result : c.results()) {
             PlacementRow host = Completion.isDone(result) ? n.copy(namespace, Tier.HOST, result.block().key()) : null;
-            if (host != null && host.promoted()) {
+            if (host != null && host.promotedUnder() != null) {
                 used.add(new Block(host.index(), result.block().key(), host.parent()));
             }
         }
-        settle(n, c.namespace(), PromotionOutcome.PROMOTED_HIT, used.stream().distinct().toList());
+        used(n, c.namespace(), used.stream().distinct().toList());
+    }
+
+    /** Promoted blocks were used. */
+    private static void used(NodeDraft n, String namespace, List<Block> blocks) {
+        settle(n, namespace, PromotionOutcome.PROMOTED_HIT, blocks);
+        Bytes digest = Namespaces.digest(namespace);
+        for (Block block : blocks) {
+            PlacementRow host = n.copy(digest, Tier.HOST, block.key());
+            if (host != null && host.promotedUnder() != null) {
+                n.lessExpected.add(host.promotedUnder());
+            }
+        }
+    }
+
+    /**
+     * Ends leases of which the deepest block of each run has been used or has gone, with this decision the last of them: whoever uses that uses what
+     * is before it, and keeps both by pins of its own. Until then the rest of the run is still expected.
+     */
+    static void release(NodeDraft n) {
+        for (String lease : n.lessExpected) {
+            LeaseRow row = n.lease(lease);
+            if (row != null && row.state() == LeaseState.HELD) {
+                Bytes namespace = Namespaces.digest(row.namespace());
+                if (row.deepest().stream().noneMatch(block -> isExpected(n, namespace, block))) {
+                    n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.USED));
+                    n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), lease));
+                }
+            }
+        }
+        n.lessExpected.clear();
+        n.d.evolve();
+    }
+
+    /** Whether the block was promoted, and nobody has used it yet. */
+    private static boolean isExpected(NodeDraft n, Bytes namespace, Block block) {
+        PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
+        return host != null && host.promotedUnder() != null;
     }
 
     /** Copies have gone: from the host, perhaps promoted ones before anybody used them; from the disk, perhaps what was to be promoted. */
     static void gone(NodeDraft n, Tier tier, String namespace, List<Removals.Gone> gone) {
         if (tier == Tier.HOST) {
             List<Block> unused = new ArrayList<>();
-            gone.stream().filter(one -> one.copy().promoted()).forEach(one -> unused.add(one.block()));
+            for (Removals.Gone one : gone) {
+                String lease = one.copy().promotedUnder();
+                if (lease != null) {
+                    unused.add(one.block());
+                    n.lessExpected.add(lease);
+                }
+            }
             settle(n, namespace, PromotionOutcome.PROMOTED_EVICTED_BEFORE_USE, unused);
         } else if (tier == Tier.DISK && n.row().promotions() != null) {
             lost(n, namespace, gone);

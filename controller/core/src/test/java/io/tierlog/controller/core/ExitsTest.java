@@ -120,7 +120,7 @@ class ExitsTest {
     }
 
     private static PlacementRow row(CopyState state, boolean refused, boolean stored) {
-        return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null, false);
+        return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null, null);
     }
 
     /** Node a with a disk of 10 blocks that has so much room. */

@@ -2,7 +2,8 @@
 package io.tierlog.controller.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.schemas.Block;
@@ -92,7 +93,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertEquals(List.of(), outcomes());
         assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, p.get(0)));
         assertEquals(1, counts().operations());
-        assertFalse(Objects.requireNonNull(w.copy(b, Tier.HOST, p.get(0))).promoted(), "nobody has promoted it there");
+        assertNull(Objects.requireNonNull(w.copy(b, Tier.HOST, p.get(0))).promotedUnder(), "nobody has promoted it there");
     }
 
     /** P4, another size: of 6 blocks 2 are named and one that nobody asked for: the 4 have failed, and the stranger is no promotion of ours. */
@@ -110,8 +111,8 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertEquals(List.of(2, 4), List.of(ended.failedBlocks() - 2, ended.failedBlocks()));
         assertEquals(List.of(PromotionOutcome.FAILED), outcomes());
         assertEquals(List.of(2, 3, 4, 5), World.indexes(w.fact(PromotionSettled.class).blocks()));
-        assertTrue(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(1))).promoted());
-        assertFalse(Objects.requireNonNull(w.copy(a, Tier.HOST, stranger.key())).promoted());
+        assertNotNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(1))).promotedUnder());
+        assertNull(Objects.requireNonNull(w.copy(a, Tier.HOST, stranger.key())).promotedUnder());
         assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(2)));
         assertEquals(3, w.host(a).usedBlocks());
     }
@@ -125,8 +126,8 @@ final class PromotionAttemptsTest extends PromotionScene {
 
         assertEquals(List.of(PromotionOutcome.PROMOTED_HIT), outcomes());
         assertEquals(List.of(2, 3, 4), World.indexes(w.fact(PromotionSettled.class).blocks()));
-        assertTrue(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(0))).promoted());
-        assertTrue(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(5))).promoted());
+        assertNotNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(0))).promotedUnder());
+        assertNotNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(5))).promotedUnder());
     }
 
     /** What is leaving the host is not promoted again for a grant: whether it was used is not known before it has left. */

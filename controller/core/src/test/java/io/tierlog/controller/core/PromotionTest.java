@@ -3,6 +3,7 @@ package io.tierlog.controller.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -23,6 +24,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.PromoteBlocks;
+import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
@@ -123,7 +125,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals("BlocksPlaced OperationEnded LeaseHeld", w.factNames());
         assertEquals(OperationState.DONE, w.fact(OperationEnded.class).state());
         assertEquals(Operations.blocks(command.blocks()), w.fact(LeaseHeld.class).blocks());
-        assertTrue(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).promoted());
+        assertNotNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).promotedUnder());
         tickTo(6_000);
         assertEquals(LeaseEndReason.EXPIRED, w.fact(LeaseEnded.class).reason());
     }
@@ -288,9 +290,30 @@ final class PromotionTest extends PromotionScene {
         w.input(a.submit("r", p).event());
         assertEquals(List.of(PromotionOutcome.PROMOTED_HIT), outcomes());
         assertEquals(6, w.fact(PromotionSettled.class).blocks().size());
-        assertFalse(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).promoted());
+        assertNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).promotedUnder());
         w.input(a.submit("r2", p).event());
         assertEquals(List.of(), outcomes());
+    }
+
+    /** The lease ends with the use of the deepest block; a use of what is before it leaves the rest expected, and held. */
+    @Test
+    void theLeaseEndsWhenAllOfItWasUsed() {
+        PromoteBlocks command = start();
+        w.input(done(command, 0));
+
+        w.input(a.submit("r", p.subList(0, 3)).event());
+        assertEquals(List.of(0, 1, 2), World.indexes(w.fact(PromotionSettled.class).blocks()));
+        assertEquals(List.of(), w.facts(LeaseEnded.class));
+        assertEquals(1, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(5))).holds());
+
+        w.input(a.submit("r2", p).event());
+        assertEquals(List.of(3, 4, 5), World.indexes(w.fact(PromotionSettled.class).blocks()));
+        assertEquals(command.lease(), w.fact(LeaseEnded.class).lease());
+        assertEquals(LeaseEndReason.USED, w.fact(LeaseEnded.class).reason());
+        assertEquals(command.lease(), w.command(ReleasePins.class).pin());
+        assertEquals(0, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(5))).holds());
+        tickTo(6_000);
+        assertEquals(List.of(), w.facts(LeaseEnded.class), "it ends once");
     }
 
     /** One that leaves before anybody used it has that as its outcome. */
@@ -317,6 +340,7 @@ final class PromotionTest extends PromotionScene {
 
         assertEquals(List.of(PromotionOutcome.PROMOTED_HIT_WAITED), outcomes());
         assertEquals(6, w.fact(PromotionSettled.class).blocks().size());
+        assertEquals(LeaseEndReason.USED, w.fact(LeaseEnded.class).reason(), "who waited has a lease of its own");
         w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE,
                 Agent.results(fetch.blocks(), BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, 0), 0, 1));
         assertEquals(6, w.host(a).usedBlocks());

@@ -181,7 +181,7 @@ class TableInvariantsTest {
         PlacementRow r = t.get(Rows.PLACEMENTS, key(name));
         if (r != null) {
             t.put(Rows.PLACEMENTS, key(name), new PlacementRow(state, r.incarnation(), r.epoch(), r.page(), r.generation(), r.crc32c(), r.index(),
-                    r.parent(), r.touch(), children, holds, r.stored(), r.refused(), "", 0, operation, false));
+                    r.parent(), r.touch(), children, holds, r.stored(), r.refused(), "", 0, operation, null));
         }
     }
 

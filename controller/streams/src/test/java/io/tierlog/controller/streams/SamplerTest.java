@@ -123,7 +123,7 @@ class SamplerTest {
             if (found != null && row != null) {
                 tables.put(Rows.PLACEMENTS, found, new PlacementRow(row.state(), row.incarnation(), row.epoch(), row.page(), row.generation(),
                         row.crc32c(), row.index(), row.parent(), row.touch(), row.children(), row.holds(), row.stored(), row.refused(),
-                        row.group(), row.usedMs(), "nobody", false));
+                        row.group(), row.usedMs(), "nobody", null));
             }
         }
         tables.flush();

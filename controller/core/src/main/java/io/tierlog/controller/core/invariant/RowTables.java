@@ -93,7 +93,7 @@ final class RowTables {
             say.that(Invariant.I13, "only the host and the disk are copied from: " + key + " is " + row);
         }
         boolean served = row.state() != CopyState.ABSENT && row.state() != CopyState.WRITING;
-        if (row.promoted() && (key.tier() != Tier.HOST || !served)) {
+        if (row.promotedUnder() != null && (key.tier() != Tier.HOST || !served)) {
             say.that(Invariant.I13, "only what serves on the host was promoted: " + key + " is " + row);
         }
         if (row.state() == CopyState.ABSENT && row.children() == 0 && row.holds() == 0) {
