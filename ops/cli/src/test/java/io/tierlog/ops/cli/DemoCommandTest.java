@@ -118,9 +118,9 @@ class DemoCommandTest {
     }
 
     /**
-     * 20 prompts of 8 whole blocks are more than a host of 100 blocks: at 90 the coldest go to the disk until fewer than 50 are left, and the first four
-     * prompts go first. They come again 7 s after the last of the others, and are probed 2 s before: whatever the machine does meanwhile, by then they
-     * are on the disk alone, and there is room on the host. The run with promotion comes first here; the rows stay where they are.
+     * 20 prompts of 8 whole blocks are more than a host of 100 blocks: at 90 the coldest go to the disk until fewer than 50 are left, and the
+     * first four prompts go first. They come again 7 s after the last of the others, and are probed 2 s before: by then they are on the disk
+     * alone, and there is room on the host. The run with promotion comes first here; the rows stay where they are.
      */
     @Test
     void withAndWithoutPromotionIsOneTable() throws Exception {

@@ -79,8 +79,8 @@ class ProbesToCoreTest {
     }
 
     /**
-     * The agent has no memory for the first of four operations of 32: 96 blocks come, and 858 are given up for 5 s. They are asked for when the second
-     * of the probe is over, told for how long, and asked for again when it is over: 8 + 7 + 7 batches, the last of which begin all.
+     * The agent has no memory for the first of four operations of 32: 96 blocks come, and 858 are given up for 5 s. They are asked for when the
+     * second of the probe is over, told for how long, and asked for again when it is over: 8 + 7 + 7 batches, the last of which begin all.
      */
     @Test
     void whatIsInCooldownIsAskedOnceUntilItIsOver() throws InterruptedException {

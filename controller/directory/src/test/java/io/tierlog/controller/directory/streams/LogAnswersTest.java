@@ -62,8 +62,9 @@ class LogAnswersTest {
             });
             assertTrue(heard.stream().allMatch(one -> Integer.parseInt(one.probe().substring(2)) > before), "what came before is not heard");
             PromotionAnswered one = heard.take();
+            PromotionAnswer answer = one.answers().getFirst();
             assertEquals(List.of(PromotionReply.COOLDOWN, 4_321L, KEY),
-                    List.of(one.answers().getFirst().reply(), one.answers().getFirst().retryMs(), one.answers().getFirst().blocks().getFirst().key()));
+                    List.of(answer.reply(), answer.retryMs(), answer.blocks().getFirst().key()));
         }
     }
 

@@ -56,8 +56,8 @@ class PeerCountTest {
     }
 
     private static BlockResult result(int index, BlockStatus status, Tier source) {
-        return new BlockResult(block(index), status, status == BlockStatus.FAILED ? OperationReason.CHECKSUM : OperationReason.COMPLETED, index, 1, 77,
-                source);
+        OperationReason reason = status == BlockStatus.FAILED ? OperationReason.CHECKSUM : OperationReason.COMPLETED;
+        return new BlockResult(block(index), status, reason, index, 1, 77, source);
     }
 
     private static List<Block> blocks(int number) {
