@@ -88,6 +88,20 @@ public final class RecordReader<F extends WireRecord> {
         }
     }
 
+    /**
+     * Whether the value of a Kafka record is of that type, by its schema alone: nothing is decoded. False for what cannot be read, and for what a
+     * later version wrote.
+     *
+     * @throws io.tierlog.events.registry.RegistryUnavailableException when its schema cannot be asked for now
+     */
+    public boolean is(byte @Nullable [] framed, WireType<? extends F> type) {
+        try {
+            return framed != null && type.equals(route(WireFormat.schemaId(framed)).type());
+        } catch (WireFormatException | UnknownSchemaIdException | UnreadableSchemaException | UnknownTypeException e) {
+            return false;
+        }
+    }
+
     private Route<F> route(int id) {
         Route<F> route = routes.get(id);
         if (route == null) {

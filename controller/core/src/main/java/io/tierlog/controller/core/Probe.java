@@ -16,10 +16,10 @@ import io.tierlog.schemas.state.PromotionRow;
 import io.tierlog.schemas.state.PromotionsRow;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,8 +38,10 @@ final class Probe {
     private final Bytes namespace;
     private final PromotionPolicy policy;
     private final PromotionsRow counts;
-    private final Map<PromotionReply, List<Block>> answers = new EnumMap<>(PromotionReply.class);
-    private final Map<Bytes, PromotionReply> said = new LinkedHashMap<>();
+    /** Blocks by what is said of them, in the order of the replies, and of one reply the soonest first. */
+    private final Map<Said, List<Block>> answers =
+            new TreeMap<>(Comparator.comparing(Said::reply).thenComparingLong(Said::retryMs));
+    private final Map<Bytes, Said> said = new LinkedHashMap<>();
     private final List<PagedBlock> started = new ArrayList<>();
     /** How much more may begin at once, wait, come to the host, come of this group, and be remembered; blocks. */
     private long toStart;
@@ -47,6 +49,17 @@ final class Probe {
     private long room;
     private long quota;
     private long memory;
+    /** How much longer the node begins none; milliseconds. */
+    private long pauseMs;
+
+    /** What is said of a block, and how long nothing is begun for it; 0 when nobody can say. */
+    private record Said(PromotionReply reply, long retryMs) {
+        static final Said NOTHING = new Said(PromotionReply.UNKNOWN, 0);
+
+        static Said of(PromotionReply reply) {
+            return new Said(reply, 0);
+        }
+    }
 
     Probe(NodeDraft n, PromotionRequested e) {
         this.n = n;
@@ -61,13 +74,13 @@ final class Probe {
         List<Block> again = new ArrayList<>();
         for (Block block : e.blocks()) {
             PlacementRow disk = said.containsKey(block.key()) ? null : Promotions.source(n, namespace, block.key());
-            PromotionReply standing = said.containsKey(block.key()) ? null : standing(block, disk);
+            Said standing = said.containsKey(block.key()) ? null : standing(block, disk);
             if (said.containsKey(block.key())) {
                 again.add(block);
             } else if (standing != null || disk == null) {
-                say(standing == null ? PromotionReply.NOT_FOUND : standing, block);
+                say(standing == null ? Said.of(PromotionReply.NOT_FOUND) : standing, block);
             } else {
-                said.put(block.key(), PromotionReply.UNKNOWN);
+                said.put(block.key(), Said.NOTHING);
                 wanted.add(Promotions.paged(block.key(), disk));
             }
         }
@@ -75,60 +88,67 @@ final class Probe {
         admit(wanted);
         again.forEach(this::sayAgain);
         List<PromotionAnswer> all = new ArrayList<>();
-        answers.forEach((reply, blocks) -> all.add(new PromotionAnswer(reply, List.copyOf(blocks))));
+        answers.forEach((what, blocks) -> all.add(new PromotionAnswer(what.reply(), List.copyOf(blocks), what.retryMs())));
         n.fact(new PromotionAnswered(n.envelope(), e.probe(), e.namespace(), all, n.d.clock().policyVersion()));
         for (int from = 0; from < started.size(); from += policy.operationBlocks()) {
             Promotions.issue(n, e.namespace(), started.subList(from, Math.min(started.size(), from + policy.operationBlocks())));
         }
     }
 
-    private void say(PromotionReply reply, Block block) {
-        said.put(block.key(), reply);
-        answers.computeIfAbsent(reply, r -> new ArrayList<>()).add(block);
+    private void say(Said what, Block block) {
+        said.put(block.key(), what);
+        answers.computeIfAbsent(what, w -> new ArrayList<>()).add(block);
     }
 
     /** A block that the probe names once more: what was begun for it is joined. */
     private void sayAgain(Block block) {
-        PromotionReply first = said.getOrDefault(block.key(), PromotionReply.UNKNOWN);
-        boolean begun = first == PromotionReply.STARTED || first == PromotionReply.QUEUED;
-        answers.computeIfAbsent(begun ? PromotionReply.JOINED : first, r -> new ArrayList<>()).add(block);
+        Said first = said.getOrDefault(block.key(), Said.NOTHING);
+        boolean begun = first.reply() == PromotionReply.STARTED || first.reply() == PromotionReply.QUEUED;
+        answers.computeIfAbsent(begun ? Said.of(PromotionReply.JOINED) : first, w -> new ArrayList<>()).add(block);
     }
 
     /** What is to be said of the block whatever room there is; null when it may be promoted. */
-    private @Nullable PromotionReply standing(Block block, @Nullable PlacementRow disk) {
+    private @Nullable Said standing(Block block, @Nullable PlacementRow disk) {
         if (!policy.enabled()) {
-            return PromotionReply.DISABLED;
+            return Said.of(PromotionReply.DISABLED);
         }
         if (Checks.key(block.key()) != null) {
-            return PromotionReply.INVALID_SIZE;
+            return Said.of(PromotionReply.INVALID_SIZE);
         }
         PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
         if (host != null) {
-            return switch (host.state()) {
+            return Said.of(switch (host.state()) {
                 case SERVING, COPYING, LENDING -> PromotionReply.RESIDENT;
                 case WRITING -> PromotionReply.JOINED;
                 case LEAVING, ABSENT, UNKNOWN -> PromotionReply.PRESSURE;
-            };
+            });
         }
         PromotionRow row = Promotions.find(n, namespace, block.key());
         if (row != null && !PromotionBook.isRemembered(row)) {
-            return PromotionReply.JOINED;
+            return Said.of(PromotionReply.JOINED);
         }
         if (disk == null) {
-            return PromotionReply.NOT_FOUND;
+            return Said.of(PromotionReply.NOT_FOUND);
         }
         if (Drains.isDraining(n)) {
-            return PromotionReply.DRAINING;
+            return Said.of(PromotionReply.DRAINING);
         }
         if (row != null && row.untilMs() >= n.d.clock().logTimeMs() && row.untilMs() > 0) {
-            return row.reason() == OperationReason.COMPLETED ? PromotionReply.DUPLICATE : PromotionReply.COOLDOWN;
+            boolean came = row.reason() == OperationReason.COMPLETED;
+            return new Said(came ? PromotionReply.DUPLICATE : PromotionReply.COOLDOWN, leftMs(row.untilMs()));
         }
         return null;
+    }
+
+    /** Until the first moment after that one: the rows say through when nothing is begun. */
+    private long leftMs(long untilMs) {
+        return untilMs - n.d.clock().logTimeMs() + 1;
     }
 
     private void admit(List<PagedBlock> wanted) {
         String group = Groups.of(n.d.policy(), e.namespace());
         boolean paused = counts.pausedUntilMs() > 0 && counts.pausedUntilMs() >= n.d.clock().logTimeMs();
+        pauseMs = paused ? leftMs(counts.pausedUntilMs()) : 0;
         int slots = counts.queuedBlocks() > 0 ? 0 : Math.max(0, policy.operations() - counts.operations());
         toStart = Math.min((long) slots * policy.operationBlocks(), n.d.limits.blocksPerDecision());
         toQueue = Math.max(0, policy.queuedBlocks() - counts.queuedBlocks());
@@ -140,7 +160,7 @@ final class Probe {
             if (reply == PromotionReply.STARTED) {
                 started.add(block);
             }
-            say(reply, block.block());
+            say(reply == PromotionReply.PRESSURE ? new Said(reply, pauseMs) : Said.of(reply), block.block());
         }
     }
 

@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A node whose disk has prompt p of 6 blocks, of generation 7, and whose host of 20 is empty; its high mark is 18. */
@@ -75,9 +76,14 @@ abstract class PromotionScene {
     Map<PromotionReply, List<Integer>> replies() {
         Map<PromotionReply, List<Integer>> replies = new EnumMap<>(PromotionReply.class);
         for (PromotionAnswer answer : w.fact(PromotionAnswered.class).answers()) {
-            replies.put(answer.reply(), World.indexes(answer.blocks()));
+            replies.merge(answer.reply(), World.indexes(answer.blocks()), (a, b) -> Stream.concat(a.stream(), b.stream()).toList());
         }
         return replies;
+    }
+
+    /** The last of what the last probe was told. */
+    PromotionAnswer told() {
+        return w.fact(PromotionAnswered.class).answers().getLast();
     }
 
     /** All blocks arrive, in pages from {@code page} on, and the agent holds the lease. */

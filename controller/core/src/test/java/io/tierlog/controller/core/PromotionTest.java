@@ -154,8 +154,12 @@ final class PromotionTest extends PromotionScene {
         w.input(done(command, 0));
         w.input(a.evicted(Tier.HOST, RemovalReason.PRESSURE, Agent.paged(p, 0, 1, 0)));
 
+        tickTo(3_500);
+        ask(0, 1);
+        assertEquals(501, told().retryMs());
         tickTo(4_000);
         assertEquals(Map.of(PromotionReply.DUPLICATE, List.of(0)), ask(0, 1));
+        assertEquals(1, told().retryMs());
         tickTo(4_001);
         assertEquals(Map.of(PromotionReply.STARTED, List.of(0)), ask(0, 1));
     }
@@ -173,6 +177,9 @@ final class PromotionTest extends PromotionScene {
         assertEquals(OperationReason.QUEUE_FULL, w.fact(PromotionSettled.class).reason());
         assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
         assertEquals(0, counts().operations());
+        tickTo(6_000);
+        assertEquals(Map.of(PromotionReply.COOLDOWN, List.of(0)), ask(0, 1));
+        assertEquals(1_001, told().retryMs());
         tickTo(7_000);
         assertEquals(Map.of(PromotionReply.COOLDOWN, List.of(0)), ask(0, 1));
         tickTo(7_001);
@@ -196,6 +203,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
         tickTo(6_002);
         assertEquals(Map.of(PromotionReply.PRESSURE, List.of(2, 3)), ask(2, 4));
+        assertEquals(1, told().retryMs());
         tickTo(6_003);
         assertEquals(Map.of(PromotionReply.STARTED, List.of(2, 3)), ask(2, 4));
     }

@@ -11,6 +11,7 @@ import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
 import io.tierlog.controller.directory.streams.DirectoryStreams;
 import io.tierlog.controller.directory.streams.Fan;
+import io.tierlog.controller.directory.streams.LogAnswers;
 import io.tierlog.controller.directory.streams.LogPromotions;
 import io.tierlog.controller.directory.streams.Owners;
 import io.tierlog.controller.door.DoorException;
@@ -64,9 +65,11 @@ public final class DirectoryApp implements AutoCloseable {
         try {
             int partitions = partitions(config);
             Codec codec = codec();
-            PromotionRequests requests = extras.promotions().orElseGet(() -> own(LogPromotions.connect(
-                    new LogPromotions.Log(config.kafka(), config.topics(), codec, partitions))));
+            LogPromotions.Log log = new LogPromotions.Log(config.kafka(), config.topics(), codec, partitions);
+            LogAnswers answers = own(LogAnswers.connect(log));
+            PromotionRequests requests = extras.promotions().orElseGet(() -> own(LogPromotions.connect(log, answers::expect)));
             PromotionProbes probes = own(new PromotionProbes(requests, extras.probeLimits(), question -> fan.map(one -> one.ask(question))));
+            answers.listen(probes::answered);
             questions = new Questions(() -> fan, config.limits().keys(), config.costs(), Optional.of(probes));
             streams = Optional.of(begin(codec, partitions));
         } catch (RuntimeException | Error e) {

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -116,22 +117,52 @@ class DemoCommandTest {
         assertTrue(report.get("water_levels").size() > 0, report.toString());
     }
 
-    /** So small a host that what a conversation said is on the disk when its next turn comes. */
+    /**
+     * 20 prompts of 8 whole blocks are more than a host of 100 blocks: at 90 the coldest go to the disk until fewer than 50 are left, and the
+     * first four prompts go first. They come again 7 s after the last of the others, and are probed 2 s before: by then they are on the disk
+     * alone, and there is room on the host. The run with promotion comes first here; the rows stay where they are.
+     */
     @Test
     void withAndWithoutPromotionIsOneTable() throws Exception {
-        JsonNode report = demo(true, "--requests", "250", "--host", "150blocks", "--disk", "2000blocks", "--speed", "25", "--nodes", "1",
-                "--no-device-retention", "--probe-ahead", "700ms", "--decode-us-per-token", "200");
+        List<String> lines = new ArrayList<>();
+        for (int i = 0; i < 24; i++) {
+            int first = i % 20 * 16;
+            lines.add("{\"timestamp\": " + (i < 20 ? i * 100 : 7_000 + i * 100) + ", \"input_length\": 4160, \"output_length\": 4, \"hash_ids\": "
+                    + IntStream.range(first, first + 9).boxed().toList() + "}");
+        }
+        Path trace = Files.write(dir.resolve("again.jsonl"), lines);
+        JsonNode report = demo(true, "--trace", trace.toString(), "--speed", "1", "--host", "100blocks", "--host-low", "0.5", "--disk", "1000blocks",
+                "--nodes", "1", "--no-device-retention", "--probe-ahead", "2s", "--decode-us-per-token", "200", "--promotion-first");
 
-        assertSound(report, 250);
-        assertSound(report.get("without_promotion"), 250);
+        assertSound(report, 24);
+        assertSound(report.get("without_promotion"), 24);
+        assertEquals("on", report.get("promotion_run_first").asText());
+        assertTrue(err.toString().indexOf("is promoted.") < err.toString().indexOf("is only asked."), err.toString());
         JsonNode off = report.get("promotion_table").get(0);
         JsonNode on = report.get("promotion_table").get(1);
         assertEquals("off on", off.get("promotion").asText() + " " + on.get("promotion").asText());
         assertEquals(0, off.get("begun_blocks").asLong(), off.toString());
         assertTrue(off.get("disk_blocks_read").asLong() > 0, off.toString());
-        // Whether the host has room for any is a question of time: what was begun has come.
+        assertEquals(0, off.get("in_memory_when_read").asDouble(), off.toString());
+        assertTrue(on.get("begun_blocks").asLong() > 0, report::toString);
         assertEquals(on.get("begun_blocks").asLong(), on.get("done_blocks").asLong() + on.get("failed").asLong(), report::toString);
+        assertTrue(on.get("in_memory_when_read").asDouble() > 0, report::toString);
         assertTrue(on.get("submit_to_ready_p50_ms").asDouble() > 0, on.toString());
+    }
+
+    /** Requests go to both nodes in turn, so what one has computed is wanted by the other. */
+    @Test
+    void whatCameFromAnotherNodeIsInTheReport() throws Exception {
+        JsonNode report = demo("--requests", "200", "--host", "2000blocks", "--nodes", "2", "--route", "ROUND_ROBIN", "--peers", "--speed", "25",
+                "--no-device-retention", "--decode-us-per-token", "200");
+
+        assertSound(report, 200);
+        JsonNode peers = report.get("peer_reads");
+        assertTrue(peers.get("fetched_blocks").asLong() > 0, peers::toString);
+        assertTrue(peers.get("sent_blocks").asLong() >= peers.get("fetched_blocks").asLong(), peers::toString);
+        assertTrue(peers.get("sent_bytes").asLong() >= peers.get("sent_blocks").asLong(), peers::toString);
+        long refused = peers.get("refused").valueStream().mapToLong(JsonNode::asLong).sum();
+        assertEquals(peers.get("asked").asLong(), peers.get("granted").asLong() + refused, peers::toString);
     }
 
     @Test
@@ -150,6 +181,8 @@ class DemoCommandTest {
         assertRefused("the run has 60 requests", "--requests", "60", "--controller-away", "60-70");
         assertRefused("is no span of requests", "--controller-away", "400-200");
         assertRefused("--peers needs a controller in this process", "--peers", "--processes");
+        assertRefused("--promotion-first needs --probe-ahead", "--promotion-first");
+        assertRefused("--promotion-first needs --probe-ahead", "--promotion-first", "--probe-ahead", "1s", "--no-compare");
         assertRefused("the largest request needs", "--device", "2blocks");
         assertRefused("Unknown option: '--hots=5%'", "--hots=5%");
     }

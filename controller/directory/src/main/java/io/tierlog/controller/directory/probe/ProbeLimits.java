@@ -6,20 +6,26 @@ package io.tierlog.controller.directory.probe;
  *
  * @param batch most blocks of one request
  * @param recent most blocks that are remembered as asked for; the oldest are forgotten beyond
- * @param recentMs how long a block is not asked for again, in milliseconds: so short that nobody notices how much later than the node's aggregate
- *     would admit it a block is asked for, and long enough for a promotion to land. Whether a block was promoted or refused lately is for the
- *     aggregate to say
+ * @param recentMs how long a block is not asked for again at least, in milliseconds: so short that nobody notices, and long enough for a promotion
+ *     to land
+ * @param backOffMs the longest that a block is kept back which is asked for again and again and whose node does not say for how long it will not
+ *     have it (no room, for one), in milliseconds: the time doubles from {@code recentMs} up to this
+ * @param longestMs the longest that a block is kept back whatever its node says, in milliseconds
  * @param underWay most probes that wait or are looked at; more are dropped
  */
-public record ProbeLimits(int batch, int recent, int recentMs, int underWay) {
-    /** 128 blocks, 200,000 remembered for 1 s, 1,000 under way. */
-    public static final ProbeLimits DEFAULTS = new ProbeLimits(128, 200_000, 1_000, 1_000);
+public record ProbeLimits(int batch, int recent, int recentMs, int backOffMs, int longestMs, int underWay) {
+    /** 128 blocks, 200,000 remembered for 1 s, for up to 4 s of their own and for up to a minute where a node says so, 1,000 under way. */
+    public static final ProbeLimits DEFAULTS = new ProbeLimits(128, 200_000, 1_000, 4_000, 60_000, 1_000);
 
-    /** Refuses bounds that let nothing through. */
+    /** Refuses bounds that let nothing through, or contradict each other. */
     public ProbeLimits {
         if (batch < 1 || recent < 1 || recentMs < 1 || underWay < 1) {
             throw new IllegalArgumentException(
                     "a bound of probes is too small: " + batch + ", " + recent + ", " + recentMs + " ms, " + underWay + " under way");
+        }
+        if (backOffMs < recentMs || longestMs < backOffMs) {
+            throw new IllegalArgumentException(
+                    "the times of probes must not fall: " + recentMs + " ms, " + backOffMs + " ms, " + longestMs + " ms");
         }
     }
 }

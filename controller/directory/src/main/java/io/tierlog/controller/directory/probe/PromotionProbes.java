@@ -6,8 +6,11 @@ import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.streams.Answers;
 import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PromotionAnswer;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.PromotionAnswered;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -35,6 +38,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PromotionProbes.class);
+    private static final String NODE = "node/";
 
     private final PromotionRequests requests;
     private final ProbeLimits limits;
@@ -72,6 +76,21 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         } catch (RejectedExecutionException e) {
             dropped.incrementAndGet();
             return false;
+        }
+    }
+
+    /** A node has answered a probe of whomever: what it will not have for a while is not asked of it meanwhile. */
+    public void answered(PromotionAnswered answered) {
+        String aggregate = answered.envelope().aggregate();
+        if (!aggregate.startsWith(NODE)) {
+            return;
+        }
+        String node = aggregate.substring(NODE.length());
+        long nowMs = clockMs.getAsLong();
+        for (PromotionAnswer answer : answered.answers()) {
+            for (Block block : answer.blocks()) {
+                recent.heard(answered.namespace(), block.key(), node, answer.reply(), answer.retryMs(), nowMs);
+            }
         }
     }
 
@@ -145,15 +164,23 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
             all.addAll(of.inMemory);
             all.forEach(node -> blocks.merge(node, 1, Integer::sum));
         }
+        long nowMs = clockMs.getAsLong();
         List<String> order = new ArrayList<>(blocks.keySet());
-        order.sort(Comparator.comparingInt((String node) -> -blocks.getOrDefault(node, 0)).thenComparingInt(recent::of));
+        order.sort(Comparator.comparingInt((String node) -> -blocks.getOrDefault(node, 0)).thenComparingInt(node -> recent.of(node, nowMs)));
         return order;
     }
 
-    /** The node to promote a block: none when it is in a memory somewhere, or was asked of one of its holders lately. */
+    /**
+     * The node to promote a block: none when it is in a memory somewhere, or was asked of one of its holders lately, or all of them have said
+     * that they will not have it now.
+     */
     private List<String> anywhere(String namespace, Bytes key, Holders of, List<String> order) {
-        boolean asked = of.onDisk.stream().anyMatch(node -> recent.has(namespace, key, node, clockMs.getAsLong()));
-        return asked || !of.inMemory.isEmpty() ? List.of() : order.stream().filter(of.onDisk::contains).limit(1).toList();
+        long nowMs = clockMs.getAsLong();
+        boolean asked = of.onDisk.stream().anyMatch(node -> recent.has(namespace, key, node, nowMs));
+        return asked || !of.inMemory.isEmpty() ? List.of() : order.stream()
+                .filter(node -> of.onDisk.contains(node) && !recent.isKeptBack(namespace, key, node, nowMs))
+                .limit(1)
+                .toList();
     }
 
     private void request(String node, String namespace, List<PromotionRequests.Wanted> blocks) {

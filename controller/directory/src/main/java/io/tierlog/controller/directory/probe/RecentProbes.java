@@ -2,75 +2,136 @@
 package io.tierlog.controller.directory.probe;
 
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PromotionReply;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Which blocks were asked for lately, bounded in number and time. One thread at a time. Forgetting one costs a request that the node's aggregate
- * drops.
+ * Which blocks were asked of which node lately, and until when each is kept back. Bounded in number and time; safe for use by several threads.
+ * Forgetting one, or never hearing of an answer, costs a request that the node's aggregate answers once more.
+ *
+ * <p>A block is kept back for {@link ProbeLimits#recentMs} at least. Its node's answer may say for how long it will begin nothing (the rest of
+ * the dedup time, of the cooldown, of a pause), and then that counts. A block that is asked for again and again without such an answer is kept back
+ * twice as long each time, up to {@link ProbeLimits#backOffMs}; a promotion that waits or is under way is looked after each time anew.
  */
 final class RecentProbes {
     private final ProbeLimits limits;
-    private final Map<Asked, Long> asked = new LinkedHashMap<>();
-    /** How many of them are of a node. */
+    /** In the order in which something was last asked or heard of them. */
+    private final Map<Asked, Kept> asked = new LinkedHashMap<>();
+    private final Deque<Load> load = new ArrayDeque<>();
     private final Map<String, Integer> ofNode = new LinkedHashMap<>();
 
     private record Asked(String namespace, Bytes key, String node) {}
+
+    /** A block was asked of a node. */
+    private record Load(String node, long atMs) {}
+
+    /**
+     * How long a block is kept back.
+     *
+     * @param askedMs when it was asked for; -1 when that was by others
+     * @param untilMs first moment at which it may be asked for again
+     * @param nextMs how long it is kept back the next time
+     */
+    private record Kept(long askedMs, long untilMs, int nextMs) {}
 
     RecentProbes(ProbeLimits limits) {
         this.limits = limits;
     }
 
-    /** Notes a block unless it was noted lately; whether it was not. */
-    boolean add(String namespace, Bytes key, String node, long nowMs) {
+    /** Notes a block unless it is kept back; whether it was not. */
+    synchronized boolean add(String namespace, Bytes key, String node, long nowMs) {
         forget(nowMs);
         Asked one = new Asked(namespace, key, node);
-        if (asked.containsKey(one)) {
+        Kept kept = asked.get(one);
+        if (kept != null && nowMs < kept.untilMs()) {
             return false;
         }
-        asked.put(one, nowMs);
+        int holdMs = kept == null || nowMs >= kept.untilMs() + kept.nextMs() ? limits.recentMs() : kept.nextMs();
+        put(one, new Kept(nowMs, nowMs + holdMs, Math.min(2 * holdMs, limits.backOffMs())));
+        load.addLast(new Load(node, nowMs));
         ofNode.merge(node, 1, Integer::sum);
         return true;
     }
 
-    /** A request that was not taken may be made again. */
-    void remove(String namespace, Bytes key, String node) {
-        if (asked.remove(new Asked(namespace, key, node)) != null) {
-            one(node);
+    /**
+     * A node has said something of a block, asked by whomever.
+     *
+     * @param retryMs for how long it will begin nothing, in milliseconds; 0 when it does not say
+     */
+    synchronized void heard(String namespace, Bytes key, String node, PromotionReply reply, long retryMs, long nowMs) {
+        Asked one = new Asked(namespace, key, node);
+        Kept kept = asked.get(one);
+        if (retryMs > 0) {
+            long untilMs = nowMs + Math.min(retryMs, limits.longestMs());
+            Kept told = kept == null
+                    ? new Kept(-1, untilMs, limits.recentMs())
+                    : new Kept(kept.askedMs(), Math.max(kept.untilMs(), untilMs), limits.recentMs());
+            put(one, told);
+        } else if (kept != null && isBegun(reply)) {
+            put(one, new Kept(kept.askedMs(), kept.untilMs(), limits.recentMs()));
         }
     }
 
-    /** Whether a block was asked of a node lately. */
-    boolean has(String namespace, Bytes key, String node, long nowMs) {
-        forget(nowMs);
-        return asked.containsKey(new Asked(namespace, key, node));
+    private static boolean isBegun(PromotionReply reply) {
+        return reply == PromotionReply.STARTED || reply == PromotionReply.QUEUED || reply == PromotionReply.JOINED;
+    }
+
+    /** A request that was not taken may be made again. */
+    synchronized void remove(String namespace, Bytes key, String node) {
+        asked.remove(new Asked(namespace, key, node));
+    }
+
+    /** Whether a block was asked of a node so lately that its promotion may be under way. */
+    synchronized boolean has(String namespace, Bytes key, String node, long nowMs) {
+        Kept kept = asked.get(new Asked(namespace, key, node));
+        return kept != null && kept.askedMs() >= 0 && nowMs < kept.askedMs() + limits.recentMs();
+    }
+
+    /** Whether a block is not to be asked of a node now. */
+    synchronized boolean isKeptBack(String namespace, Bytes key, String node, long nowMs) {
+        Kept kept = asked.get(new Asked(namespace, key, node));
+        return kept != null && nowMs < kept.untilMs();
     }
 
     /** Blocks that a node was asked for lately, count. */
-    int of(String node) {
+    synchronized int of(String node, long nowMs) {
+        forget(nowMs);
         return ofNode.getOrDefault(node, 0);
     }
 
+    private void put(Asked one, Kept kept) {
+        asked.remove(one);
+        if (asked.size() >= limits.recent()) {
+            Iterator<Asked> oldest = asked.keySet().iterator();
+            oldest.next();
+            oldest.remove();
+        }
+        asked.put(one, kept);
+    }
+
     private void forget(long nowMs) {
-        Iterator<Map.Entry<Asked, Long>> oldest = asked.entrySet().iterator();
+        Iterator<Kept> oldest = asked.values().iterator();
         boolean more = true;
         while (more && oldest.hasNext()) {
-            Map.Entry<Asked, Long> first = oldest.next();
-            more = first.getValue() + limits.recentMs() <= nowMs || asked.size() >= limits.recent();
+            Kept kept = oldest.next();
+            more = kept.untilMs() + kept.nextMs() <= nowMs;
             if (more) {
-                String node = first.getKey().node();
                 oldest.remove();
-                one(node);
             }
+        }
+        @Nullable Load first = load.peekFirst();
+        while (first != null && (first.atMs() + limits.recentMs() <= nowMs || load.size() > limits.recent())) {
+            ofNode.computeIfPresent(load.removeFirst().node(), (_, count) -> count == 1 ? null : count - 1);
+            first = load.peekFirst();
         }
     }
 
-    private void one(String node) {
-        ofNode.computeIfPresent(node, (_, count) -> count == 1 ? null : count - 1);
-    }
-
-    int size() {
+    synchronized int size() {
         return asked.size();
     }
 }

@@ -38,6 +38,7 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
     private static final int MAX_BLOCK_MS = 2_000;
 
     private final Log log;
+    private final Runnable before;
     private final Producer<byte[], byte[]> producer;
     private final Map<String, RecordStamp> stamps = new HashMap<>();
     private String sender = newSender();
@@ -52,9 +53,13 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
      */
     public record Log(KafkaAccess kafka, Topics topics, Codec codec, int partitions) {}
 
-    /** Connects; the cluster is not asked anything yet. */
-    public static LogPromotions connect(Log log) {
-        return new LogPromotions(log, new KafkaProducer<>(
+    /**
+     * Connects; the cluster is not asked anything yet.
+     *
+     * @param before runs before each request, so that somebody listens for its answer; returns at once
+     */
+    public static LogPromotions connect(Log log, Runnable before) {
+        return new LogPromotions(log, before, new KafkaProducer<>(
                 log.kafka().client(Map.of(
                         "acks", "all",
                         "enable.idempotence", "true",
@@ -66,8 +71,9 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
                 new ByteArraySerializer()));
     }
 
-    LogPromotions(Log log, Producer<byte[], byte[]> producer) {
+    LogPromotions(Log log, Runnable before, Producer<byte[], byte[]> producer) {
         this.log = log;
+        this.before = before;
         this.producer = producer;
     }
 
@@ -77,6 +83,7 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
 
     @Override
     public synchronized void request(String node, String namespace, List<Wanted> blocks) {
+        before.run();
         String aggregate = "node/" + node;
         String topic = log.topics().events();
         RecordStamp stamp = stamps.getOrDefault(aggregate, RecordStamp.NONE);

@@ -76,6 +76,7 @@ final class ProbedNode implements AutoCloseable {
     private long takesMs;
     private @Nullable OperationReason refusal;
     private boolean elsewhere;
+    private boolean heard = true;
     private int requests;
     private long started;
     private long lastStartMs;
@@ -85,6 +86,11 @@ final class ProbedNode implements AutoCloseable {
     private record Running(PromoteBlocks command, long endMs) {}
 
     ProbedNode(PromotionPolicy promotion, int blocks) {
+        this(promotion, blocks, MOST);
+    }
+
+    /** A node whose host has so many blocks. */
+    ProbedNode(PromotionPolicy promotion, int blocks, int hostBlocks) {
         PeerPolicy peers = new PeerPolicy(true, 4, 1_024, 10_000, 200, 600, 1_000, 5_000);
         Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 1.0, 0.9, 1.0, 0.9, false, 100, 60_000, 100, 0, false, null,
                 new FetchPolicy(promotion, peers));
@@ -92,7 +98,7 @@ final class ProbedNode implements AutoCloseable {
         tick();
         Layout layout = new Layout("all", LayoutKind.ATTENTION, 1, 16, 4_096, 1, "bf16", false);
         step(new AgentRegistering(new Envelope(AGGREGATE, "agent/a/p", 0, ++sequence, 0, 0, null, null, null), NODE, "p", "1",
-                List.of(new TierCapacity(Tier.HOST, MOST, 4_096), new TierCapacity(Tier.DISK, MOST, 4_096)), List.of(layout), DIGEST, 1, 1,
+                List.of(new TierCapacity(Tier.HOST, hostBlocks, 4_096), new TierCapacity(Tier.DISK, MOST, 4_096)), List.of(layout), DIGEST, 1, 1,
                 Map.of(), DIGEST, null, null));
         List<PagedBlock> found = new ArrayList<>();
         for (int i = 0; i < blocks; i++) {
@@ -113,8 +119,12 @@ final class ProbedNode implements AutoCloseable {
         if (!decided.outcome().equals(Outcome.APPLIED)) {
             throw new IllegalStateException(decided.outcome() + ": " + event);
         }
-        decided.facts().stream().filter(PromotionAnswered.class::isInstance).map(PromotionAnswered.class::cast)
-                .forEach(fact -> lastReply = fact.answers().getLast().reply());
+        decided.facts().stream().filter(PromotionAnswered.class::isInstance).map(PromotionAnswered.class::cast).forEach(fact -> {
+            lastReply = fact.answers().getLast().reply();
+            if (heard) {
+                probes.answered(fact);
+            }
+        });
         for (Command command : decided.commands()) {
             if (command instanceof PromoteBlocks promote) {
                 running.add(new Running(promote, nowMs + takesMs));
@@ -136,6 +146,11 @@ final class ProbedNode implements AutoCloseable {
     /** The agent refuses the next promotion. */
     void refuses(OperationReason why) {
         refusal = why;
+    }
+
+    /** The directory hears no answer from here on. */
+    void goesUnheard() {
+        heard = false;
     }
 
     /** Another node has everything in memory. */

@@ -12,10 +12,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * cases/exist-promote.md through the directory and the core of the controller together, in virtual time: log time and the directory's clock are the
- * same. The core decides to the millisecond; what the directory keeps back makes the next promotion later by one second at most.
+ * same. The core decides to the millisecond and says for how long it will begin nothing; the directory asks again at the first probe after that.
  */
 class ProbesToCoreTest {
     private static final int KEYS = 954;
+    private static final int STEP_MS = 20;
     private static final PromotionPolicy POLICY = new PromotionPolicy(true, 4, 32, 1_024, 30_000, 5_000);
 
     /** Cost: 954 keys probed 20 times a second for 10 s: 8 batches, not 200 times 8; 954 blocks promoted once, and then nothing is asked any more. */
@@ -33,23 +34,89 @@ class ProbesToCoreTest {
         }
     }
 
-    /** The same while all are in dedup, since they left the host: the core is asked once a second, begins nothing, and only then again. */
+    /** The same while all are in dedup, since they left the host: the core is asked once, says for how long, and is asked no more in those 10 s. */
     @Test
-    void whatIsInDedupIsAskedForOnceASecondAndStartsNothing() throws InterruptedException {
+    void whatIsInDedupIsWorkOnceToo() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, KEYS)) {
-            node.takesMs(10);
-            node.probe(0, KEYS);
-            node.advance(1_000);
-            assertEquals(KEYS, node.onHost());
-            node.evict();
+            leftTheHost(node);
             for (int i = 0; i < 200; i++) {
                 node.probe(0, KEYS);
                 node.advance(50);
             }
-            assertEquals(8 + 10 * 8, node.requests());
+            assertEquals(8 + 8, node.requests());
             assertEquals(KEYS, node.started());
             assertEquals(PromotionReply.DUPLICATE, node.lastReply());
         }
+    }
+
+    /** Nobody hears the answers: it is asked after 0, 1, 3 and 7 s, so 4 times in 10 s, and the core begins nothing all the same. */
+    @Test
+    void unheardItIsAskedLessAndLess() throws InterruptedException {
+        try (ProbedNode node = new ProbedNode(POLICY, KEYS)) {
+            leftTheHost(node);
+            node.goesUnheard();
+            for (int i = 0; i < 200; i++) {
+                node.probe(0, KEYS);
+                node.advance(50);
+            }
+            assertEquals(8 + 4 * 8, node.requests());
+            assertEquals(KEYS, node.started());
+        }
+    }
+
+    /** A host without any room says PRESSURE, and not for how long: asked after 0, 1, 3, 7, 11, 15 and 19 s of 20. */
+    @Test
+    void aFullHostIsAskedLessAndLess() throws InterruptedException {
+        try (ProbedNode node = new ProbedNode(POLICY, KEYS, 0)) {
+            for (int i = 0; i < 400; i++) {
+                node.probe(0, KEYS);
+                node.advance(50);
+            }
+            assertEquals(7 * 8, node.requests());
+            assertEquals(0, node.started());
+            assertEquals(PromotionReply.PRESSURE, node.lastReply());
+        }
+    }
+
+    /**
+     * The agent has no memory for the first of four operations of 32: 96 blocks come, and 858 are given up for 5 s. They are asked for when the
+     * second of the probe is over, told for how long, and asked for again when it is over: 8 + 7 + 7 batches, the last of which begin all.
+     */
+    @Test
+    void whatIsInCooldownIsAskedOnceUntilItIsOver() throws InterruptedException {
+        try (ProbedNode node = new ProbedNode(POLICY, KEYS)) {
+            node.takesMs(2);
+            node.refuses(OperationReason.NO_ROOM);
+            for (int i = 0; i < 200; i++) {
+                node.probe(0, KEYS);
+                node.advance(50);
+            }
+            assertEquals(8 + 7 + 7, node.requests());
+            assertEquals(KEYS, node.onHost());
+        }
+    }
+
+    /** A promotion that takes 20 s is looked after once a second, since it may fail at any time. */
+    @Test
+    void whatIsUnderWayIsLookedAfterOnceASecond() throws InterruptedException {
+        try (ProbedNode node = new ProbedNode(POLICY, 1)) {
+            node.takesMs(20_000);
+            for (int i = 0; i < 200; i++) {
+                node.probe(0, 1);
+                node.advance(50);
+            }
+            assertEquals(10, node.requests());
+            assertEquals(PromotionReply.JOINED, node.lastReply());
+        }
+    }
+
+    /** All were promoted, and have left the host a second later. */
+    private static void leftTheHost(ProbedNode node) throws InterruptedException {
+        node.takesMs(10);
+        node.probe(0, KEYS);
+        node.advance(1_000);
+        assertEquals(KEYS, node.onHost());
+        node.evict();
     }
 
     /** One promotion: 1,000 probes of one key in 30 s are one, wherever the copy goes meanwhile. */
@@ -67,7 +134,7 @@ class ProbesToCoreTest {
         }
     }
 
-    /** G1: refused for a full queue at 10: a probe starts again from 5,011 on, 6,010 at the latest, and not after 30 s. */
+    /** G1: refused for a full queue at 10: the next probe after 5,010 starts again; one comes every 20 ms. */
     @Test
     void afterARefusalAProbeStartsAgainAfterTheCooldown() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, 1)) {
@@ -77,11 +144,26 @@ class ProbesToCoreTest {
             node.advance(20);
             long first = node.lastStartMs();
             long next = next(node);
-            assertTrue(next > first + 10 + 5_000 && next <= first + 10 + 5_001 + 1_000, () -> "began " + first + ", and again " + next);
+            assertTrue(next > first + 10 + 5_000 && next <= first + 10 + 5_001 + STEP_MS, () -> "began " + first + ", and again " + next);
         }
     }
 
-    /** G3: ttl 1,000, transfer 3,000: nothing starts before 4,001, and something does within the second after it. */
+    /** The same while nobody hears the answers: it is asked after 1, 3 and 7 s, so again within 4 s. */
+    @Test
+    void unheardAProbeStartsAgainWithinFourSeconds() throws InterruptedException {
+        try (ProbedNode node = new ProbedNode(POLICY, 1)) {
+            node.goesUnheard();
+            node.takesMs(10);
+            node.refuses(OperationReason.QUEUE_FULL);
+            node.probe(0, 1);
+            node.advance(20);
+            long first = node.lastStartMs();
+            long next = next(node);
+            assertTrue(next > first + 10 + 5_000 && next <= first + 10 + 5_001 + 4_000, () -> "began " + first + ", and again " + next);
+        }
+    }
+
+    /** G3: ttl 1,000, transfer 3,000: nothing starts before 4,001, and the next probe does. */
     @Test
     void theTimeToLiveCountsFromTheEnd() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(new PromotionPolicy(true, 4, 32, 1_024, 1_000, 5_000), 1)) {
@@ -95,7 +177,7 @@ class ProbesToCoreTest {
             assertEquals(1, node.onHost());
             node.evict();
             long next = next(node);
-            assertTrue(next > first + 4_000 && next <= first + 4_001 + 1_000, () -> "began " + first + ", and again " + next);
+            assertTrue(next > first + 4_000 && next <= first + 4_001 + STEP_MS, () -> "began " + first + ", and again " + next);
         }
     }
 
@@ -110,7 +192,7 @@ class ProbesToCoreTest {
             long first = node.lastStartMs();
             node.probe(0, 3);
             long next = next(node);
-            assertTrue(next > first + 2 + 5_000 && next <= first + 2 + 5_001 + 1_000, () -> "began " + first + ", and again " + next);
+            assertTrue(next > first + 2 + 5_000 && next <= first + 2 + 5_001 + STEP_MS, () -> "began " + first + ", and again " + next);
         }
     }
 
@@ -134,7 +216,7 @@ class ProbesToCoreTest {
         for (int i = 0; i < 1_000 && node.started() == before; i++) {
             node.probe(0, 1);
             if (node.started() == before) {
-                node.advance(20);
+                node.advance(STEP_MS);
             }
         }
         return node.lastStartMs();

@@ -14,7 +14,13 @@ import io.tierlog.controller.directory.probe.ProbeSink.Probe;
 import io.tierlog.controller.directory.streams.Answers;
 import io.tierlog.controller.directory.streams.AnswersForTests;
 import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.PromotionAnswer;
+import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.PromotionAnswered;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -28,7 +34,7 @@ import org.junit.jupiter.api.Test;
 
 /** What is asked for when blocks are probed: only what is on a disk alone, once in a while, in bounded batches. */
 class PromotionProbesTest {
-    private static final ProbeLimits LIMITS = new ProbeLimits(128, 1_000, 30_000, 100);
+    private static final ProbeLimits LIMITS = new ProbeLimits(128, 1_000, 30_000, 30_000, 60_000, 100);
 
     private final Map<Integer, List<Location>> places = new LinkedHashMap<>();
     private final List<String> asked = new ArrayList<>();
@@ -136,6 +142,46 @@ class PromotionProbesTest {
         }
     }
 
+    /** Both disks have it, and a says that it begins nothing for 20 s: b is asked when the second of a is over, and a not before its time is. */
+    @Test
+    void whatOneNodeWillNotHaveIsAskedOfAnother() throws InterruptedException {
+        at(0, "a", Tier.DISK);
+        at(0, "b", Tier.DISK);
+        try (PromotionProbes probes = probes(new ProbeLimits(128, 1_000, 1_000, 4_000, 60_000, 100))) {
+            assertEquals(List.of("a model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+            probes.answered(answer("node/a", PromotionReply.COOLDOWN, 20_000));
+            // Not about a node: nothing to be kept back.
+            probes.answered(answer("store/0", PromotionReply.COOLDOWN, 20_000));
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+            nowMs.addAndGet(1_000);
+            assertEquals(List.of("b model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 1), List.of("a"))));
+            nowMs.addAndGet(18_999);
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 1), List.of("a"))));
+            nowMs.addAndGet(1);
+            assertEquals(List.of("a model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 1), List.of("a"))));
+        }
+    }
+
+    /** b was never asked here: what it says to others counts too, a minute at the longest. */
+    @Test
+    void whatOthersAreToldCounts() throws InterruptedException {
+        at(0, "b", Tier.DISK);
+        try (PromotionProbes probes = probes(new ProbeLimits(128, 1_000, 1_000, 4_000, 60_000, 100))) {
+            probes.answered(answer("node/b", PromotionReply.DUPLICATE, 3_600_000));
+            nowMs.addAndGet(59_999);
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+            nowMs.addAndGet(1);
+            assertEquals(List.of("b model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+        }
+    }
+
+    private static PromotionAnswered answer(String aggregate, PromotionReply reply, long retryMs) {
+        Block block = new Block(0, PlacementLog.key(0), Bytes.EMPTY);
+        return new PromotionAnswered(new Envelope(aggregate, "controller/0", 1, 1, 0, 0, "0@1", null, null), "d/1", "model/a",
+                List.of(new PromotionAnswer(reply, List.of(block), retryMs)), 1);
+    }
+
     /** 1,000 probes of one key in 30 s: one request. It may be asked for again 30,000 ms after, and not at 29,999. */
     @Test
     void thousandProbesOfOneKeyAreOneRequest() throws InterruptedException {
@@ -212,7 +258,7 @@ class PromotionProbesTest {
 
     @Test
     void whatIsRememberedIsBoundedAndProbesBeyondTheBoundAreDropped() throws InterruptedException {
-        RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 1));
+        RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 1));
         for (int i = 0; i < 10; i++) {
             assertTrue(recent.add("n", PlacementLog.key(i), "a", 5));
         }
@@ -222,7 +268,7 @@ class PromotionProbesTest {
 
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch hold = new CountDownLatch(1);
-        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 2), _ -> {
+        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 2), _ -> {
             begun.countDown();
             awaitUninterrupted(hold);
             return Optional.empty();

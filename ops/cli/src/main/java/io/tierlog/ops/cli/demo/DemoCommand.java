@@ -125,8 +125,13 @@ public final class DemoCommand implements Callable<Integer> {
             paramLabel = "TIME",
             description = "Have a directory asked for the blocks of each prompt, with prefetch_to_memory, so long before its request, for example"
                     + " 2s: what only a disk has is promoted. Needs a workload with a pace (a trace, or --speed). The same is run without"
-                    + " promotion before, and both are one table; not with --no-compare.")
+                    + " promotion before (see --promotion-first), and both are one table; not with --no-compare.")
     @Nullable String probeAhead;
+
+    @Option(
+            names = "--promotion-first",
+            description = "With --probe-ahead: run with promotion before the run without it, to see what their order does to the table.")
+    boolean promotionFirst;
 
     @Option(
             names = "--peers",
@@ -187,16 +192,18 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** The same requests twice, each time on a log and tiers of their own; first a directory is only asked, then it has blocks promoted as well. */
+    /** The same requests twice, each time on a log and tiers of their own: a directory is only asked, or it has blocks promoted as well. */
     private int comparison(Workload workload, WorkloadProfile profile) throws Exception {
-        DemoReport without = part("The directory is only asked:", workload, profile, DemoRun.Probes.WITHOUT);
-        DemoReport with = part("The same again, and what only a disk has is promoted:", workload, profile, DemoRun.Probes.WITH);
+        DemoReport first = part("", workload, profile, promotionFirst ? DemoRun.Probes.WITH : DemoRun.Probes.WITHOUT);
+        DemoReport second = part("The same again: ", workload, profile, promotionFirst ? DemoRun.Probes.WITHOUT : DemoRun.Probes.WITH);
+        DemoReport with = promotionFirst ? first : second;
         writeSeries(with);
-        return new PromotionComparison(without, with).print(format, spec.commandLine().getOut());
+        return new PromotionComparison(promotionFirst ? second : first, with, promotionFirst).print(format, spec.commandLine().getOut());
     }
 
     private DemoReport part(String title, Workload workload, WorkloadProfile profile, DemoRun.Probes probes) throws InterruptedException {
-        spec.commandLine().getErr().println(title);
+        spec.commandLine().getErr().println(title + (probes == DemoRun.Probes.WITH
+                ? "A directory is asked, and what only a disk has is promoted." : "A directory is only asked."));
         spec.commandLine().getErr().flush();
         try (DemoRun run = new DemoRun(this, workload, profile, probes)) {
             return run.here();
@@ -230,6 +237,7 @@ public final class DemoCommand implements Callable<Integer> {
         away();
         require(controllerKills == 0 || (processes && !noController), "--controller-kills needs --processes, and a controller");
         require(probeAhead == null || (!processes && !noTiers && !noController), "--probe-ahead needs a controller in this process");
+        require(!promotionFirst || (probeAhead != null && !noCompare), "--promotion-first needs --probe-ahead, and not --no-compare");
         require(!peers || (!processes && !noTiers && !noController), "--peers needs a controller in this process");
         probeAheadMs();
         require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");

@@ -83,6 +83,20 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
         all.put("in_memory_when_read", promotions.inMemory(json.path("hits").path("disk").asLong()));
     }
 
+    private static void peers(ObjectNode json, PeerCount.Counts peers) {
+        ObjectNode all = json.putObject("peer_reads")
+                .put("asked", peers.asked())
+                .put("asked_blocks", peers.askedBlocks())
+                .put("granted", peers.granted())
+                .put("fetched_blocks", peers.fetchedBlocks())
+                .put("sent_blocks", peers.sentBlocks())
+                .put("sent_bytes", peers.sentBytes());
+        ObjectNode refused = all.putObject("refused");
+        peers.refused().forEach((reason, reads) -> refused.put(reason.name().toLowerCase(Locale.ROOT), reads));
+        ObjectNode ended = all.putObject("ended");
+        peers.ended().forEach((reason, reads) -> ended.put(reason.name().toLowerCase(Locale.ROOT), reads));
+    }
+
     private static void add(ObjectNode json, LogSummary summary) {
         OperationBook.Totals totals = summary.counts().operations();
         json.putObject("operations")
@@ -106,6 +120,7 @@ record DemoReport(RunReport run, Optional<LogSummary> log, Optional<RunReport> w
         levels(json, summary.levels());
         resident(json, summary.resident());
         promotions(json, summary.promotions());
+        peers(json, summary.peers());
         JsonNode latencies = json.get("latency_ms");
         if (latencies instanceof ObjectNode object) {
             Latency latency = summary.submitToCommand();

@@ -24,6 +24,7 @@ final class DemoTable {
         report.log().ifPresent(table::log);
         report.log().ifPresent(table::levels);
         report.log().ifPresent(log -> table.promotions(log.promotions(), report.run().hits().disk()));
+        report.log().ifPresent(log -> table.peers(log.peers()));
         table.latency(report);
         return List.copyOf(table.lines);
     }
@@ -96,6 +97,19 @@ final class DemoTable {
         promotions.replies().forEach((reply, blocks) -> row("told: " + reply, pad(count(blocks))));
         promotions.outcomes().forEach((outcome, blocks) -> row("became: " + outcome, pad(count(blocks))));
         row("of what was on disk, in memory when read", String.format(Locale.ROOT, "%9.1f %%", 100 * promotions.inMemory(fetchedFromDisk)));
+    }
+
+    private void peers(PeerCount.Counts peers) {
+        if (peers.asked() == 0) {
+            return;
+        }
+        title("Reads from other nodes");
+        row("asked for", pad(count(peers.asked())) + "  of " + count(peers.askedBlocks()) + " blocks");
+        row("  granted", pad(count(peers.granted())));
+        peers.refused().forEach((reason, reads) -> row("  refused: " + reason, pad(count(reads))));
+        peers.ended().forEach((reason, reads) -> row("  granted, ended: " + reason, pad(count(reads))));
+        row("blocks fetched", pad(count(peers.fetchedBlocks())));
+        row("blocks sent", pad(count(peers.sentBlocks())) + "  " + bytes(peers.sentBytes()));
     }
 
     private void latency(DemoReport report) {

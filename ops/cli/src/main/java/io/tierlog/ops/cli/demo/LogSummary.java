@@ -14,11 +14,12 @@ import java.util.Map;
  * @param levels times of water levels
  * @param resident what namespaces had of the tiers
  * @param promotions what became of promotions
+ * @param peers what was read across nodes
  * @param settled whether every operation had ended when this was taken
  */
 record LogSummary(
         LogTally.Counts counts, Map<String, Long> startedByKind, Map<String, Long> bytesByKind, Latency submitToCommand, LevelBook.Levels levels,
-        Resident resident, PromotionCount.Counts promotions, boolean settled) {
+        Resident resident, PromotionCount.Counts promotions, PeerCount.Counts peers, boolean settled) {
     /**
      * Blocks that namespaces have on hosts and disks.
      *

@@ -57,6 +57,7 @@ final class LogTally implements AutoCloseable {
     private final LevelBook levels = new LevelBook();
     private final ResidentBook resident = new ResidentBook();
     private final PromotionCount promotions = new PromotionCount();
+    private final PeerCount peers = new PeerCount();
     private final ConcurrentMap<String, Long> submittedAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Long> answeredAtMs = new ConcurrentHashMap<>();
     private final ConcurrentMap<StoredBlock, Long> storedAtMs = new ConcurrentHashMap<>();
@@ -131,6 +132,13 @@ final class LogTally implements AutoCloseable {
         }
     }
 
+    /** What the log said of reads across nodes. */
+    PeerCount.Counts peers() {
+        synchronized (book) {
+            return peers.counts();
+        }
+    }
+
     /** When the log first said that the store has the block, in milliseconds since 1970; empty when it never did. */
     OptionalLong storedAtMs(String namespace, Bytes key) {
         Long at = storedAtMs.get(new StoredBlock(namespace, key));
@@ -159,6 +167,11 @@ final class LogTally implements AutoCloseable {
 
     private void event(Entry<Event> entry) {
         events.incrementAndGet();
+        if (entry.reading() instanceof Reading.Decoded<Event>(Event event)) {
+            synchronized (book) {
+                peers.take(event);
+            }
+        }
         switch (entry.reading()) {
             case Reading.Decoded<Event>(RequestSubmitted submitted) when !submitted.answered() ->
                 pair(submittedAtMs, waiting(submitted.envelope().aggregate(), submitted.request(), submitted.attempt()), entry.timestampMs());
@@ -190,6 +203,7 @@ final class LogTally implements AutoCloseable {
                     levels.take(decision, entry.timestampMs());
                     resident.take(decision);
                     promotions.take(decision);
+                    peers.take(decision);
                 }
             }
             case Reading.Unreadable<Decision> _ -> unreadable.incrementAndGet();

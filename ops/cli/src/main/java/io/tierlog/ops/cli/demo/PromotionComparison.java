@@ -19,8 +19,9 @@ import java.util.Locale;
  *
  * @param without a directory was asked ahead of each request, and nothing more
  * @param with it was asked to have promoted what only a disk has
+ * @param withFirst whether that one was run before the other
  */
-record PromotionComparison(DemoReport without, DemoReport with) {
+record PromotionComparison(DemoReport without, DemoReport with, boolean withFirst) {
     private static final String HEAD = "  promotion   on disk  in memory     begun      done   evicted    missed    failed  p50 ms  p99 ms"
             + "  those that waited    p50     p99  hit ratio";
 
@@ -98,7 +99,12 @@ record PromotionComparison(DemoReport without, DemoReport with) {
         lines.add(HEAD);
         lines.add(Row.of(without).line("off"));
         lines.add(Row.of(with).line("on"));
+        lines.add("  run first: " + first());
         return List.copyOf(lines);
+    }
+
+    private String first() {
+        return withFirst ? "on" : "off";
     }
 
     /** The report of the run with promotion, with that of the other one and the table inside. */
@@ -107,6 +113,7 @@ record PromotionComparison(DemoReport without, DemoReport with) {
         ArrayNode table = json.putArray("promotion_table");
         Row.of(without).into(table.addObject().put("promotion", "off"));
         Row.of(with).into(table.addObject().put("promotion", "on"));
+        json.put("promotion_run_first", first());
         json.set("without_promotion", without.toJson());
         return json;
     }

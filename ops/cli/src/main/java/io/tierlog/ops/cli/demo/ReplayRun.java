@@ -130,7 +130,7 @@ final class ReplayRun {
                 millis.getValueAtPercentile(99),
                 millis.getMaxValue());
         return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, tally.levels(), tally.resident(),
-                tally.promotions(), settled);
+                tally.promotions(), tally.peers(), settled);
     }
 
     private static StoredAt storedAt(LogTally tally) {
