@@ -62,7 +62,7 @@ record Level(Tier tier, String group, double highMark, double lowMark, Tier belo
     }
 
     /** A group that says nothing of the tier has the marks of the tier for its own quota. */
-    private static Level ofGroup(Policy policy, GroupPolicy group, Tier tier) {
+    static Level ofGroup(Policy policy, GroupPolicy group, Tier tier) {
         Level whole = ofTier(policy, tier);
         GroupTier own = Groups.tier(group, tier);
         return own == null

@@ -186,7 +186,8 @@ final class PeerReads {
 
     private static void granted(NodeDraft n, PeerReadRequested e, @Nullable String promotion, long endMs) {
         n.fact(new PeerReadGranted(n.envelope(), e.grant(), e.asker(), e.namespace(), e.blocks(), promotion, endMs, n.commandSequence()));
-        n.fact(new LeaseRequested(n.envelope(), e.grant(), "", "", 0, endMs));
+        // The agent's pins end by its own clock, which the log's time is behind: the lease waits for its word, as an operation does.
+        n.fact(new LeaseRequested(n.envelope(), e.grant(), "", "", 0, endMs + n.d.policy().operationTimeoutMs()));
     }
 
     /** A promotion has ended; when it was for a grant, the grant goes on, or ends with it. */

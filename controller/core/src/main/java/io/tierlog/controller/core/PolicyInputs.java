@@ -63,9 +63,7 @@ final class PolicyInputs {
             d.refuse(about, e, RefusalReason.POLICY_INVALID, String.join("; ", findings(d, e.policy())));
         } else {
             d.fact(new PolicyAdopted(about, e.version(), e.policy()));
-            if (e.policy().tiers() != null) {
-                Ticks.nodes(d).forEach(n -> warn(n, e));
-            }
+            Ticks.nodes(d).forEach(n -> warn(n, e));
         }
     }
 

@@ -20,7 +20,7 @@ import java.util.List;
 final class PolicyWarnings {
     private PolicyWarnings() {}
 
-    /** In the order of groups and routes. */
+    /** In the order of groups and routes; then of the disks of nodes that have what the policy bounds them to. */
     static List<PolicyWarning> of(Policy policy) {
         List<PolicyWarning> warnings = new ArrayList<>();
         for (GroupPolicy group : Policies.migration(policy).groups()) {
@@ -45,10 +45,11 @@ final class PolicyWarnings {
                 }
             }
         }
+        warnings.addAll(LastCopies.ofDocument(policy));
         return List.copyOf(warnings);
     }
 
-    /** Where the policy bounds a tier above what a node has of it; in the order of the tiers. */
+    /** Where the policy bounds a tier above what a node has of it, in the order of the tiers; then of the node's disk. */
     static List<PolicyWarning> ofNode(Policy policy, String node, List<TierCapacity> tiers) {
         List<PolicyWarning> warnings = new ArrayList<>();
         for (TierCapacity tier : tiers) {
@@ -61,6 +62,7 @@ final class PolicyWarnings {
                         + " the node more"));
             }
         }
+        warnings.addAll(LastCopies.ofNode(policy, node, tiers));
         return List.copyOf(warnings);
     }
 

@@ -230,6 +230,32 @@ class LifeTest {
         assertEquals(2, w.command(FenceAgent.class).currentIncarnation());
     }
 
+    /**
+     * C13: the sweep takes two rows at a time, request and operation, so the lease of the ended life ends when the same attempt has another one,
+     * which stays the attempt's and ends with its prefill.
+     */
+    @Test
+    void theLeaseOfAnEndedLifeLeavesTheAttemptItsNewOne() {
+        World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(2));
+        small.policy(new Policy(1, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 2, 1_000, 5_000, 3, true, null, null));
+        Agent a = small.register("a", 10);
+        small.input(a.submit("r", p).store(0, 5).event());
+        String first = small.command(PrefetchBlocks.class).lease();
+        Agent b = new Agent("a", "a-2", 10);
+        b.replaces = "a-1";
+        small.register(b);
+        small.input(b.submit("r", p).store(0, 5).event());
+        String second = small.command(PrefetchBlocks.class).lease();
+        assertEquals(List.of(), small.facts.stream().filter(LeaseEnded.class::isInstance).toList());
+
+        small.tick();
+
+        assertEquals(first, small.fact(LeaseEnded.class).lease());
+        assertEquals(second, Objects.requireNonNull(small.request(b, "r")).lease());
+        small.input(b.prefilled("r", 1));
+        assertEquals(second, small.fact(LeaseEnded.class).lease());
+    }
+
     /** The new life places blocks while the old one's copies are still there: they are overwritten, and not swept. */
     @Test
     void staleCopiesAreOverwrittenFreely() {

@@ -11,14 +11,19 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationOrder;
+import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.MigrationProgress;
 import io.tierlog.schemas.MigrationRefusal;
+import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Retention;
@@ -193,6 +198,36 @@ class MigrationTest extends MigrationScene {
         say(done(copy));
         assertEquals(List.of(), w.commands(DropBlocks.class));
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+    }
+
+    /** The disk loses the block on its way to the store and gets it from the host again, as unused as before: that copy was not read, and stays. */
+    @Test
+    void aSourceThatCameAnewFromTheHostStays() {
+        onHost(1);
+        Policy p = policy(8, false, MarkClearing.ON_WRITE);
+        MigrationRoute down = new MigrationRoute(Tier.HOST, Tier.DISK, 0.9, true, false, Retention.KEEP_BOTH, 8, 1L << 30);
+        MigrationRoute out = new MigrationRoute(Tier.DISK, Tier.STORE, 0.9, true, false, Retention.DELETE_SOURCE, 8, 1L << 30);
+        GroupPolicy g = new GroupPolicy("g", List.of(Agent.NAMESPACE), null, List.of(), List.of(down, out));
+        w.policy(new Policy(2, p.writePolicy(), 0, 0, 0, 0, false, 3, 1_000, 5_000, 0, false,
+                new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 1L << 30, List.of(g)), null));
+        ask("down", keeping(Tier.HOST, Tier.DISK, Retention.KEEP_BOTH));
+        say(done(copyOf(1)));
+        ask("out", keeping(Tier.DISK, Tier.STORE, Retention.DELETE_SOURCE));
+        CopyBlocks out1 = copyOf(1);
+        w.input(a.evicted(Tier.DISK, RemovalReason.CHECKSUM, out1.blocks()));
+        ask("again", keeping(Tier.HOST, Tier.DISK, Retention.KEEP_BOTH));
+        say(done(copyOf(1)));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(1)));
+
+        say(done(out1));
+
+        assertEquals(OperationState.DONE, w.fact(MigrationCompleted.class).state());
+        assertEquals(List.of(), w.commands(DropBlocks.class));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(1)));
+    }
+
+    private static MigrationOrder keeping(Tier source, Tier target, Retention retention) {
+        return new MigrationOrder(MigrationMethod.COPY, source, target, retention, List.of(name(1)), null, null, false);
     }
 
     @Test

@@ -54,6 +54,7 @@ import io.tierlog.schemas.state.PromotionsRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -254,14 +255,27 @@ class PeerReadsTest {
         assertRepeated();
     }
 
-    /** The asker has died: 10 s later nothing is lent, and a late word of the agent changes nothing. */
+    /** The asker has died: the agent lets go and says so, though the log's time is past the end of the grant by then. */
+    @Test
+    void theWordOfTheAgentEndsAGrant() {
+        w.tick();
+        w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
+        w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
+        w.tick(10_999);
+        assertEquals(List.of(), w.facts(PeerReadClosed.class));
+        w.input(ended(PeerReadReason.EXPIRED, 0, 1));
+        assertEquals(PeerReadReason.EXPIRED, w.fact(PeerReadClosed.class).reason());
+        assertEquals(0, lent().reads());
+    }
+
+    /** A second after the 10 s the agent has not said what it had sent: nothing is lent, and a late word of it changes nothing. */
     @Test
     void aGrantEndsWithItsTime() {
         w.tick();
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
         w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
         w.input(a.heartbeat());
-        w.tick(9_999);
+        w.tick(10_999);
         assertEquals(List.of(), w.facts(PeerReadClosed.class));
         w.tick(1);
         assertEquals(LeaseEndReason.EXPIRED, w.fact(LeaseEnded.class).reason());
@@ -423,7 +437,7 @@ class PeerReadsTest {
         assertEquals(5_000, promote.leaseMs());
         List<LeaseRequested> leases = w.facts(LeaseRequested.class);
         assertEquals(List.of(promote.lease(), GRANT), leases.stream().map(LeaseRequested::lease).toList());
-        assertEquals(5_000, leases.get(1).endMs() - leases.get(0).endMs());
+        assertEquals(10_000 + 1_000 - 5_000, leases.get(1).endMs() - leases.get(0).endMs());
     }
 
     /** One promotion at a time: while x0 comes for one grant, x1 comes for no other. */
@@ -570,5 +584,17 @@ class PeerReadsTest {
 
     private PlacementFeed.Life life() {
         return w.last.facts().stream().flatMap(f -> PlacementFeed.life(f).stream()).findFirst().orElseThrow();
+    }
+
+    /** A directory names nodes that have registered; they are known for good, and answer also when their end is long ago. */
+    @Test
+    void aNodeThatHasRegisteredIsKnownForGood() {
+        w.input(a.stopping());
+        IntStream.range(0, 300).forEach(any -> w.tick());
+        w.input(ask(GRANT, Agent.blocks(p, 0, 1)));
+        assertNotLent(PeerReadReason.CANCELLED);
+        Envelope toNobody = new Envelope("node/z", "agent/b/b-1", 1, ++asked, 0, 0, null, null, null);
+        SubmissionTest.assertRefused(RefusalReason.NODE_UNKNOWN, w.input(new PeerReadRequested(toNobody, GRANT, "b", Agent.NAMESPACE, List.of())));
+        assertEquals(List.of(), w.last.commands());
     }
 }

@@ -149,7 +149,7 @@ class ReplayTest {
         Set<String> missing = WireType.ofFamily(Decision.class).stream().map(type -> type.javaType().getSimpleName())
                 .filter(name -> !seen.contains(name)).collect(Collectors.toSet());
 
-        assertEquals(Set.of("InputSkipped", "PolicyVersioned", "PolicyRefused", "ConfigWarning", "PeerReadGranted", "PeerReadRefused",
+        assertEquals(Set.of("InputSkipped", "PolicyVersioned", "PolicyRefused", "PeerReadGranted", "PeerReadRefused",
                 "PeerReadClosed", "PeerReadRecalled"), missing);
     }
 

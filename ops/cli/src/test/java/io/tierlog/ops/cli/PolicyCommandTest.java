@@ -131,6 +131,10 @@ class PolicyCommandTest {
         assertEquals(0, unwise.exitCode, unwise.toString());
         assertEquals(List.of("warning KEEP_BOTH_WITHOUT_RECLAIM: Group gold", "warning MIGRATION_NEVER_TRIGGERS: Group gold", "valid: 1 groups"),
                 unwise.out.lines().map(line -> line.replaceAll(",.*", "")).toList());
+        Said full = run("policy", "check", file("full.yaml", "back_up: false\ntiers: {disk: {capacity: 1GiB}}\n"));
+        assertEquals(List.of(0, "warning DISK_KEEPS_LAST_COPIES: back_up is off", "valid: 0 groups"),
+                List.of(full.exitCode, full.out.lines().findFirst().orElseThrow().replaceAll(",.*", ""),
+                        full.out.lines().skip(1).findFirst().orElseThrow().replaceAll(",.*", "")));
 
         String bad = file("bad.yaml", "lease: 30\nwrite_policy: never\n");
         Said text = run("policy", "check", bad);

@@ -22,6 +22,7 @@ public enum FaultKind {
     ZOMBIE_CONTROLLER(3, "a standby takes over, and the one before goes on sending commands for a while"),
     AGENT_CRASH(1, "an agent dies; some of the writes that were under way have come down"),
     AGENT_CRASH_TORN(8, "an agent dies and leaves torn blocks on its disk"),
+    READER_DIED(6, "an agent dies that waits for blocks of another node"),
     AGENT_ZOMBIE(1, "an agent dies and what it had to say reaches the log much later"),
     AGENT_PAUSED(1, "an agent stands still, perhaps until it is declared lost, and goes on"),
     AGENT_STOPPED(1, "an agent is asked to stop"),

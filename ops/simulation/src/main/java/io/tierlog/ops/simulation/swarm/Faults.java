@@ -62,6 +62,7 @@ final class Faults {
             case MIGRATION_RECALLED -> recallInMidCopy();
             case TRANSACTION_ABORTED, DECIDED_OTHERWISE, CONTROLLER_CRASH, ZOMBIE_CONTROLLER -> disturbController(kind);
             case AGENT_CRASH, AGENT_ZOMBIE -> crash(node(), kind);
+            case READER_DIED -> readerDies();
             case AGENT_CRASH_TORN -> onDisk(Faults::isWriting, node -> crash(node, kind));
             case DISK_LOST -> onDisk(node -> node.disk().size() > 0, node -> crash(node, kind));
             case AGENT_PAUSED, AGENT_STOPPED, SECOND_PROCESS, OUTBOX_CONGESTED -> disturbAgent(node(), kind);
@@ -230,6 +231,25 @@ final class Faults {
             // the next block
         }
         return true;
+    }
+
+    /** Somebody dies who has asked another node for blocks and is not being sent them: nobody gives the grant up, so it ends by its time. */
+    private boolean readerDies() {
+        List<SimNode> readers = world.nodes().stream().filter(Faults::waitsForPeer).toList();
+        if (readers.isEmpty()) {
+            return false;
+        }
+        SimNode reader = choices.pick(readers);
+        boolean said = true;
+        while (said) {
+            said = reader.sendEvent();
+        }
+        return crash(reader, FaultKind.READER_DIED);
+    }
+
+    private static boolean waitsForPeer(SimNode node) {
+        Life life = node.life();
+        return life != null && life.machine().units().stream().anyMatch(unit -> unit.kind() == Unit.Kind.PEER_READ && !unit.peer().isSending());
     }
 
     private boolean disturbAgent(SimNode node, FaultKind kind) {

@@ -50,7 +50,7 @@ final class FetchTally implements World.Watcher {
     private void closed(PeerReadReason reason) {
         count(switch (reason) {
             case COMPLETED -> FetchCount.READ;
-            case EXPIRED -> FetchCount.EXPIRED;
+            case EXPIRED, UNREPORTED -> FetchCount.EXPIRED;
             default -> FetchCount.READ_FAILED;
         }, 1);
         if (reason == PeerReadReason.COMPLETED) {
