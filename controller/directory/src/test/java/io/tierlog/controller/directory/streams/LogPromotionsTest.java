@@ -38,7 +38,7 @@ class LogPromotionsTest {
     private final MockProducer<byte[], byte[]> producer =
             new MockProducer<>(cluster(), true, null, new ByteArraySerializer(), new ByteArraySerializer());
     private final LogPromotions log = new LogPromotions(
-            new LogPromotions.Log(KafkaAccess.of("nowhere:1"), TOPICS, CODEC, PARTITIONS), producer);
+            new LogPromotions.Log(KafkaAccess.of("nowhere:1"), TOPICS, CODEC, PARTITIONS), () -> {}, producer);
 
     private static Cluster cluster() {
         List<PartitionInfo> partitions = IntStream.range(0, PARTITIONS)
