@@ -11,6 +11,9 @@ public sealed interface Command extends WireRecord
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 
+    /** Its id and its number among the commands to the node; a fence has the number 0, and no place among them. */
+    CommandHeader header();
+
     /** The same record with another envelope. */
     Command withEnvelope(Envelope envelope);
 }

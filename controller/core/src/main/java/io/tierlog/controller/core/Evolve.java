@@ -214,6 +214,13 @@ final class Evolve {
         return new RowKey.Aggregate(fact.envelope().aggregate());
     }
 
+    /** The last command to the node has that number, as no event of its own will say. */
+    static void numbered(Tables t, Decision fact, long commandSequence) {
+        NodeState node = NodeState.of(node(t, fact));
+        node.commandSequence = commandSequence;
+        t.put(Rows.NODES, key(fact), node.toRow());
+    }
+
     /** The node that the fact is about. */
     static NodeRow node(Tables t, Decision fact) {
         NodeRow row = t.get(Rows.NODES, key(fact));

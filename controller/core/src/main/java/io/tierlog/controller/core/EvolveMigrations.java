@@ -188,9 +188,7 @@ final class EvolveMigrations {
             throw new IllegalHistory("Migration " + fact.migration() + " shall stop, which the node has not taken");
         }
         t.put(Rows.TASKS, key, new TaskRow(row.operations(), row.progress(), row.reports(), true, row.endedMs()));
-        NodeState node = NodeState.of(Evolve.node(t, fact));
-        node.commandSequence = fact.commandSequence();
-        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        Evolve.numbered(t, fact, fact.commandSequence());
     }
 
     static void completed(Tables t, MigrationCompleted fact) {

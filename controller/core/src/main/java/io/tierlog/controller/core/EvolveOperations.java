@@ -256,6 +256,10 @@ final class EvolveOperations {
         if (row.state() == LeaseState.HELD && isOfThisLife(Evolve.node(t, fact), row.incarnation())) {
             hold(t, fact, row.namespace(), row.deepest(), -1);
         }
+        Long command = fact.commandSequence();
+        if (command != null) {
+            Evolve.numbered(t, fact, command);
+        }
     }
 
     private static void hold(Tables t, Decision fact, String namespace, List<Block> blocks, int more) {

@@ -19,25 +19,18 @@ final class EvolvePeerReads {
                 fact.endMs(), 0));
         Forgetting.remember(t, fact, RowKey.Timer.GRANT, fact.grant());
         count(t, fact, 1, fact.blocks().size());
-        numbered(t, fact, fact.commandSequence());
+        Evolve.numbered(t, fact, fact.commandSequence());
     }
 
     static void refused(Tables t, PeerReadRefused fact) {
         RowKey.Text key = unknown(t, fact, fact.grant());
         t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), "", List.of(), null, 0, fact.envelope().timeMs()));
         Forgetting.remember(t, fact, RowKey.Timer.GRANT, fact.grant());
-        numbered(t, fact, fact.commandSequence());
+        Evolve.numbered(t, fact, fact.commandSequence());
     }
 
     static void recalled(Tables t, PeerReadRecalled fact) {
-        numbered(t, fact, fact.commandSequence());
-    }
-
-    /** Another node's agent asked, so no event of the node's own says how far its commands are. */
-    private static void numbered(Tables t, Decision fact, long commandSequence) {
-        NodeState node = NodeState.of(Evolve.node(t, fact));
-        node.commandSequence = commandSequence;
-        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        Evolve.numbered(t, fact, fact.commandSequence());
     }
 
     static void closed(Tables t, PeerReadClosed fact) {

@@ -13,6 +13,7 @@ import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.PromoteBlocks;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.decision.LeaseEnded;
@@ -268,8 +269,9 @@ final class Promotions {
             if (row != null && row.state() == LeaseState.HELD) {
                 Bytes namespace = Namespaces.digest(row.namespace());
                 if (row.deepest().stream().noneMatch(block -> isExpected(n, namespace, block))) {
-                    n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.USED));
-                    n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), lease));
+                    CommandHeader header = n.nextHeader();
+                    n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.USED, header.commandSequence()));
+                    n.d.command(new ReleasePins(n.envelope(), header, lease));
                 }
             }
         }

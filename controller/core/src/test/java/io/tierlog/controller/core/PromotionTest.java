@@ -25,6 +25,7 @@ import io.tierlog.schemas.command.CancelOperation;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.PromoteBlocks;
 import io.tierlog.schemas.command.ReleasePins;
+import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
@@ -314,6 +315,18 @@ final class PromotionTest extends PromotionScene {
         assertEquals(0, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(5))).holds());
         tickTo(6_000);
         assertEquals(List.of(), w.facts(LeaseEnded.class), "it ends once");
+    }
+
+    /** The release is no answer to an event of its own, so its number is on record with the end of the lease. */
+    @Test
+    void afterTheReleaseCommandsGoOnWithTheNextNumber() {
+        w.input(done(start(), 0));
+        w.input(a.submit("r", p).event());
+        long number = w.command(ReleasePins.class).header().commandSequence();
+
+        w.input(a.submit("r2", p).event());
+
+        assertEquals(number + 1, w.command(ResumeRequest.class).header().commandSequence());
     }
 
     /** One that leaves before anybody used it has that as its outcome. */

@@ -13,6 +13,8 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.event.BackUpDone;
@@ -26,7 +28,9 @@ import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +51,7 @@ final class World {
     private long timeMs = 1_000;
     private long policyVersion;
     private TableInvariants.Cursor cursor = TableInvariants.Cursor.START;
+    private final Map<String, Long> numbers = new LinkedHashMap<>();
     Decided last = new Decided(List.of(), List.of(), List.of(), Outcome.APPLIED);
 
     World() {
@@ -75,6 +80,7 @@ final class World {
         assertEquals(first, core.decide(tables, input), "the same state and input");
         last = core.step(tables, input);
         assertEquals(first.facts(), last.facts().subList(0, first.facts().size()), "a step begins with what is decided at once");
+        numbered();
         log.add(input);
         facts.addAll(last.facts());
         commands.addAll(last.commands());
@@ -83,6 +89,18 @@ final class World {
             sample(heap);
         }
         return last;
+    }
+
+    /** Every command has the next number of its node's, and the tables know the last one: nothing else keeps a number from being given twice. */
+    private void numbered() {
+        for (Command command : last.commands()) {
+            CommandHeader header = command.header();
+            if (!(command instanceof FenceAgent)) {
+                String life = command.envelope().aggregate() + "@" + command.envelope().incarnation();
+                long before = Objects.requireNonNullElse(numbers.put(life, header.commandSequence()), header.commandSequence() - 1);
+                assertEquals(before + 1, header.commandSequence(), () -> "the number of " + command);
+            }
+        }
     }
 
     /** Wherever a sample looks, it finds nothing; it comes round, however few rows it looks at. */

@@ -39,7 +39,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.command.CommandHeader;
+import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentStopping;
 import java.util.List;
@@ -266,11 +266,10 @@ public final class AgentCore {
         if (!commands.isForUs(command)) {
             return;
         }
-        CommandHeader header = Commands.headerOf(command);
-        if (header == null) {
+        if (command instanceof FenceAgent) {
             fence();
         } else {
-            commands.take(command, header);
+            commands.take(command);
         }
     }
 

@@ -75,7 +75,8 @@ final class Commands {
     }
 
     /** Runs, repeats or refuses a command that is for us and no FenceAgent. */
-    void take(Command command, CommandHeader header) {
+    void take(Command command) {
+        CommandHeader header = command.header();
         String operation = operationOf(command);
         CommandJournal.Verdict verdict = desk.journal.admit(header.commandSequence(), CommandDigest.of(command));
         CommandJournal.State known = operation == null ? CommandJournal.State.UNKNOWN : desk.journal.state(operation);
@@ -161,26 +162,6 @@ final class Commands {
         } else {
             answerAgain(operation);
         }
-    }
-
-    /** The header of a command that has a number; null for FenceAgent, whose number is 0. */
-    static @Nullable CommandHeader headerOf(Command command) {
-        return switch (command) {
-            case PrefetchBlocks c -> c.header();
-            case WriteBackBlocks c -> c.header();
-            case BackUpBlocks c -> c.header();
-            case CopyBlocks c -> c.header();
-            case DropBlocks c -> c.header();
-            case ResumeRequest c -> c.header();
-            case ReleaseRequest c -> c.header();
-            case RefuseSave c -> c.header();
-            case ReleasePins c -> c.header();
-            case CancelOperation c -> c.header();
-            case PromoteBlocks c -> c.header();
-            case GrantPeerRead c -> c.header();
-            case RefusePeerRead c -> c.header();
-            case FenceAgent fence -> null;
-        };
     }
 
     /** The operation a command begins, or null. */
