@@ -40,7 +40,7 @@ final class FollowUps {
                     budget -= Sweep.decide(n, budget);
                 }
                 Promotions.release(n);
-            budget = Math.max(0, budget - Migrations.drop(n));
+                budget = Math.max(0, budget - Migrations.drop(n));
                 budget -= Relief.decide(n, budget, tier -> !isSetback(n, event, tier), !(event instanceof CopyDone));
                 if (!isSetback(n, event)) {
                     Routes.decide(n, budget, false);

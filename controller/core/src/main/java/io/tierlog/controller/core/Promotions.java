@@ -264,6 +264,9 @@ final class Promotions {
      * is before it, and keeps both by pins of its own. Until then the rest of the run is still expected.
      */
     static void release(NodeDraft n) {
+        if (n.lessExpected.isEmpty()) {
+            return;
+        }
         for (String lease : n.lessExpected) {
             LeaseRow row = n.lease(lease);
             if (row != null && row.state() == LeaseState.HELD) {

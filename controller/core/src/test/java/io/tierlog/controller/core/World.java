@@ -91,7 +91,7 @@ final class World {
         return last;
     }
 
-    /** Every command has the next number of its node's, and the tables know the last one: nothing else keeps a number from being given twice. */
+    /** Every command has the number after that of the last one: one that is not on record is given twice, and the agent refuses the second. */
     private void numbered() {
         for (Command command : last.commands()) {
             CommandHeader header = command.header();

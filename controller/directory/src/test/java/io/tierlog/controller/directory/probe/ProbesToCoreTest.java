@@ -110,6 +110,17 @@ class ProbesToCoreTest {
         }
     }
 
+    /** Refused at 10 for a full queue: the cooldown of 5 s holds, and a probe starts again at most so long after it. */
+    private static void startsAgainAfterTheCooldown(ProbedNode node, long withinMs) throws InterruptedException {
+        node.takesMs(10);
+        node.refuses(OperationReason.QUEUE_FULL);
+        node.probe(0, 1);
+        node.advance(20);
+        long first = node.lastStartMs();
+        long next = next(node);
+        assertTrue(next > first + 10 + 5_000 && next <= first + 10 + 5_001 + withinMs, () -> "began " + first + ", and again " + next);
+    }
+
     /** All were promoted, and have left the host a second later. */
     private static void leftTheHost(ProbedNode node) throws InterruptedException {
         node.takesMs(10);
@@ -138,13 +149,7 @@ class ProbesToCoreTest {
     @Test
     void afterARefusalAProbeStartsAgainAfterTheCooldown() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, 1)) {
-            node.takesMs(10);
-            node.refuses(OperationReason.QUEUE_FULL);
-            node.probe(0, 1);
-            node.advance(20);
-            long first = node.lastStartMs();
-            long next = next(node);
-            assertTrue(next > first + 10 + 5_000 && next <= first + 10 + 5_001 + STEP_MS, () -> "began " + first + ", and again " + next);
+            startsAgainAfterTheCooldown(node, STEP_MS);
         }
     }
 
@@ -153,13 +158,7 @@ class ProbesToCoreTest {
     void unheardAProbeStartsAgainWithinFourSeconds() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, 1)) {
             node.goesUnheard();
-            node.takesMs(10);
-            node.refuses(OperationReason.QUEUE_FULL);
-            node.probe(0, 1);
-            node.advance(20);
-            long first = node.lastStartMs();
-            long next = next(node);
-            assertTrue(next > first + 10 + 5_000 && next <= first + 10 + 5_001 + 4_000, () -> "began " + first + ", and again " + next);
+            startsAgainAfterTheCooldown(node, 4_000);
         }
     }
 
