@@ -50,6 +50,10 @@ final class Tally {
         return new Histogram(MAX_MICROS, DIGITS);
     }
 
+    private static Latency micros(Histogram times) {
+        return Latency.of(times, TimeUnit.MICROSECONDS);
+    }
+
     synchronized void served(int node, Outcome outcome) {
         Counts counts = nodes.get(node);
         counts.done++;
@@ -145,7 +149,7 @@ final class Tally {
                 reports,
                 tenants,
                 new RunReport.Ideal(ideal, beyondIdeal, ledger.settle()),
-                new RunReport.Latencies(Latency.of(answer), Latency.of(ready), Latency.of(load), Latency.of(firstToken)),
+                new RunReport.Latencies(micros(answer), micros(ready), micros(load), micros(firstToken)),
                 refusals,
                 firstWrong,
                 elapsedMs());

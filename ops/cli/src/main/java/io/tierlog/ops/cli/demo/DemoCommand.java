@@ -12,6 +12,8 @@ import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.WritePolicy;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -134,6 +136,20 @@ public final class DemoCommand implements Callable<Integer> {
     boolean promotionFirst;
 
     @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description = "With --probe-ahead: run both N times, the order turned round each time; the two rows are of all requests of their runs"
+                    + " (default: ${DEFAULT-VALUE}).")
+    int rounds = 1;
+
+    @Option(
+            names = "--warm-up",
+            paramLabel = "N",
+            description = "With --probe-ahead: replay the first N requests before anything is counted, since what runs first in a process is slower"
+                    + " than what follows (default: ${DEFAULT-VALUE}, or all where there are fewer; 0 for nothing).")
+    int warmUp = 400;
+
+    @Option(
             names = "--peers",
             description = "Agents read from each other: a directory beside the controller tells them who has what. With the default policy another"
                     + " node's host is cheaper than the store, which all nodes of the demo share.")
@@ -182,7 +198,7 @@ public final class DemoCommand implements Callable<Integer> {
         if (probeAheadMs() > 0 && !noCompare) {
             return comparison(workload, profile);
         }
-        try (DemoRun run = new DemoRun(this, workload, profile, DemoRun.Probes.PROMOTE)) {
+        try (DemoRun run = new DemoRun(this, workload, profile, new DemoRun.Part("", true, !noCompare))) {
             if (processes) {
                 return run.inProcesses(spec.commandLine().getOut(), spec.commandLine().getErr());
             }
@@ -192,20 +208,30 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** The same requests twice, each time on a log and tiers of their own: a directory is only asked, or it has blocks promoted as well. */
+    /** The same requests, each time on a log and tiers of their own: a directory is only asked, or it has blocks promoted as well. */
     private int comparison(Workload workload, WorkloadProfile profile) throws Exception {
-        DemoReport first = part("", workload, profile, promotionFirst ? DemoRun.Probes.WITH : DemoRun.Probes.WITHOUT);
-        DemoReport second = part("The same again: ", workload, profile, promotionFirst ? DemoRun.Probes.WITHOUT : DemoRun.Probes.WITH);
-        DemoReport with = promotionFirst ? first : second;
-        writeSeries(with);
-        return new PromotionComparison(promotionFirst ? second : first, with, promotionFirst).print(format, spec.commandLine().getOut());
+        int warmed = Math.min(warmUp, workload.size());
+        if (warmed > 0) {
+            DemoRun.Part warm = new DemoRun.Part("warm-up", true, false);
+            part("To warm up, " + warmed + " requests that are not counted", workload.first(warmed), profile, warm);
+        }
+        List<PromotionComparison.Run> runs = new ArrayList<>();
+        for (int i = 1; i <= 2 * rounds; i++) {
+            // Off on, on off, off on: what is first in its round takes turns, so that a machine that slows down favours neither.
+            boolean promotes = promotionFirst ^ (i % 4 == 2 || i % 4 == 3);
+            DemoRun.Part counted = new DemoRun.Part(i + (promotes ? "-promotion-on" : "-promotion-off"), promotes, false);
+            runs.add(new PromotionComparison.Run(promotes, part("Run " + i + " of " + 2 * rounds, workload, profile, counted)));
+        }
+        PromotionComparison comparison = new PromotionComparison(warmed, runs);
+        writeSeries(comparison.last(true));
+        return comparison.print(format, spec.commandLine().getOut());
     }
 
-    private DemoReport part(String title, Workload workload, WorkloadProfile profile, DemoRun.Probes probes) throws InterruptedException {
-        spec.commandLine().getErr().println(title + (probes == DemoRun.Probes.WITH
-                ? "A directory is asked, and what only a disk has is promoted." : "A directory is only asked."));
+    private DemoReport part(String title, Workload workload, WorkloadProfile profile, DemoRun.Part part) throws InterruptedException {
+        spec.commandLine().getErr().println(title + ": "
+                + (part.promotes() ? "a directory is asked, and what only a disk has is promoted." : "a directory is only asked."));
         spec.commandLine().getErr().flush();
-        try (DemoRun run = new DemoRun(this, workload, profile, probes)) {
+        try (DemoRun run = new DemoRun(this, workload, profile, part)) {
             return run.here();
         }
     }
@@ -237,7 +263,11 @@ public final class DemoCommand implements Callable<Integer> {
         away();
         require(controllerKills == 0 || (processes && !noController), "--controller-kills needs --processes, and a controller");
         require(probeAhead == null || (!processes && !noTiers && !noController), "--probe-ahead needs a controller in this process");
-        require(!promotionFirst || (probeAhead != null && !noCompare), "--promotion-first needs --probe-ahead, and not --no-compare");
+        boolean compares = probeAhead != null && !noCompare;
+        require(!promotionFirst || compares, "--promotion-first needs --probe-ahead, and not --no-compare");
+        require(rounds == 1 || compares, "--rounds needs --probe-ahead, and not --no-compare");
+        require(rounds >= 1 && rounds <= 50, "--rounds must be 1 to 50, not " + rounds);
+        require(warmUp >= 0, "--warm-up must be 0 or more, not " + warmUp);
         require(!peers || (!processes && !noTiers && !noController), "--peers needs a controller in this process");
         probeAheadMs();
         require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");

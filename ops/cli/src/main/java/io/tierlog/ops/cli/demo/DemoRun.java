@@ -52,35 +52,27 @@ final class DemoRun implements AutoCloseable {
     private final DemoCommand flags;
     private final Workload workload;
     private final WorkloadProfile profile;
-    private final Probes probes;
+    private final Part part;
     private final Path data;
     private final Path memory;
     private final Closing closing = new Closing();
     private @Nullable DirectoryApp directory;
 
-    /** What a directory is asked ahead of requests, where it is asked at all. */
-    enum Probes {
-        /** Whether blocks exist, and to have promoted those that only a disk has; the only run. */
-        PROMOTE(""),
-        /** The same, beside a run without it. */
-        WITH("promotion-on"),
-        /** Whether blocks exist, and nothing more. */
-        WITHOUT("promotion-off");
+    /**
+     * Which of the runs of a demo this is.
+     *
+     * @param folder its part of --data; empty for the whole
+     * @param promotes whether a directory that is asked ahead of requests is asked to have promoted what only a disk has
+     * @param alone whether the same is run without the tiers afterwards
+     */
+    record Part(String folder, boolean promotes, boolean alone) {}
 
-        /** Its part of --data; empty for the whole. */
-        private final String folder;
-
-        Probes(String folder) {
-            this.folder = folder;
-        }
-    }
-
-    DemoRun(DemoCommand flags, Workload workload, WorkloadProfile profile, Probes probes) {
+    DemoRun(DemoCommand flags, Workload workload, WorkloadProfile profile, Part part) {
         this.flags = flags;
         this.workload = workload;
         this.profile = profile;
-        this.probes = probes;
-        this.data = dataDirectory(flags, probes);
+        this.part = part;
+        this.data = dataDirectory(flags, part);
         closing.atEnd(this::forgetData);
         this.memory = SharedMemory.directory();
         closing.atEnd(() -> SharedMemory.delete(memory));
@@ -112,13 +104,12 @@ final class DemoRun implements AutoCloseable {
         if (flags.probeAheadMs() > 0) {
             plan = plan.withProbes(new ProbeAhead.Plan(prober(access), flags.probeAheadMs()));
         }
-        boolean alone = !flags.noCompare && probes == Probes.PROMOTE;
-        return replay.run(plan, new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), alone);
+        return replay.run(plan, new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), part.alone());
     }
 
     /** A directory beside the controller, and who asks it. */
     private ProbeAhead prober(KafkaAccess access) throws InterruptedException {
-        return closing.own(new DirectoryProber(directory(access).grpcPort(), probes != Probes.WITHOUT));
+        return closing.own(new DirectoryProber(directory(access).grpcPort(), part.promotes()));
     }
 
     /** The one directory beside the controller, started when it is first asked for. */
@@ -207,9 +198,9 @@ final class DemoRun implements AutoCloseable {
         return flags.options.blocks("--host", flags.host, profile.uniqueBlocks());
     }
 
-    private static Path dataDirectory(DemoCommand flags, Probes probes) {
+    private static Path dataDirectory(DemoCommand flags, Part part) {
         try {
-            return flags.data != null ? Files.createDirectories(flags.data.resolve(probes.folder)) : Files.createTempDirectory("tierlog-demo-");
+            return flags.data != null ? Files.createDirectories(flags.data.resolve(part.folder())) : Files.createTempDirectory("tierlog-demo-");
         } catch (IOException e) {
             throw new CliError("cannot make the data directory: " + e, "give another one with --data", CliError.BAD_INPUT, e);
         }

@@ -33,15 +33,22 @@ final class PromotionCount {
             return outcomes.getOrDefault(outcome, 0L);
         }
 
-        /**
-         * Share of the blocks asked for that only a disk had held which were in memory by then, or waited for on their way; those that were asked for
-         * too early, and not waited for, count among the others. 0 when there were none.
-         */
-        double inMemory(long fetchedFromDisk) {
-            long promoted = of(PromotionOutcome.PROMOTED_HIT) + of(PromotionOutcome.PROMOTED_HIT_WAITED);
-            long all = promoted + of(PromotionOutcome.MISSED_RACE) + fetchedFromDisk;
-            return all == 0 ? 0 : (double) promoted / all;
+        /** Blocks that were read because promotions had brought them, or were waited for on their way. */
+        long promoted() {
+            return of(PromotionOutcome.PROMOTED_HIT) + of(PromotionOutcome.PROMOTED_HIT_WAITED);
         }
+
+        double inMemory(long fetchedFromDisk) {
+            return share(promoted(), of(PromotionOutcome.MISSED_RACE) + fetchedFromDisk);
+        }
+    }
+
+    /**
+     * Share of the blocks asked for that only a disk had held which were in memory by then, or waited for on their way; those that were asked for
+     * too early, and not waited for, count among the {@code others}. 0 when there were none.
+     */
+    static double share(long promoted, long others) {
+        return promoted == 0 ? 0 : (double) promoted / (promoted + others);
     }
 
     void take(Decision decision) {

@@ -20,7 +20,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.HdrHistogram.Histogram;
+import java.util.concurrent.TimeUnit;
 
 /** One replay against agents that are there, watched on the log, and the report of it. */
 final class ReplayRun {
@@ -122,13 +122,7 @@ final class ReplayRun {
                 Thread.sleep(LOOK_AGAIN);
             }
         }
-        Histogram millis = tally.submitToCommandMs();
-        Latency latency = new Latency(
-                millis.getTotalCount(),
-                millis.getValueAtPercentile(50),
-                millis.getValueAtPercentile(90),
-                millis.getValueAtPercentile(99),
-                millis.getMaxValue());
+        Latency latency = Latency.of(tally.submitToCommandMs(), TimeUnit.MILLISECONDS);
         return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, tally.levels(), tally.resident(),
                 tally.promotions(), tally.peers(), settled);
     }

@@ -19,4 +19,9 @@ public interface Workload {
 
     /** Request {@code index}, 0 to {@link #size()} - 1. */
     Request request(int index);
+
+    /** The first {@code requests} of these, or all where there are fewer; 1 or more. */
+    default Workload first(int requests) {
+        return new FirstRequests(this, Math.min(requests, size()));
+    }
 }

@@ -3,6 +3,7 @@ package io.tierlog.ops.engine.workload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.HashMap;
@@ -30,6 +31,16 @@ class ConversationWorkloadTest {
     @Test
     void aShorterRunIsTheBeginningOfALongerOne() {
         assertEquals(requests(SMALL.withRequests(200)), requests(SMALL).subList(0, 200));
+    }
+
+    @Test
+    void itsBeginningIsAWorkload() {
+        Workload whole = ConversationWorkload.of(SMALL);
+        Workload first = whole.first(200);
+        assertEquals(requests(SMALL).subList(0, 200), IntStream.range(0, first.size()).mapToObj(first::request).toList());
+        assertThrows(IndexOutOfBoundsException.class, () -> first.request(200));
+        assertEquals(1_500, whole.first(2_000).size());
+        assertThrows(IndexOutOfBoundsException.class, () -> whole.first(0));
     }
 
     /** Every block has one index and one block before it, prompts and generated blocks together: the keys are a chain. */
