@@ -57,6 +57,10 @@ final class PeerReads {
 
     static void requested(NodeDraft n, PeerReadRequested e) {
         String nameless = nameless(n, e, e.grant(), e.asker());
+        // A name of this node's own leases would overwrite one of them, and let its blocks stand pinned for ever.
+        if (nameless == null && !e.grant().substring(0, Math.max(0, e.grant().lastIndexOf('@'))).equals("node/" + e.asker())) {
+            nameless = "a grant has the name of the operation of its asker that it is for";
+        }
         if (nameless != null) {
             // Whoever may read under that name has not asked, so nobody is told.
             n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);

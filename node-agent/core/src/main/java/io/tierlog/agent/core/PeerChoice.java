@@ -15,7 +15,8 @@ import java.util.Optional;
 
 /**
  * Which of several nodes is asked to lend: the one of which this agent has the fewest reads under way; then the one that has lately refused least;
- * then by a hash of request and node, so that requests spread. Only those that have at least half as much as the one with most are looked at. For the
+ * then one that has the blocks on its host, since from a disk they have to be promoted first; then by a hash of request and node, so that requests
+ * spread. Only those that have at least half as much as the one with most are looked at. For the
  * core's one thread.
  */
 final class PeerChoice {
@@ -61,6 +62,7 @@ final class PeerChoice {
                 .filter(holder -> Math.min(most, holder.blocks()) * 2L >= longest)
                 .min(Comparator.<Holder>comparingInt(holder -> reads.getOrDefault(holder.node(), 0))
                         .thenComparingLong(holder -> refusals.stream().filter(refusal -> refusal.node().equals(holder.node())).count())
+                        .thenComparing(holder -> holder.tier() != Tier.HOST)
                         .thenComparingInt(holder -> spread(request, holder.node()))
                         .thenComparing(Holder::node))
                 .map(holder -> new PeerCopies(holder.node(), holder.address(), holder.tier(), from, Math.min(most, holder.blocks())));

@@ -339,9 +339,13 @@ class PeerCasesTest {
     }
 
     private String chosen(String request) {
+        return chosen(request, C, D);
+    }
+
+    private String chosen(String request, Holder... holders) {
         submit(request, Prompt.range(2, 901, 911));
         storeAnswers();
-        found(C, D);
+        found(holders);
         String node = Objects.requireNonNull(submitted().peer()).node();
         w.cancel(request);
         return node;
@@ -365,6 +369,15 @@ class PeerCasesTest {
         lends(D, 2, 4, OperationReason.IO);
         lends(D, 3, 4, OperationReason.IO);
         assertEquals("c", chosen(preferring("s", "d", "c")));
+    }
+
+    /** What d has on its disk alone it would have to promote first; but d is asked when c has refused. */
+    @Test
+    void aHostIsAskedBeforeADisk() {
+        Holder onDisk = new Holder("d", "d:7000", Tier.DISK, 5);
+        assertEquals("c", chosen(preferring("s", "d", "c"), onDisk, C));
+        lends(C, 1, 0, OperationReason.NOT_SERVING);
+        assertEquals("d", chosen(preferring("t", "c", "d"), onDisk, C));
     }
 
     /** That this node had no room for a read says nothing of c. */
