@@ -217,11 +217,13 @@ final class ScenarioRun {
     }
 
     private boolean allConnected() {
-        return world.nodes().stream().allMatch(node -> {
-            Life life = node.life();
-            return life != null && life.status().onTheLog() && node.engine().connected()
-                    && (node.spec().diskBlocks() == 0 || life.status().diskOpen());
-        });
+        return world.nodes().stream().allMatch(this::isReady);
+    }
+
+    private boolean isReady(SimNode node) {
+        Life life = node.life();
+        return life != null && life.status().onTheLog() && node.engine().connected()
+                && (node.spec().diskBlocks() == 0 || life.status().diskOpen());
     }
 
     private void untilQuiet(BooleanSupplier done) {
@@ -231,7 +233,8 @@ final class ScenarioRun {
             world.settle();
         }
         if (!done.getAsBoolean()) {
-            throw new IllegalStateException("the world does not begin: " + world.nodes().stream().map(node -> node.life()).toList());
+            throw new IllegalStateException("the world does not begin: of its nodes "
+                    + world.nodes().stream().filter(this::isReady).map(SimNode::name).toList() + " are ready");
         }
     }
 

@@ -399,6 +399,15 @@ public final class SimNode implements AgentLink {
         return paused || running == null ? Long.MAX_VALUE : Math.min(running.core.nextDeadlineMs() - world.agentSkewMs(this), running.asksAtMs);
     }
 
+    /** What is due already takes no time: an agent says what it has found on its disk in steps, and is woken for each. */
+    boolean wake() {
+        boolean due = nextDeadlineMs() <= world.nowMs();
+        if (due) {
+            on(new AgentInput.TimePassed());
+        }
+        return due;
+    }
+
     /** Ends a unit and tells the agent. */
     public void end(Unit unit, Machine.Fate fate) {
         Life running = life;

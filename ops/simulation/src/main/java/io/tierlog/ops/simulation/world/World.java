@@ -29,8 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Everything together: a log, a controller, nodes with their agents and engines, and a store. Each method is one thing that can happen; the caller
- * says
- * which does, and {@link #settle} lets happen whatever can without time passing, always in the same order. For one thread.
+ * says which does, and {@link #settle} lets happen whatever can without time passing, always in the same order. For one thread.
  */
 public final class World {
     /** Wall time at the beginning, milliseconds since 1970. */
@@ -470,6 +469,7 @@ public final class World {
         }
         did |= node.lookUp();
         did |= endUnits(node);
+        did |= node.wake();
         did |= node.endIfOver();
         return did;
     }
@@ -569,9 +569,7 @@ public final class World {
             }
         }
         for (SimNode node : nodes) {
-            if (node.nextDeadlineMs() <= nowMs) {
-                node.on(new AgentInput.TimePassed());
-            }
+            node.wake();
             node.engine().retry();
         }
     }
