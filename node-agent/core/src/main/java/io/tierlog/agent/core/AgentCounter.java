@@ -12,6 +12,8 @@ public enum AgentCounter {
     FETCHED_BLOCKS,
     /** Blocks that came from the disk ahead of requests. */
     PROMOTED_BLOCKS,
+    /** Blocks that reads found on the disk alone, and whose promotion they asked for. */
+    PROMOTIONS_ASKED,
     SAVED_BLOCKS,
     BACKED_UP_BLOCKS,
     EVICTED_BLOCKS,

@@ -39,6 +39,26 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
         }
     }
 
+    /**
+     * Promotions that reads ask for. Times in milliseconds.
+     *
+     * @param blocks most blocks of one record, 1 to the 128 that a probe may name
+     * @param remembered blocks that are remembered as asked for; the oldest are forgotten beyond, 1 or more
+     * @param leastMs how long a block is not asked for again, 1 or more
+     * @param mostMs how long at most, when it is asked for again and again; not less
+     */
+    public record Asks(int blocks, int remembered, long leastMs, long mostMs) {
+        /** What holds. */
+        public static final Asks DEFAULTS = new Asks(128, 16_384, 1_000, 4_000);
+
+        public Asks {
+            atLeast("blocks of an ask", blocks, 1);
+            atLeast("remembered", remembered, 1);
+            atLeast("leastMs", leastMs, 1);
+            atLeast("mostMs", mostMs, leastMs);
+        }
+    }
+
     /** With the usual limits of reads from other nodes. */
     public AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks) {
         this(times, units, bounds, disk, door, storeShards, bounceBlocks, Peers.DEFAULTS);

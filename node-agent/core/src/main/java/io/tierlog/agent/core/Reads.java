@@ -16,7 +16,8 @@ import java.util.Optional;
 
 /**
  * Blocks that engines read by name, without a request. What serves on the host is copied; what an operation of this agent is bringing there is
- * waited for, within one time for the whole call; nothing is fetched for it, since what to fetch is the controller's to decide.
+ * waited for, within one time for the whole call; nothing is fetched for it, since what to fetch is the controller's to decide. For what only the
+ * disk has it is asked to decide ({@link PromotionAsks}), and the read does not wait for that.
  *
  * <p>For the core's one thread.
  */
@@ -24,12 +25,14 @@ final class Reads {
     private final Desk desk;
     private final Engines engines;
     private final Operations operations;
+    private final PromotionAsks asks;
     private final Deadlines<ReadBack> waits = new Deadlines<>();
 
     Reads(Desk desk, Engines engines, Operations operations) {
         this.desk = desk;
         this.engines = engines;
         this.operations = operations;
+        this.asks = new PromotionAsks(desk);
     }
 
     long nextDeadlineMs() {
@@ -57,6 +60,7 @@ final class Reads {
     private void begin(ReadAsked in) {
         List<Item> items = new ArrayList<>(in.blocks().size());
         in.blocks().forEach(block -> items.add(item(in.namespace(), block)));
+        List<Block> missed = items.stream().filter(item -> item.state() == Item.State.SETTLED).map(item -> item.block).toList();
         ReadBack read = new ReadBack(desk, new PageOwner(in.session(), "", 0), in.namespace(), in.call(), items);
         read.pinBothEnds();
         desk.pages.touch(items.stream().filter(item -> item.state() == Item.State.PENDING).map(Item::requirePage).toList());
@@ -66,6 +70,7 @@ final class Reads {
             waits.set(read, desk.nowMs() + waitMs);
             expire();
         }
+        asks.missed(in.namespace(), missed);
     }
 
     private Item item(String namespace, DeviceBlock block) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
@@ -26,9 +27,11 @@ import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.PromotionRequested;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Blocks come from the disk to free pages of the host ahead of requests. Blocks of 2 tokens. */
@@ -275,6 +278,68 @@ class PromoteCasesTest {
                 world.heard.reply(call, Heard.Read.class).blocks());
         world.end(Kind.DISK_READ, 9);
         assertEquals(List.of(), world.heard.event(PromoteDone.class).awaited(), "nobody waits any more");
+    }
+
+    /** A read of what only the disk has is answered at once, and asks: again after 1, 2, 4 and 4 s while reads go on, and after a pause anew. */
+    @Test
+    void aReadAsksForWhatOnlyTheDiskHas() {
+        World world = world(31);
+        long call = world.read(prompt, 10_000, 0, 20, 21, 22, 23, 24);
+        assertEquals(Collections.nCopies(5, new BlockAnswer(false, OperationReason.NOT_SERVING)),
+                world.heard.reply(call, Heard.Read.class).blocks());
+        PromotionRequested asked = world.heard.event(PromotionRequested.class);
+        assertEquals(List.of("node/a", prompt.namespace(), onDisk(world).stream().map(PagedBlock::block).toList()),
+                List.of(asked.envelope().aggregate(), asked.namespace(), asked.blocks()));
+
+        List<Integer> asks = new ArrayList<>();
+        for (int ms = 0; ms < 12_000; ms += 50) {
+            int before = world.heard.events(PromotionRequested.class).size();
+            world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
+            if (world.heard.events(PromotionRequested.class).size() > before) {
+                asks.add(ms);
+            }
+            world.advance(50);
+        }
+        assertEquals(List.of(1_000, 3_000, 7_000, 11_000), asks);
+        assertEquals(25, world.core.status().count(AgentCounter.PROMOTIONS_ASKED));
+        world.advance(60_000);
+        world.read(prompt, 0, 0, 20);
+        world.advance(1_000);
+        world.read(prompt, 0, 0, 20);
+        assertEquals(7, world.heard.events(PromotionRequested.class).size(), "after a pause it is a second again");
+    }
+
+    /** Nothing is asked for what is on the host or on its way there, has another index, is on no disk, or while the log takes no more. */
+    @Test
+    void aReadAsksForNothingElse() {
+        World world = world(31);
+        world.command(command(world, 0, 2));
+        world.read(prompt, 0, 0, 20, 21);
+        world.end(Kind.DISK_READ, 9);
+        world.read(prompt, 0, 0, 22, 23);
+        world.read(Prompt.range(2, 50, 60), 0, 0, 24, 25);
+        world.on(new AgentInput.ReadAsked(world.call(), World.SESSION, prompt.namespace(),
+                List.of(new AgentInput.DeviceBlock(4, onDisk(world).get(3).block().key(), 26, 1)), -1));
+        world.heard.congested = true;
+        world.read(prompt, 0, 2, 27);
+        assertEquals(List.of(), world.heard.events(PromotionRequested.class));
+        world.heard.congested = false;
+        world.read(prompt, 0, 2, 27);
+        assertEquals(List.of(2), world.heard.event(PromotionRequested.class).blocks().stream().map(Block::index).toList());
+    }
+
+    /** 300 blocks: records of 128, 128 and 44. */
+    @Test
+    void aReadAsksInBoundedRecords() {
+        Prompt many = Prompt.range(2, 1, 601);
+        World.Past past = World.Past.none();
+        past.disk().put(many, 0, 300);
+        World world = new World(300, 31, 400, AgentLimits.defaults(), past);
+        world.on(new AgentInput.DiskFound(past.disk().found(), true));
+        world.register();
+        world.attach();
+        world.read(many, 0, 0, IntStream.range(0, 300).toArray());
+        assertEquals(List.of(128, 128, 44), world.heard.events(PromotionRequested.class).stream().map(asked -> asked.blocks().size()).toList());
     }
 
     /** 32 readers read one key 10 times each while it is promoted: it is read from the disk once, and its one event wakes all of them. */

@@ -43,6 +43,7 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.SaveRequested;
@@ -284,7 +285,8 @@ final class RandomWalk {
             }
             operationEnded(event).ifPresent(operation -> checkEnd(operation, event));
             book.on(event);
-            if (!resting && random.nextInt(10) > 0) {
+            // What a read asks for may be ignored: promotions come anyway, see disturbTheDisk.
+            if (!resting && !(event instanceof PromotionRequested) && random.nextInt(10) > 0) {
                 answer(event);
             }
         }
