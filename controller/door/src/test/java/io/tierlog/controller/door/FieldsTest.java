@@ -100,7 +100,7 @@ class FieldsTest {
     void overGrpcTheDescriptionIsBounded() {
         Problem refused = refused(full("-1"), body -> body.integers("list", 1_000_000));
         String told = String.valueOf(GrpcCalls.refused(refused).getStatus().getDescription());
-        assertTrue(told.contains("list[19] ") && told.endsWith("; and more") && told.length() < 4_096, told);
+        assertTrue(told.endsWith("list[19] must be a whole number from 0; and more"), told);
         Problem two = refused("{\"list\":[-1,-2]}", body -> body.integers("list", 9));
         assertEquals("list[0] must be a whole number from 0; list[1] must be a whole number from 0",
                 GrpcCalls.refused(two).getStatus().getDescription());

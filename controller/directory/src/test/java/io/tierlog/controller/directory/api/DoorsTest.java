@@ -52,8 +52,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * Both doors and their bounds, over an index without a broker: at most 1,030 keys a question, two questions over gRPC at once. Blocks of t1/m: 0 and 1
- * on a's device and in the store, 0 to 2 on a's host, 0 to 4 on a's disk, 0 on b's host; of default/m: 0 on b's disk.
+ * Both doors and their bounds, over an index without a broker: at most 1,030 keys a question, two questions over gRPC at once. Blocks of t1/m: 0
+ * and 1 on a's device and in the store, 0 to 2 on a's host, 0 to 4 on a's disk, 0 on b's host; of default/m: 0 on b's disk.
  */
 class DoorsTest {
     private static final String T1 = "t1/m";
@@ -74,8 +74,8 @@ class DoorsTest {
     private ManagedChannel channel;
 
     /**
-     * As many questions as may be in progress stop at a gate that is shut: those of virtual threads, which may wait. What is answered by the thread of a
-     * connection does not, nor would one too many, which shall not have come so far.
+     * As many questions as may be in progress stop at a gate that is shut: those of virtual threads, which may wait. What is answered by the thread
+     * of a connection does not, nor would one too many, which shall not have come so far.
      */
     private Optional<Fan> fan() {
         if (!gate.isDone() && Thread.currentThread().isVirtual() && full.getCount() > 0) {
