@@ -117,8 +117,9 @@ public final class DirectoryApp implements AutoCloseable {
         });
         Listening grpcWhere = new Listening("--directory-grpc-listen", config.doors().grpc(), config.limits().door());
         GrpcDoor grpc = new GrpcDoor(grpcWhere,
-                List.of(new DirectoryService(tokens, questions), new PeerService(tokens, () -> fan, config.limits().keys())), CALLS_OF_A_CONNECTION,
-                DirectoryService.WAITLESS);
+                List.of(new DirectoryService(tokens, questions, config.limits().door().requests(), made.metrics()),
+                        new PeerService(tokens, () -> fan, config.limits().keys())),
+                CALLS_OF_A_CONNECTION, DirectoryService.WAITLESS);
         parts.push(grpc);
         grpcPort = grpc.port();
         Listening httpWhere = new Listening("--directory-listen", config.doors().http(), config.limits().door());

@@ -6,7 +6,7 @@ package io.tierlog.controller.door;
  *
  * @param bodyBytes longest body of a request, and longest message of gRPC
  * @param jsonDepth deepest nesting of a body
- * @param requests requests of HTTP in progress at once; one more is answered 503
+ * @param requests requests of HTTP in progress at once; one more is answered 503. The directory takes as many questions over gRPC besides
  */
 public record DoorLimits(int bodyBytes, int jsonDepth, int requests) {
     /** Refuses bounds that let nothing through. */

@@ -23,18 +23,18 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a JSON object, read strictly: what is missing, of another type, out of range or not known is a finding, and all findings are told
- * at once. For one request.
+ * The fields of a JSON object, read strictly: what is missing, of another type, out of range or not known is a finding, and they are told
+ * all at once, up to a bound. For one request.
  */
 public final class Fields {
     private static final int LONGEST_NUMBER = 32;
 
     private final ObjectNode json;
     private final String path;
-    private final List<Problem.Finding> findings;
+    private final Findings findings;
     private final Set<String> read = new LinkedHashSet<>();
 
-    private Fields(ObjectNode json, String path, List<Problem.Finding> findings) {
+    private Fields(ObjectNode json, String path, Findings findings) {
         this.json = json;
         this.path = path;
         this.findings = findings;
@@ -60,11 +60,11 @@ public final class Fields {
      */
     public static Fields of(ObjectMapper mapper, byte[] body) {
         if (body.length == 0) {
-            return new Fields(JsonNodeFactory.instance.objectNode(), "", new ArrayList<>());
+            return new Fields(JsonNodeFactory.instance.objectNode(), "", new Findings());
         }
         try {
             if (mapper.readTree(body) instanceof ObjectNode object) {
-                return new Fields(object, "", new ArrayList<>());
+                return new Fields(object, "", new Findings());
             }
         } catch (JsonProcessingException e) {
             throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is no JSON: " + e.getOriginalMessage(), "send one JSON object");
@@ -76,7 +76,7 @@ public final class Fields {
 
     /** The fields of an object that was made here. */
     public static Fields of(ObjectNode object) {
-        return new Fields(object, "", new ArrayList<>());
+        return new Fields(object, "", new Findings());
     }
 
     /** Whether the field is there, with any value but null. */
@@ -246,7 +246,7 @@ public final class Fields {
         }
         LongStream.Builder numbers = LongStream.builder();
         int i = 0;
-        int wrong = findings.size();
+        int wrong = findings.count();
         for (JsonNode element : elements(name, most)) {
             if (element.isIntegralNumber() && element.canConvertToLong() && element.longValue() >= 0) {
                 numbers.add(element.longValue());
@@ -255,7 +255,7 @@ public final class Fields {
             }
             i++;
         }
-        return wrong == findings.size() ? Optional.of(numbers.build().toArray()) : Optional.empty();
+        return wrong == findings.count() ? Optional.of(numbers.build().toArray()) : Optional.empty();
     }
 
     private Iterable<JsonNode> elements(String name, int most) {
@@ -267,12 +267,12 @@ public final class Fields {
             wrong(name, "a list of 1 to " + most);
             return List.of();
         }
-        return value;
+        return findings.whileRoom(value);
     }
 
     /** Says what is wrong with a field. */
     public void finding(String name, String detail) {
-        findings.add(new Problem.Finding(path + name, detail));
+        findings.add(path, name, detail);
     }
 
     /** A field that must be there. */
@@ -285,9 +285,10 @@ public final class Fields {
 
     /** Says which fields nobody has asked for. */
     public void closed() {
+        String others = "is not a field; these are: " + String.join(", ", read);
         json.fieldNames().forEachRemaining(name -> {
             if (!read.contains(name)) {
-                finding(name, "is not a field; these are: " + String.join(", ", read));
+                finding(name, others);
             }
         });
     }
@@ -295,14 +296,12 @@ public final class Fields {
     /**
      * Ends the reading of the whole body.
      *
-     * @throws Problem INVALID_REQUEST with all findings, when there is one
+     * @throws Problem INVALID_REQUEST with the first 100 findings, when there is one
      */
     public void done() {
         closed();
-        if (!findings.isEmpty()) {
-            String first = findings.getFirst().field() + " " + findings.getFirst().detail();
-            String rest = findings.size() == 1 ? "" : ", and " + (findings.size() - 1) + " more";
-            throw new Problem(Problem.Kind.INVALID_REQUEST, first + rest, "mend what errors names; GET /v1/openapi.json has all fields", findings);
+        if (findings.count() > 0) {
+            throw findings.problem();
         }
     }
 

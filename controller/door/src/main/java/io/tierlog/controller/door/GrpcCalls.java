@@ -20,6 +20,8 @@ public final class GrpcCalls {
     private static final Metadata.Key<String> AUTHORIZATION_ENTRY = entry("authorization");
     private static final Metadata.Key<String> PROBLEM = entry("tierlog-problem");
     private static final Metadata.Key<String> ACTION = entry("tierlog-action");
+    /** Findings in a description: clients take 8 KiB of trailers, and see no reason at all beyond that. */
+    private static final int FINDINGS = 20;
 
     /** Keeps the call's token for the service. */
     static final ServerInterceptor AUTHORIZATION = new ServerInterceptor() {
@@ -43,7 +45,7 @@ public final class GrpcCalls {
         return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
     }
 
-    /** A problem as a call ends with it: its status, what is wrong, and in the trailers its kind and what to do. */
+    /** A problem as a call ends with it: its status, what is wrong (20 findings at most), and in the trailers its kind and what to do. */
     public static StatusRuntimeException refused(Problem problem) {
         Status status = switch (problem.kind()) {
             case INVALID_REQUEST, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE -> Status.INVALID_ARGUMENT;
@@ -57,11 +59,15 @@ public final class GrpcCalls {
             case OVERLOADED, NOT_READY, LOG_UNAVAILABLE -> Status.UNAVAILABLE;
             case INTERNAL -> Status.INTERNAL;
         };
-        String findings = problem.findings().stream().map(finding -> finding.field() + " " + finding.detail()).collect(Collectors.joining("; "));
+        String findings = problem.findings().stream()
+                .limit(FINDINGS)
+                .map(finding -> finding.field() + " " + finding.detail())
+                .collect(Collectors.joining("; "));
+        String more = problem.findings().size() > FINDINGS ? "; and more" : "";
         Metadata trailers = new Metadata();
         trailers.put(PROBLEM, problem.kind().name());
         trailers.put(ACTION, ascii(problem.action()));
-        return status.withDescription(findings.isEmpty() ? problem.detail() : findings).asRuntimeException(trailers);
+        return status.withDescription(findings.isEmpty() ? problem.detail() : findings + more).asRuntimeException(trailers);
     }
 
     /** What metadata can hold. */

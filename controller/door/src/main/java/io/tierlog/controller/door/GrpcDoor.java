@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * A door over gRPC: the port and its bounds. The services answer.
  *
  * <p>A virtual thread for each call, but for those that never wait. Bounded in message size, calls of a connection and idle time; how many calls wait
- * is bounded by the services. The price: no TLS of its own.
+ * is bounded by the services, each by its own number. The price: no TLS of its own.
  */
 public final class GrpcDoor implements AutoCloseable {
     /** Calls of one connection at once, where nothing speaks for another number. */

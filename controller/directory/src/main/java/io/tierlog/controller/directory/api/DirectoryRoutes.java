@@ -27,7 +27,6 @@ import java.util.Set;
 /** The directory over HTTP: one method for each question. Safe for use by several threads. */
 public final class DirectoryRoutes {
     private static final String OPENAPI = "openapi.json";
-    private static final String NODE = "[A-Za-z0-9._-]{1,64}";
 
     private final Questions questions;
     private final QueryRoutes query;
@@ -139,7 +138,7 @@ public final class DirectoryRoutes {
     }
 
     private static Optional<String> node(Fields body) {
-        return body.name("node", NODE, "the name of a node: 1 to 64 letters, digits, dots, dashes, underscores");
+        return NodeNames.in(body, "node");
     }
 
     /** The blocks that a body names; what is wrong is a finding. */

@@ -6,6 +6,7 @@ import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.directory.api.Questions.Existence;
 import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
@@ -29,7 +30,6 @@ import io.tierlog.directory.v1.StreamResponse;
 import io.tierlog.directory.v1.TierPrefix;
 import io.tierlog.directory.v1.WhereRequest;
 import io.tierlog.directory.v1.WhereResponse;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -44,18 +44,26 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     private final Tokens tokens;
     private final Questions questions;
+    private final Room room;
 
-    /** A service for those who have a token. */
-    public DirectoryService(Tokens tokens, Questions questions) {
+    /**
+     * A service for those who have a token.
+     *
+     * @param most questions in progress at once, calls and streams together, without those that the thread of a connection answers by itself; one
+     *     more is refused as OVERLOADED
+     * @param registry takes the count of what was refused
+     */
+    public DirectoryService(Tokens tokens, Questions questions, int most, PrometheusRegistry registry) {
         this.tokens = tokens;
         this.questions = questions;
+        room = new Room(most, registry);
     }
 
     @Override
     public void exist(ExistRequest request, StreamObserver<ExistResponse> answers) {
         answer(answers, caller -> {
             Chain chain = chain(questions, request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
-            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), node(request.getNode()));
+            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), NodeNames.of(request.getNode()));
             return ExistResponse.newBuilder()
                     .setPresence(Presence.forNumber(known.first().code()))
                     .setFreshness(PeerMessages.of(known.freshness()))
@@ -71,7 +79,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     /** Answers a batch; throws {@link Problem}. */
     static BatchExistResponse exist(Questions questions, Caller caller, BatchExistRequest request) {
         Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
-        Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), node(request.getNode()));
+        Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), NodeNames.of(request.getNode()));
         return BatchExistResponse.newBuilder()
                 // The array is nobody else's from here on.
                 .setAnswers(UnsafeByteOperations.unsafeWrap(known.presences()))
@@ -87,14 +95,14 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     /** Answers a chain; throws {@link Problem}. */
     static LookupResponse lookup(Questions questions, Caller caller, LookupRequest request) {
         Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
-        return response(questions.lookup(caller, chain, node(request.getNode())));
+        return response(questions.lookup(caller, chain, NodeNames.of(request.getNode())));
     }
 
     @Override
     public StreamObserver<StreamRequest> stream(StreamObserver<StreamResponse> answers) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
-            return DirectoryStream.begin(questions, caller, (ServerCallStreamObserver<StreamResponse>) answers);
+            return DirectoryStream.begin(new DirectoryStream.Asked(questions, caller, room), (ServerCallStreamObserver<StreamResponse>) answers);
         } catch (Problem problem) {
             answers.onError(GrpcCalls.refused(problem));
             return DirectoryStream.DEAF;
@@ -122,10 +130,6 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
                     "give a namespace of 1 to " + Chain.NAMESPACE + " characters, and an index from 0 to " + Chain.MOST_INDEX);
         }
         return new Chain(namespace, questions.packed(keys.toByteArray(), width), firstIndex);
-    }
-
-    private static Optional<String> node(String name) {
-        return Optional.of(name).filter(text -> !text.isEmpty());
     }
 
     private static LookupResponse response(Lookup lookup) {
@@ -162,7 +166,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     private <R> void answer(StreamObserver<R> answers, Function<Caller, R> how) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
-            answers.onNext(how.apply(caller));
+            answers.onNext(room.within(() -> how.apply(caller)));
             answers.onCompleted();
         } catch (Problem problem) {
             answers.onError(GrpcCalls.refused(problem));

@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>The thread that brings questions reads the connection, so nothing that waits runs on it; the lock is held for one answer. The price: a stream is
- * answered by one thread at a time, so whoever wants two takes two streams.
+ * answered by one thread at a time, so whoever wants two takes two streams. Threads of their own are bounded ({@link Room}); the threads that read
+ * connections are few, so what they answer by themselves takes no room, and is answered while there is none.
  */
 final class DirectoryStream implements StreamObserver<StreamRequest> {
     /** Takes nothing, for a call that was refused. */
@@ -42,24 +43,25 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
 
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStream.class);
 
-    private final Questions questions;
+    private final Asked asking;
     private final Questions atOnce;
-    private final Caller caller;
     private final ServerCallStreamObserver<StreamResponse> answers;
     private boolean answering;
     private boolean asked;
     private boolean ended;
 
-    private DirectoryStream(Questions questions, Caller caller, ServerCallStreamObserver<StreamResponse> answers) {
-        this.questions = questions;
-        this.atOnce = questions.atOnce();
-        this.caller = caller;
+    /** What is asked, by whom, and the room for questions that may wait. */
+    record Asked(Questions questions, Caller caller, Room room) {}
+
+    private DirectoryStream(Asked asking, ServerCallStreamObserver<StreamResponse> answers) {
+        this.asking = asking;
+        this.atOnce = asking.questions().atOnce();
         this.answers = answers;
     }
 
     /** Begins to answer; called while the call begins. */
-    static DirectoryStream begin(Questions questions, Caller caller, ServerCallStreamObserver<StreamResponse> answers) {
-        DirectoryStream stream = new DirectoryStream(questions, caller, answers);
+    static DirectoryStream begin(Asked asking, ServerCallStreamObserver<StreamResponse> answers) {
+        DirectoryStream stream = new DirectoryStream(asking, answers);
         answers.disableAutoRequest();
         answers.setOnReadyHandler(stream::next);
         // With a handler, an answer to a caller who has gone is nothing.
@@ -85,8 +87,27 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
         if (now.isPresent()) {
             answered(now.get());
         } else {
-            Thread.ofVirtual().name("directory-stream").start(() -> answered(answer(questions, request)));
+            later(request);
         }
+    }
+
+    /** Room is taken here and not in the thread, so that there are no more threads than room. */
+    private void later(StreamRequest request) {
+        try {
+            asking.room().take();
+        } catch (Problem problem) {
+            answered(problem(problem));
+            return;
+        }
+        Thread.ofVirtual().name("directory-stream").start(() -> {
+            StreamResponse response;
+            try {
+                response = answer(asking.questions(), request);
+            } finally {
+                asking.room().giveBack();
+            }
+            answered(response);
+        });
     }
 
     private static int bytes(StreamRequest request) {
@@ -104,8 +125,8 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
     private StreamResponse answer(Questions whom, StreamRequest request) {
         try {
             return switch (request.getQuestionCase()) {
-                case EXIST -> StreamResponse.newBuilder().setExist(DirectoryService.exist(whom, caller, request.getExist())).build();
-                case LOOKUP -> StreamResponse.newBuilder().setLookup(DirectoryService.lookup(whom, caller, request.getLookup())).build();
+                case EXIST -> StreamResponse.newBuilder().setExist(DirectoryService.exist(whom, asking.caller(), request.getExist())).build();
+                case LOOKUP -> StreamResponse.newBuilder().setLookup(DirectoryService.lookup(whom, asking.caller(), request.getLookup())).build();
                 case QUESTION_NOT_SET -> throw new Problem(Problem.Kind.INVALID_REQUEST, "there is no question", "set exist or lookup");
             };
         } catch (Problem problem) {

@@ -21,7 +21,6 @@ import java.util.Optional;
  * How old an answer is stands in headers, since the body has no place for it. Safe for use by several threads.
  */
 final class QueryRoutes {
-    private static final String NODE = "[A-Za-z0-9._-]{1,64}";
     private static final int MOST_TOKENS = 1_000_000;
     private static final int MOST_BLOCK_TOKENS = 65_536;
 
@@ -42,12 +41,13 @@ final class QueryRoutes {
     /** What both have in common. */
     private record Query(String tenant, Optional<String> instance, String namespace, int blockTokens) {
         static Query of(Fields body, QueryNamespaces namespaces) {
-            Optional<String> instance = body.name("instance_id", NODE, "the name of a node");
+            Optional<String> instance = NodeNames.in(body, "instance_id");
             long blockTokens = body.integer("block_size", 1, MOST_BLOCK_TOKENS).orElse(0);
             if (blockTokens == 0 && !body.has("block_size")) {
                 body.finding("block_size", "is missing");
             }
-            return new Query(QueryNamespaces.tenant(body), instance, namespaces.of(body), (int) blockTokens);
+            String tenant = QueryNamespaces.tenant(body);
+            return new Query(tenant, instance, namespaces.of(body, tenant), (int) blockTokens);
         }
     }
 
@@ -71,16 +71,14 @@ final class QueryRoutes {
                 body.finding(more, "is not known to how keys follow from tokens here; ask /query_by_hash");
             }
         }
+        tokens.filter(all -> query.blockTokens() > 0 && all.length / query.blockTokens() > questions.most()).ifPresent(all ->
+                body.finding("token_ids", "has " + all.length / query.blockTokens() + " blocks, more than " + questions.most()));
         body.done();
         TokenHasher hasher = hashers.of(model).orElseThrow(() -> new Problem(Problem.Kind.NOT_OFFERED,
                 "how keys follow from tokens is not known here for the model " + model, "ask /query_by_hash with the keys of the engine"));
         PackedKeys keys = hasher.keys(tokens.orElseThrow(), query.blockTokens());
-        if (keys.bytes().length == 0) {
-            ObjectNode json = JsonNodeFactory.instance.objectNode();
-            json.putObject(query.tenant());
-            return Answer.of(200, json);
-        }
-        return answer(ask, query, questions.packed(keys.bytes(), keys.width()));
+        // Less than one block is nowhere, which is no mistake of who asks.
+        return answer(ask, query, keys.bytes().length == 0 ? keys : questions.packed(keys.bytes(), keys.width()));
     }
 
     private Answer answer(Ask ask, Query query, PackedKeys keys) {

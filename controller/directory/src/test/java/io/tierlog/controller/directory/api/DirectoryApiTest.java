@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.api;
 
+import static io.tierlog.controller.directory.api.DirectoryClient.digest;
 import static io.tierlog.controller.directory.api.DirectoryClient.key;
 import static io.tierlog.controller.directory.api.DirectoryClient.keys;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -48,13 +49,10 @@ import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PromotionRequested;
 import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -73,7 +71,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What routers ask, over both doors, of a directory on a real broker. Blocks of t1/model: 0 to 3 on a's host, 0 to 5 on a's disk, 0 and 1 on b's
- * host, 0 to 7 in the store, 8 on b's device; 9 is nowhere. Of t2/model: 0 on a's disk.
+ * host, 0 to 7 in the store, 8 on b's device; 9 is nowhere. Of t2/model: 0 to 3 on a's disk.
  */
 class DirectoryApiTest {
     private static final String T1 = "t1/model";
@@ -108,7 +106,7 @@ class DirectoryApiTest {
         IntStream.range(0, 2).forEach(i -> log.put(T1, i, "node/b", io.tierlog.schemas.Tier.HOST, 1));
         IntStream.range(0, 8).forEach(i -> log.put(T1, i, "store/0", io.tierlog.schemas.Tier.STORE, 0));
         log.put(T1, 8, "node/b", io.tierlog.schemas.Tier.DEVICE, 1);
-        log.put("t2/model", 0, "node/a", io.tierlog.schemas.Tier.DISK, 1);
+        IntStream.range(0, 4).forEach(i -> log.put("t2/model", i, "node/a", io.tierlog.schemas.Tier.DISK, 1));
         for (int i = 0; i < 2; i++) {
             log.put("t3/model", i, "node/a", io.tierlog.schemas.Tier.DISK, 1);
             log.put("t3/model", i, "node/b", io.tierlog.schemas.Tier.HOST, 1);
@@ -147,10 +145,6 @@ class DirectoryApiTest {
             keys.writeBytes(PlacementLog.key((int) token).unshared());
         }
         return new PackedKeys(keys.toByteArray(), 16);
-    }
-
-    private static String digest(String token) throws Exception {
-        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8)));
     }
 
     private static DirectoryGrpc.DirectoryBlockingStub grpc(String token) {
@@ -294,11 +288,22 @@ class DirectoryApiTest {
         // What one tenant probes is not promoted for another.
         PROMOTED.clear();
         try (DirectoryClient tenant = new DirectoryClient(app.httpPort()).token("t1")) {
-            tenant.ask("/v1/exist", key("t2/model", 0).replace("}", ",\"prefetch_to_memory\":true}"));
+            tenant.ask("/v1/exist", probeOf(0));
         }
-        client.ask("/v1/exist", key("t2/model", 0).replace("}", ",\"prefetch_to_memory\":true}"));
-        PlacementLog.await("the one request", () -> !PROMOTED.isEmpty());
-        assertEquals(List.of("a t2/model 0"), PROMOTED);
+        assertEquals(List.of("a t2/model 1"), promotedUpTo(1));
+        // It would have been, had the other asked.
+        assertEquals(List.of("a t2/model 1", "a t2/model 0"), promotedUpTo(0));
+    }
+
+    private static String probeOf(int number) {
+        return key("t2/model", number).replace("}", ",\"index\":" + number + ",\"prefetch_to_memory\":true}");
+    }
+
+    /** All that was promoted, up to this block of t2/model: one thread looks at probes in their order, so those before it have had their turn. */
+    private static List<String> promotedUpTo(int number) throws Exception {
+        assertEquals(200, client.ask("/v1/exist", probeOf(number)).status());
+        PlacementLog.await("the request of " + number, () -> PROMOTED.contains("a t2/model " + number));
+        return List.copyOf(PROMOTED);
     }
 
     /**
@@ -500,13 +505,13 @@ class DirectoryApiTest {
 
     @Test
     void inAStreamTooTenantsSeeTheirOwnAndWhoIsNotKnownIsRefused() throws Exception {
-        BatchExistRequest other = batch("t2/model", 0).toBuilder().setPrefetchToMemory(true).build();
+        BatchExistRequest other = batch("t2/model", 2).toBuilder().setFirstIndex(2).setPrefetchToMemory(true).build();
         PROMOTED.clear();
         List<StreamResponse> answers = stream("t1", true).ask(exist(other)).ask(exist(batch(T1, 0))).end();
         assertEquals(List.of((byte) 2, (byte) 1), answers.stream().map(each -> each.getExist().getAnswers().byteAt(0)).toList());
-        assertEquals((byte) 1, stream("all", true).ask(exist(batch("t2/model", 0))).end().getFirst().getExist().getAnswers().byteAt(0));
+        assertEquals((byte) 1, stream("all", true).ask(exist(batch("t2/model", 2))).end().getFirst().getExist().getAnswers().byteAt(0));
         assertEquals(Status.Code.UNAUTHENTICATED, stream("wrong", true).status().getCode());
-        assertEquals(List.of(), PROMOTED, "what one tenant probes is not promoted for another");
+        assertEquals(List.of("a t2/model 3"), promotedUpTo(3), "what one tenant probes is not promoted for another");
     }
 
     /** Each question has 16 KiB and its answer 1 KiB: what a caller who does not read can have on its way is bounded by the windows alone. */

@@ -12,14 +12,21 @@ import com.networknt.schema.Schema;
 import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import io.tierlog.controller.directory.PlacementLog;
+import java.io.ByteArrayOutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /** A client over HTTP that holds every question that is answered, and every answer, against the document of the interface. */
@@ -59,6 +66,7 @@ final class DirectoryClient implements AutoCloseable {
         String mediaType = reply.headers().firstValue("Content-Type").orElse("");
         check(response.path("content").path(mediaType).path("schema"), reply.body(), path + " " + reply.status());
         if (reply.status() == 200) {
+            checkHeaders(response.path("headers"), reply.headers(), path);
             check(operation.path("requestBody").path("content").path("application/json").path("schema"), JSON.readTree(body), path + " asked");
         }
         return reply;
@@ -76,6 +84,15 @@ final class DirectoryClient implements AutoCloseable {
         return new Reply(response.statusCode(), JSON.readTree(response.body()), response.headers());
     }
 
+    /** Those that the document has, and no other of ours. */
+    private static void checkHeaders(JsonNode documented, HttpHeaders headers, String path) {
+        Set<String> said = new TreeSet<>();
+        documented.fieldNames().forEachRemaining(name -> said.add(name.toLowerCase(Locale.ROOT)));
+        Set<String> sent = new TreeSet<>();
+        headers.map().keySet().stream().map(name -> name.toLowerCase(Locale.ROOT)).filter(name -> name.startsWith("tierlog-")).forEach(sent::add);
+        assertEquals(said, sent, () -> "headers of " + path);
+    }
+
     private void check(JsonNode reference, JsonNode value, String what) {
         assertTrue(reference.has("$ref"), () -> what + " has no schema in the document");
         ObjectNode whole = JsonNodeFactory.instance.objectNode();
@@ -83,6 +100,18 @@ final class DirectoryClient implements AutoCloseable {
         whole.set("components", document.path("components"));
         Schema schema = schemas.getSchema(whole);
         assertEquals(List.of(), List.copyOf(schema.validate(value)), () -> what + ": " + value);
+    }
+
+    /** The digest of a token, as a file of tokens has it. */
+    static String digest(String token) throws Exception {
+        return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** Keys of 16 bytes of so many blocks, one behind the other. */
+    static byte[] packed(int first, int count) {
+        ByteArrayOutputStream keys = new ByteArrayOutputStream();
+        IntStream.range(first, first + count).forEach(number -> keys.writeBytes(PlacementLog.key(number).unshared()));
+        return keys.toByteArray();
     }
 
     /** A body about the blocks with these numbers. */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.door.Problem;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+
+/** Room for questions over gRPC that are in progress at once. Nobody waits for it. Safe for use by several threads. */
+final class Room {
+    private final int most;
+    private final Semaphore free;
+    private final Counter refused;
+
+    Room(int most, PrometheusRegistry registry) {
+        this.most = most;
+        free = new Semaphore(most);
+        refused = Counter.builder()
+                .name("tierlog_directory_grpc_refused_total")
+                .help("Questions over gRPC that were refused, since as many as may be were in progress")
+                .register(registry);
+    }
+
+    /**
+     * Takes room for one question, to be given back.
+     *
+     * @throws Problem OVERLOADED when there is none
+     */
+    void take() {
+        if (!free.tryAcquire()) {
+            refused.inc();
+            throw new Problem(Problem.Kind.OVERLOADED, most + " questions over gRPC are in progress", "ask again in a moment");
+        }
+    }
+
+    void giveBack() {
+        free.release();
+    }
+
+    /**
+     * Has one question answered.
+     *
+     * @throws Problem OVERLOADED when there is no room; whatever {@code how} throws
+     */
+    <R> R within(Supplier<R> how) {
+        take();
+        try {
+            return how.get();
+        } finally {
+            giveBack();
+        }
+    }
+}
