@@ -55,7 +55,7 @@ public final class Fan {
     Fan(Parts parts) {
         this.parts = parts;
         calls = new Semaphore(parts.limits().forwards());
-        failures = new ForwardFailures(parts.metrics(), System::nanoTime);
+        failures = new ForwardFailures(parts.metrics());
     }
 
     /** Where agents of other nodes read from that one, HOST:PORT; empty when it has no peer door, or does not live. */

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +23,7 @@ final class ForwardFailures {
 
     private final DirectoryMetrics metrics;
     private final LongSupplier nanos;
+    private final Consumer<String> warnings;
     /** When it was said of whom, the earliest first. */
     private final Map<Owners.Peer, Long> said = new LinkedHashMap<>();
 
@@ -46,10 +48,16 @@ final class ForwardFailures {
         }
     }
 
-    /** Failures that are told of with a clock of monotonic nanoseconds. */
-    ForwardFailures(DirectoryMetrics metrics, LongSupplier nanos) {
+    /** Failures that are counted, and said in the log. */
+    ForwardFailures(DirectoryMetrics metrics) {
+        this(metrics, System::nanoTime, LOG::warn);
+    }
+
+    /** The same with a clock of monotonic nanoseconds and a listener of one's own, for tests. */
+    ForwardFailures(DirectoryMetrics metrics, LongSupplier nanos, Consumer<String> warnings) {
         this.metrics = metrics;
         this.nanos = nanos;
+        this.warnings = warnings;
     }
 
     /** Takes one. */
@@ -57,8 +65,9 @@ final class ForwardFailures {
         Reason reason = reason(failure);
         metrics.forwardFailed(reason);
         if (reason == Reason.REFUSED && isNews(peer)) {
-            LOG.warn("the instance at {} does not let this one in, so what only that one has is answered by a standby or is UNKNOWN: {}; give all instances"
-                    + " the same --api-tokens, and --peer-token-file with an operator's token in it without namespaces=", peer, failure.getMessage());
+            warnings.accept("the instance at " + peer + " does not let this one in, so what only that one has is answered by a standby or is UNKNOWN: "
+                    + failure.getMessage() + "; give all instances the same --api-tokens, and --peer-token-file with an operator's token in it without"
+                    + " namespaces=");
         } else {
             LOG.debug("the instance at {} does not answer: {}", peer, failure.toString());
         }

@@ -4,49 +4,31 @@ package io.tierlog.controller.directory.streams;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import io.grpc.Status;
 import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.directory.streams.ForwardFailures.Reason;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
 
-/** Failed calls are counted by why, and an instance that does not let this one in is named in the log, once in a while. */
+/** Failed calls are counted by why, and an instance that does not let this one in is named aloud, once in a while. */
 class ForwardFailuresTest {
     private static final Owners.Peer A = new Owners.Peer("a.example", 8083);
     private final Throwable refused = Status.UNAUTHENTICATED.withDescription("the token is not known here").asRuntimeException();
 
-    private final Logger logger = (Logger) LoggerFactory.getLogger(ForwardFailures.class);
-    private final ListAppender<ILoggingEvent> heard = new ListAppender<>();
+    private final List<String> heard = new ArrayList<>();
     private final DirectoryMetrics metrics = new DirectoryMetrics(new LocalCopies(1), new ProbeCounts());
     // Near the greatest, so that what overflows is seen.
     private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
-    private final ForwardFailures failures = new ForwardFailures(metrics, nanos::get);
-
-    @BeforeEach
-    void listen() {
-        heard.start();
-        logger.addAppender(heard);
-    }
-
-    @AfterEach
-    void leave() {
-        logger.detachAppender(heard);
-    }
+    private final ForwardFailures failures = new ForwardFailures(metrics, nanos::get, heard::add);
 
     private List<String> warnings() {
-        List<String> all = heard.list.stream().filter(event -> event.getLevel() == Level.WARN).map(ILoggingEvent::getFormattedMessage).toList();
-        heard.list.clear();
+        List<String> all = List.copyOf(heard);
+        heard.clear();
         return all;
     }
 
