@@ -65,9 +65,9 @@ final class ForwardFailures {
         Reason reason = reason(failure);
         metrics.forwardFailed(reason);
         if (reason == Reason.REFUSED && isNews(peer)) {
-            warnings.accept("the instance at " + peer + " does not let this one in, so what only that one has is answered by a standby or is UNKNOWN: "
-                    + failure.getMessage() + "; give all instances the same --api-tokens, and --peer-token-file with an operator's token in it without"
-                    + " namespaces=");
+            warnings.accept("the instance at " + peer + " does not let this one in, so what only that one has is answered by a standby or is"
+                    + " UNKNOWN: " + failure.getMessage() + "; give all instances the same --api-tokens, and --peer-token-file with an operator's"
+                    + " token in it without namespaces=");
         } else {
             LOG.debug("the instance at {} does not answer: {}", peer, failure.toString());
         }
