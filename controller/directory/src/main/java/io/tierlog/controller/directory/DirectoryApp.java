@@ -5,6 +5,7 @@ import io.tierlog.controller.directory.api.DirectoryRoutes;
 import io.tierlog.controller.directory.api.DirectoryService;
 import io.tierlog.controller.directory.api.PeerService;
 import io.tierlog.controller.directory.api.Questions;
+import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.directory.probe.PromotionProbes;
 import io.tierlog.controller.directory.probe.PromotionRequests;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
@@ -71,7 +72,7 @@ public final class DirectoryApp implements AutoCloseable {
             PromotionProbes probes = own(new PromotionProbes(requests, extras.probeLimits(), question -> fan.map(one -> one.ask(question))));
             answers.listen(probes::answered);
             questions = new Questions(() -> fan, config.limits().keys(), config.costs(), Optional.of(probes));
-            streams = Optional.of(begin(codec, partitions));
+            streams = Optional.of(begin(codec, partitions, probes.counts()));
         } catch (RuntimeException | Error e) {
             release();
             throw e;
@@ -105,10 +106,11 @@ public final class DirectoryApp implements AutoCloseable {
         }
     }
 
-    private DirectoryStreams begin(Codec codec, int partitions) {
+    private DirectoryStreams begin(Codec codec, int partitions, ProbeCounts probes) {
         Tokens tokens = Tokens.scoped(config.doors().tokens());
         Optional<String> own = config.doors().peerToken().map(DirectoryApp::token);
-        DirectoryStreams made = new DirectoryStreams(config, codec, partitions);
+        PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn);
+        DirectoryStreams made = new DirectoryStreams(config, codec, partitions, probes);
         parts.push(made);
         config.doors().status().ifPresent(where -> {
             StatusServer server = new StatusServer("--directory-status-listen", where, made.metrics(), made::report);

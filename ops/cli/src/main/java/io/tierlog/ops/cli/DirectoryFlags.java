@@ -55,7 +55,8 @@ final class DirectoryFlags {
             names = "--costs",
             paramLabel = "US",
             split = ",",
-            description = "What a block costs from the own host, the own disk, the store, another host, another disk: five numbers in microseconds.")
+            description = "What a block costs from the own host, the own disk, the store, another host, another disk: five numbers in microseconds."
+                    + " The last three are best those of the policy (fetch.peers), by which nodes read; the default has those of the default policy.")
     List<Long> costs = List.of();
 
     @Option(

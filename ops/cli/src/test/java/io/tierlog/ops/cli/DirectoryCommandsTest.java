@@ -126,10 +126,10 @@ class DirectoryCommandsTest {
         assertEquals(0, run("lookup", "--namespace", NAMESPACE, "--node", "a", key(0), key(1), key(2), key(3)));
         assertEquals("3 blocks serve without a gap", lines().get(0));
         assertTrue(lines().get(1).matches("NODE +BLOCKS +TIERS +CAN HAVE +COST"), out.toString());
-        assertTrue(lines().get(2).matches("a +2 +HOST 2 +3 +1500 us"), out.toString());
-        assertEquals("a gets 3 blocks in 1500 us:", lines().get(4));
+        assertTrue(lines().get(2).matches("a +2 +HOST 2 +3 +1000 us"), out.toString());
+        assertEquals("a gets 3 blocks in 1000 us:", lines().get(4));
         assertTrue(lines().get(6).matches("0-1 +node/a +HOST +0 us"), out.toString());
-        assertTrue(lines().get(7).matches("2-2 +store/0 +STORE +1500 us"), out.toString());
+        assertTrue(lines().get(7).matches("2-2 +store/0 +STORE +1000 us"), out.toString());
         assertEquals(0, run("lookup", "--namespace", "other", key(0)));
         assertTrue(out.toString().contains("0 blocks serve without a gap") && out.toString().contains("no node has the first block"), out.toString());
     }

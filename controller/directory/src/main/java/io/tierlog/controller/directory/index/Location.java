@@ -12,6 +12,11 @@ import io.tierlog.schemas.Tier;
 public record Location(String owner, Tier tier) {
     private static final String NODE = "node/";
 
+    /** On the node of that name. */
+    public static Location onNode(String node, Tier tier) {
+        return new Location(NODE + node, tier);
+    }
+
     /** Whether it is on a node, and not in the shared store. */
     public boolean isOnNode() {
         return owner.startsWith(NODE);

@@ -4,6 +4,7 @@ package io.tierlog.controller.directory.probe;
 import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.probe.ProbeCounts.End;
 import io.tierlog.controller.directory.streams.Answers;
 import io.tierlog.controller.directory.streams.Question;
 import io.tierlog.schemas.Block;
@@ -25,7 +26,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -45,7 +47,9 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private final Function<Question, Optional<Answers>> directory;
     private final LongSupplier clockMs;
     private final RecentProbes recent;
-    private final AtomicLong dropped = new AtomicLong();
+    private final ProbeCounts counts = new ProbeCounts();
+    private final AtomicInteger keysUnderWay = new AtomicInteger();
+    private final AtomicBoolean failing = new AtomicBoolean();
     private final ThreadPoolExecutor thread;
 
     /** A sink that looks in {@code directory}. */
@@ -70,13 +74,20 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
 
     @Override
     public boolean probe(Probe probe, List<String> nodes) {
+        int keys = probe.keys().length / probe.width();
+        boolean room = keysUnderWay.addAndGet(keys) <= limits.keysUnderWay();
         try {
-            thread.execute(() -> look(probe, nodes));
-            return true;
+            if (room) {
+                thread.execute(() -> take(probe, nodes, keys));
+            }
         } catch (RejectedExecutionException e) {
-            dropped.incrementAndGet();
-            return false;
+            room = false;
         }
+        if (!room) {
+            keysUnderWay.addAndGet(-keys);
+            counts.count(End.DROPPED, keys);
+        }
+        return room;
     }
 
     /** A node has answered a probe of whomever: what it will not have for a while is not asked of it meanwhile. */
@@ -94,9 +105,9 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         }
     }
 
-    /** Probes that were dropped, since too many were under way. */
-    public long dropped() {
-        return dropped.get();
+    /** What became of the blocks of all probes. */
+    public ProbeCounts counts() {
+        return counts;
     }
 
     /** Runs something once all probes so far are looked at; for tests. */
@@ -104,11 +115,29 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         thread.execute(what);
     }
 
-    private void look(Probe probe, List<String> nodes) {
+    private void take(Probe probe, List<String> nodes, int keys) {
+        try {
+            if (look(probe, nodes)) {
+                failing.set(false);
+            } else {
+                counts.count(End.FAILED, keys);
+            }
+        } catch (RuntimeException e) {
+            counts.count(End.FAILED, keys);
+            if (failing.compareAndSet(false, true)) {
+                LOG.warn("probes cannot be looked at, and nothing is promoted for them meanwhile", e);
+            }
+        } finally {
+            keysUnderWay.addAndGet(-keys);
+        }
+    }
+
+    /** False when nobody can be asked where blocks are. */
+    private boolean look(Probe probe, List<String> nodes) {
         Question question = new Question(Namespaces.digest(probe.namespace()), probe.keys(), probe.width(), true);
         Optional<Answers> answers = directory.apply(question);
         if (answers.isEmpty()) {
-            return;
+            return false;
         }
         List<Holders> holders = new ArrayList<>(question.count());
         for (int i = 0; i < question.count(); i++) {
@@ -122,6 +151,8 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
             for (String node : nodes.isEmpty() ? anywhere(probe.namespace(), key, of, order) : of.onlyOnDisk(nodes)) {
                 if (recent.add(probe.namespace(), key, node, clockMs.getAsLong())) {
                     byNode.computeIfAbsent(node, _ -> new ArrayList<>()).add(new PromotionRequests.Wanted(probe.firstIndex() + i, key));
+                } else {
+                    counts.count(End.KEPT_BACK, 1);
                 }
             }
         }
@@ -135,6 +166,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
                 }
             }
         }
+        return true;
     }
 
     /** The nodes that have a block: on their disk, in a memory. */
@@ -177,17 +209,23 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private List<String> anywhere(String namespace, Bytes key, Holders of, List<String> order) {
         long nowMs = clockMs.getAsLong();
         boolean asked = of.onDisk.stream().anyMatch(node -> recent.has(namespace, key, node, nowMs));
-        return asked || !of.inMemory.isEmpty() ? List.of() : order.stream()
+        List<String> chosen = asked || !of.inMemory.isEmpty() ? List.of() : order.stream()
                 .filter(node -> of.onDisk.contains(node) && !recent.isKeptBack(namespace, key, node, nowMs))
                 .limit(1)
                 .toList();
+        if (chosen.isEmpty() && of.inMemory.isEmpty() && !of.onDisk.isEmpty()) {
+            counts.count(End.KEPT_BACK, 1);
+        }
+        return chosen;
     }
 
     private void request(String node, String namespace, List<PromotionRequests.Wanted> blocks) {
         try {
             requests.request(node, namespace, List.copyOf(blocks));
+            counts.count(End.ASKED, blocks.size());
         } catch (RuntimeException e) {
             LOG.warn("{} blocks on the disk of {} were not asked for: {}", blocks.size(), node, e.toString());
+            counts.count(End.FAILED, blocks.size());
             blocks.forEach(block -> recent.remove(namespace, block.key(), node));
         }
     }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
-import io.tierlog.controller.directory.index.Location;
+import io.tierlog.controller.core.Policies;
+import io.tierlog.schemas.PeerPolicy;
+import io.tierlog.schemas.Tier;
 
 /**
- * What it costs a node to have a block on its host, by where the block is. Microseconds for each block.
+ * What it costs a node to have a block on its host, by where the block is. Microseconds for each block, 0 to {@link Integer#MAX_VALUE}. What a node
+ * has itself it takes from there, whatever the others cost; of the others it takes the cheapest, and of equals the store, as the controller does.
  *
  * @param hostUs it is on the node's own host, or its device
  * @param diskUs it is on the node's own disk
@@ -13,29 +16,49 @@ import io.tierlog.controller.directory.index.Location;
  * @param peerDiskUs it is on another node's disk
  */
 public record Costs(long hostUs, long diskUs, long storeUs, long peerHostUs, long peerDiskUs) {
-    /** 0 from the own host, then 700, 1,500, 2,000 and 3,000: blocks of 2 MiB at 3 GB/s from a disk and 1 GB/s from elsewhere. */
-    public static final Costs DEFAULTS = new Costs(0, 700, 1_500, 2_000, 3_000);
+    /** Of a block of 2 MiB from a disk with 3 GB/s. The policy says nothing of the own disk, since nothing is decided by it. */
+    private static final long DISK_US = 700;
+
+    /** 0 from the own host, 700 from the own disk, and from elsewhere what controllers go by before a policy is set. */
+    public static final Costs DEFAULTS = of(Policies.fetch(Policies.INITIAL).peers());
 
     /** What is not to be had from there. */
     public static final long NEVER = Long.MAX_VALUE;
 
-    /** Refuses an order in which it would be cheaper to fetch than to have. */
+    /** Refuses what is no cost, and an own disk that would be cheaper than the own host. */
     public Costs {
-        if (hostUs < 0 || diskUs < hostUs || storeUs < diskUs || peerHostUs < storeUs || peerDiskUs < peerHostUs) {
-            throw new IllegalArgumentException("costs must rise from the own host to the own disk, the store, another's host and another's disk: "
-                    + hostUs + ", " + diskUs + ", " + storeUs + ", " + peerHostUs + ", " + peerDiskUs);
+        String all = hostUs + ", " + diskUs + ", " + storeUs + ", " + peerHostUs + ", " + peerDiskUs;
+        for (long each : new long[] {hostUs, diskUs, storeUs, peerHostUs, peerDiskUs}) {
+            if (each < 0 || each > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("a cost is 0 to " + Integer.MAX_VALUE + " microseconds: " + all);
+            }
+        }
+        if (diskUs < hostUs) {
+            throw new IllegalArgumentException("the own disk must not cost less than the own host: " + all);
         }
     }
 
-    /** What a block costs that is there; {@link #NEVER} on another node's device. */
-    public long of(Location from, String node) {
-        boolean own = from.isOnNode() && from.node().equals(node);
-        return switch (from.tier()) {
-            case DEVICE -> own ? hostUs : NEVER;
-            case HOST -> own ? hostUs : peerHostUs;
-            case DISK -> own ? diskUs : peerDiskUs;
+    /** What a policy says of other nodes and of the store. */
+    public static Costs of(PeerPolicy policy) {
+        return new Costs(0, DISK_US, policy.storeBlockMicros(), policy.hostBlockMicros(), policy.diskBlockMicros());
+    }
+
+    /** What a block costs that the node has itself; {@link #NEVER} where that is no place of a node. */
+    public long own(Tier tier) {
+        return switch (tier) {
+            case DEVICE, HOST -> hostUs;
+            case DISK -> diskUs;
+            case STORE, UNKNOWN -> NEVER;
+        };
+    }
+
+    /** What a block costs that is in the store, or on a node that can be read from; {@link #NEVER} on another node's device. */
+    public long elsewhere(Tier tier) {
+        return switch (tier) {
+            case HOST -> peerHostUs;
+            case DISK -> peerDiskUs;
             case STORE -> storeUs;
-            case UNKNOWN -> NEVER;
+            case DEVICE, UNKNOWN -> NEVER;
         };
     }
 }

@@ -3,9 +3,11 @@ package io.tierlog.controller.directory.streams;
 
 import io.prometheus.metrics.core.datapoints.CounterDataPoint;
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.CounterWithCallback;
 import io.prometheus.metrics.core.metrics.GaugeWithCallback;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.directory.index.PlacementIndex;
+import io.tierlog.controller.directory.probe.ProbeCounts;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
@@ -23,6 +25,11 @@ final class DirectoryMetrics {
             .help("Keys that were looked for, by where the answer came from")
             .labelNames("source")
             .register(registry);
+    private final Counter failedForwards = Counter.builder()
+            .name("tierlog_directory_failed_forwards_total")
+            .help("Calls to other instances that came to nothing, by why")
+            .labelNames("reason")
+            .register(registry);
     private final Map<Source, CounterDataPoint> bySource = new EnumMap<>(Source.class);
 
     /** Where an answer comes from. */
@@ -37,7 +44,7 @@ final class DirectoryMetrics {
         NOBODY
     }
 
-    DirectoryMetrics(LocalCopies copies) {
+    DirectoryMetrics(LocalCopies copies, ProbeCounts probes) {
         // Looked up once: a batch is counted in less time than its label is found.
         for (Source source : Source.values()) {
             bySource.put(source, keys.labelValues(source.name()));
@@ -46,6 +53,19 @@ final class DirectoryMetrics {
         gauge(copies, "tierlog_directory_placements", "Copies of blocks in the indexes of this instance", index -> index.size().placements());
         gauge(copies, "tierlog_directory_index_bytes", "Memory of the indexes, outside of the heap", index -> index.size().bytes());
         gauge(copies, "tierlog_directory_full_partitions", "Partitions whose index is full", index -> index.refusal().isPresent() ? 1 : 0);
+        CounterWithCallback.builder()
+                .name("tierlog_directory_probed_blocks_total")
+                .help("Blocks of probes that are on a disk alone, or were not looked for, by what became of them")
+                .labelNames("end")
+                .callback(callback -> {
+                    for (ProbeCounts.End end : ProbeCounts.End.values()) {
+                        callback.call((double) probes.of(end), end.name());
+                    }
+                })
+                .register(registry);
+        for (ForwardFailures.Reason reason : ForwardFailures.Reason.values()) {
+            failedForwards.initLabelValues(reason.name());
+        }
     }
 
     private void gauge(LocalCopies copies, String name, String help, ToDoubleFunction<PlacementIndex> of) {
@@ -66,6 +86,14 @@ final class DirectoryMetrics {
 
     long unreadable() {
         return (long) unreadable.get();
+    }
+
+    void forwardFailed(ForwardFailures.Reason reason) {
+        failedForwards.labelValues(reason.name()).inc();
+    }
+
+    long failedForwards(ForwardFailures.Reason reason) {
+        return failedForwards.labelValues(reason.name()).getLongValue();
     }
 
     void answered(Source source, int count) {

@@ -2,6 +2,7 @@
 package io.tierlog.controller.directory.streams;
 
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.door.StatusServer;
 import io.tierlog.events.Codec;
 import io.tierlog.schemas.directory.Published;
@@ -33,9 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class DirectoryStreams implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStreams.class);
-    /** A copy is near the end of the log with so many records to come, of which some are markers, or with such a part of all. */
-    private static final int NEAR_RECORDS = 16;
-    private static final int NEAR_SHARE = 100;
     private static final Duration CLOSE = Duration.ofSeconds(10);
 
     private final DirectoryConfig config;
@@ -48,11 +46,15 @@ public final class DirectoryStreams implements AutoCloseable {
     private final CountDownLatch running = new CountDownLatch(1);
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** Prepares an instance on a log with so many partitions. */
-    public DirectoryStreams(DirectoryConfig config, Codec codec, int partitions) {
+    /**
+     * Prepares an instance on a log with so many partitions.
+     *
+     * @param probes what its metrics say of probes
+     */
+    public DirectoryStreams(DirectoryConfig config, Codec codec, int partitions, ProbeCounts probes) {
         this.config = config;
         copies = new LocalCopies(partitions);
-        metrics = new DirectoryMetrics(copies);
+        metrics = new DirectoryMetrics(copies, probes);
         health = new DirectoryHealth(copies, metrics);
         decoder = new PlacementDecoder(codec.reader(Published.class), health);
     }
@@ -110,10 +112,7 @@ public final class DirectoryStreams implements AutoCloseable {
             Map<Integer, LagInfo> lags = streams.allLocalStorePartitionLags().getOrDefault(DirectoryTopology.STORE, Map.of());
             lags.forEach((partition, lag) -> {
                 if (copies.index(partition).isEmpty()) {
-                    LocalCopies.Standby before = copies.standby(partition);
-                    long asOfMs = lag.offsetLag() == 0 ? nowMs : before.freshness().asOfMs();
-                    boolean near = lag.offsetLag() <= Math.max(NEAR_RECORDS, lag.endOffsetPosition() / NEAR_SHARE);
-                    seen.put(partition, new LocalCopies.Standby(new Freshness(true, lag.offsetLag(), asOfMs), before.whole() || near));
+                    seen.put(partition, copies.standby(partition).at(lag.offsetLag(), lag.endOffsetPosition(), nowMs));
                 }
             });
         } catch (StreamsException e) {

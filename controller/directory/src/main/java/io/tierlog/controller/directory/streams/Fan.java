@@ -20,8 +20,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Has each key answered by whoever has its partition, in this order: the index here; the instance that keeps the partition; a standby here; a standby
@@ -29,10 +27,9 @@ import org.slf4j.LoggerFactory;
  * instance.
  */
 public final class Fan {
-    private static final Logger LOG = LoggerFactory.getLogger(Fan.class);
-
     private final Parts parts;
     private final Semaphore calls;
+    private final ForwardFailures failures;
 
     /**
      * What it works with.
@@ -58,6 +55,7 @@ public final class Fan {
     Fan(Parts parts) {
         this.parts = parts;
         calls = new Semaphore(parts.limits().forwards());
+        failures = new ForwardFailures(parts.metrics());
     }
 
     /** Where agents of other nodes read from that one, HOST:PORT; empty when it has no peer door, or does not live. */
@@ -204,10 +202,10 @@ public final class Fan {
             List<Share> shares = byPeer.getOrDefault(peer, List.of());
             Optional<PeerResponse> response = await(peer, call, deadlineNs);
             for (int i = 0; i < shares.size(); i++) {
-                if (response.isEmpty() || !PeerMessages.take(response.get(), i, shares.get(i).batch(), answers)) {
-                    still.add(shares.get(i));
-                } else {
+                if (response.isPresent() && PeerMessages.take(response.get(), i, shares.get(i).batch(), answers)) {
                     parts.metrics().answered(stale ? Source.STANDBY : Source.PEER, shares.get(i).count());
+                } else {
+                    still.add(shares.get(i));
                 }
             }
         });
@@ -242,16 +240,19 @@ public final class Fan {
     private CompletableFuture<PeerResponse> call(Owners.Peer peer, PeerRequest request) {
         if (!calls.tryAcquire()) {
             return CompletableFuture.failedFuture(
-                    new IllegalStateException(parts.limits().forwards() + " calls to other instances are in progress"));
+                    new ForwardFailures.TooMany(parts.limits().forwards() + " calls to other instances are in progress"));
         }
         return parts.link().ask(peer, request).whenComplete((_, _) -> calls.release());
     }
 
-    private static Optional<PeerResponse> await(Owners.Peer peer, CompletableFuture<PeerResponse> call, long deadlineNs) {
+    private Optional<PeerResponse> await(Owners.Peer peer, CompletableFuture<PeerResponse> call, long deadlineNs) {
         try {
             return Optional.of(call.get(Math.max(0, deadlineNs - System.nanoTime()), TimeUnit.NANOSECONDS));
-        } catch (ExecutionException | TimeoutException e) {
-            LOG.debug("the instance at {} does not answer: {}", peer, e.toString());
+        } catch (ExecutionException e) {
+            failures.failed(peer, e.getCause() == null ? e : e.getCause());
+            return Optional.empty();
+        } catch (TimeoutException e) {
+            failures.failed(peer, e);
             return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -31,6 +31,15 @@ final class LocalCopies {
      */
     record Standby(Freshness freshness, boolean whole) {
         private static final Standby NONE = new Standby(Freshness.UNKNOWN, false);
+        /** A copy is near the end of the log with so many records to come, of which some are markers, or with such a part of all. */
+        private static final int NEAR_RECORDS = 16;
+        private static final int NEAR_SHARE = 100;
+
+        /** The same copy when it is looked at again, with so many records to come of so many. */
+        Standby at(long behind, long end, long nowMs) {
+            boolean near = behind <= Math.max(NEAR_RECORDS, end / NEAR_SHARE);
+            return new Standby(new Freshness(true, behind, behind == 0 ? nowMs : freshness.asOfMs()), whole || near);
+        }
     }
 
     LocalCopies(int partitions) {

@@ -307,8 +307,8 @@ class DirectoryApiTest {
     }
 
     /**
-     * a has 4 of its host and 6 of its disk, with the store 8, and 8 is on b's device. Costs: a 4 x 0 + 2 x 700 + 2 x 1,500 = 4,400; b 2 x 0 + 6
-     * x 1,500 = 9,000, and it alone can have the ninth.
+     * a has 4 of its host and 6 of its disk, with the store 8, and 8 is on b's device. Costs: a 4 x 0 + 2 x 700 + 2 x 1,000 = 3,400; b 2 x 0 + 2
+     * x 200 + 2 x 600 + 2 x 1,000 = 3,600, and it alone can have the ninth.
      */
     @Test
     void theLongestPrefixOfEachNodeAndTierAndFromWhereItCostsLeast() throws Exception {
@@ -318,20 +318,20 @@ class DirectoryApiTest {
         assertEquals(8, body.path("store_blocks").asInt());
         JsonNode a = body.path("nodes").get(0);
         assertEquals("{\"node\":\"a\",\"blocks\":6,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":4},{\"tier\":\"DISK\",\"blocks\":6}],"
-                        + "\"reach\":8,\"cost_us\":4400,\"lendable\":6,\"peer_address\":\"a.example:7171\"}",
+                        + "\"reach\":8,\"cost_us\":3400,\"lendable\":6,\"peer_address\":\"a.example:7171\"}",
                 a.toString());
-        assertEquals("{\"node\":\"b\",\"blocks\":2,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":2}],\"reach\":9,\"cost_us\":9000,\"lendable\":2}",
+        assertEquals("{\"node\":\"b\",\"blocks\":2,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":2}],\"reach\":9,\"cost_us\":3600,\"lendable\":2}",
                 body.path("nodes").get(1).toString());
         JsonNode best = body.path("best");
-        assertEquals("b 9 9000", best.path("node").asText() + " " + best.path("blocks") + " " + best.path("cost_us"));
+        assertEquals("b 9 3600", best.path("node").asText() + " " + best.path("blocks") + " " + best.path("cost_us"));
 
         JsonNode forA = client.ask("/v1/lookup", keys(T1, ",\"node\":\"a\"", IntStream.range(0, 8))).body().path("best");
         assertEquals("[{\"first\":0,\"blocks\":4,\"owner\":\"node/a\",\"tier\":\"HOST\",\"block_cost_us\":0},"
                 + "{\"first\":4,\"blocks\":2,\"owner\":\"node/a\",\"tier\":\"DISK\",\"block_cost_us\":700},"
-                + "{\"first\":6,\"blocks\":2,\"owner\":\"store/0\",\"tier\":\"STORE\",\"block_cost_us\":1500}]", forA.path("sources").toString());
-        // To one that has nothing the store is nearer than another's host.
+                + "{\"first\":6,\"blocks\":2,\"owner\":\"store/0\",\"tier\":\"STORE\",\"block_cost_us\":1000}]", forA.path("sources").toString());
+        // To one that has nothing another's host and disk are nearer than the store: 4 x 200 + 2 x 600 + 2 x 1,000.
         JsonNode forC = client.ask("/v1/lookup", keys(T1, ",\"node\":\"c\"", IntStream.range(0, 8))).body().path("best");
-        assertEquals("12000 1", forC.path("cost_us") + " " + forC.path("sources").size());
+        assertEquals("4000 3", forC.path("cost_us") + " " + forC.path("sources").size());
     }
 
     @Test
@@ -366,7 +366,7 @@ class DirectoryApiTest {
                 .setPackedKeys(packed(0, 1, 2, 3, 4, 5, 6, 7))
                 .setNode("a")
                 .build());
-        assertEquals("8 8 a 4400 3", lookup.getBlocks() + " " + lookup.getBestBlocks() + " " + lookup.getBestNode() + " " + lookup.getCostUs() + " "
+        assertEquals("8 8 a 3400 3", lookup.getBlocks() + " " + lookup.getBestBlocks() + " " + lookup.getBestNode() + " " + lookup.getCostUs() + " "
                 + lookup.getSourcesCount());
         assertEquals(List.of(Tier.TIER_HOST, Tier.TIER_DISK), lookup.getNodes(0).getTiersList().stream().map(tier -> tier.getTier()).toList());
         assertEquals("6 6 a.example:7171", lookup.getNodes(0).getBlocks() + " " + lookup.getNodes(0).getLendable() + " "

@@ -10,6 +10,7 @@ import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.probe.ProbeCounts.End;
 import io.tierlog.controller.directory.probe.ProbeSink.Probe;
 import io.tierlog.controller.directory.streams.Answers;
 import io.tierlog.controller.directory.streams.AnswersForTests;
@@ -29,12 +30,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** What is asked for when blocks are probed: only what is on a disk alone, once in a while, in bounded batches. */
 class PromotionProbesTest {
-    private static final ProbeLimits LIMITS = new ProbeLimits(128, 1_000, 30_000, 30_000, 60_000, 100);
+    private static final ProbeLimits LIMITS = new ProbeLimits(128, 1_000, 30_000, 30_000, 60_000, 100, 10_000);
 
     private final Map<Integer, List<Location>> places = new LinkedHashMap<>();
     private final List<String> asked = new ArrayList<>();
@@ -147,7 +149,7 @@ class PromotionProbesTest {
     void whatOneNodeWillNotHaveIsAskedOfAnother() throws InterruptedException {
         at(0, "a", Tier.DISK);
         at(0, "b", Tier.DISK);
-        try (PromotionProbes probes = probes(new ProbeLimits(128, 1_000, 1_000, 4_000, 60_000, 100))) {
+        try (PromotionProbes probes = probes(new ProbeLimits(128, 1_000, 1_000, 4_000, 60_000, 100, 10_000))) {
             assertEquals(List.of("a model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 1), List.of())));
             probes.answered(answer("node/a", PromotionReply.COOLDOWN, 20_000));
             // Not about a node: nothing to be kept back.
@@ -167,7 +169,7 @@ class PromotionProbesTest {
     @Test
     void whatOthersAreToldCounts() throws InterruptedException {
         at(0, "b", Tier.DISK);
-        try (PromotionProbes probes = probes(new ProbeLimits(128, 1_000, 1_000, 4_000, 60_000, 100))) {
+        try (PromotionProbes probes = probes(new ProbeLimits(128, 1_000, 1_000, 4_000, 60_000, 100, 10_000))) {
             probes.answered(answer("node/b", PromotionReply.DUPLICATE, 3_600_000));
             nowMs.addAndGet(59_999);
             assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 1), List.of())));
@@ -258,7 +260,7 @@ class PromotionProbesTest {
 
     @Test
     void whatIsRememberedIsBoundedAndProbesBeyondTheBoundAreDropped() throws InterruptedException {
-        RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 1));
+        RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 1, 10));
         for (int i = 0; i < 10; i++) {
             assertTrue(recent.add("n", PlacementLog.key(i), "a", 5));
         }
@@ -268,7 +270,7 @@ class PromotionProbesTest {
 
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch hold = new CountDownLatch(1);
-        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 2), _ -> {
+        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 2, 10), _ -> {
             begun.countDown();
             awaitUninterrupted(hold);
             return Optional.empty();
@@ -278,8 +280,73 @@ class PromotionProbesTest {
             assertTrue(probes.probe(probe(0, 1), List.of()));
             assertTrue(probes.probe(probe(0, 1), List.of()));
             assertFalse(probes.probe(probe(0, 1), List.of()));
-            assertEquals(1, probes.dropped());
+            assertEquals(1, probes.counts().of(End.DROPPED));
             hold.countDown();
+        }
+    }
+
+    /** Four keys may wait. Three do, so two more do not, and one more does; with what was looked at the room comes back. */
+    @Test
+    void keysThatWaitAreBounded() throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch hold = new CountDownLatch(1);
+        try (PromotionProbes probes = new PromotionProbes(this::request, new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 100, 4), _ -> {
+            begun.countDown();
+            awaitUninterrupted(hold);
+            return Optional.empty();
+        })) {
+            assertFalse(probes.probe(probe(0, 5), List.of()));
+            assertTrue(probes.probe(probe(0, 3), List.of()));
+            begun.await();
+            assertFalse(probes.probe(probe(0, 2), List.of()));
+            assertTrue(probes.probe(probe(0, 1), List.of()));
+            assertFalse(probes.probe(probe(0, 1), List.of()));
+            assertEquals(5 + 2 + 1, probes.counts().of(End.DROPPED));
+            assertEquals(List.of(), after(probes, hold::countDown));
+            assertTrue(probes.probe(probe(0, 4), List.of()));
+            assertEquals(8, probes.counts().of(End.DROPPED));
+        }
+    }
+
+    /** 0 and 1 are asked for; then 0 is kept back, also by name; 2 is in memory and 3 nowhere, so nothing is to be done, and nothing is counted. */
+    @Test
+    void whatBecomesOfBlocksIsCounted() throws InterruptedException {
+        at(0, "a", Tier.DISK);
+        at(1, "a", Tier.DISK);
+        at(2, "a", Tier.HOST);
+        try (PromotionProbes probes = probes(LIMITS)) {
+            after(probes, () -> probes.probe(probe(0, 4), List.of()));
+            assertEquals(List.of(2L, 0L, 0L, 0L), counted(probes));
+            after(probes, () -> probes.probe(probe(0, 1), List.of()));
+            after(probes, () -> probes.probe(probe(0, 1), List.of("a")));
+            assertEquals(List.of(2L, 2L, 0L, 0L), counted(probes));
+            nowMs.addAndGet(30_000);
+            failing.set(true);
+            after(probes, () -> probes.probe(probe(0, 2), List.of()));
+            assertEquals(List.of(2L, 2L, 0L, 2L), counted(probes));
+        }
+    }
+
+    private static List<Long> counted(PromotionProbes probes) {
+        return Arrays.stream(End.values()).map(probes.counts()::of).toList();
+    }
+
+    /** Nobody can be asked, and then asking fails: both are counted, and the next probe is looked at as if nothing had been. */
+    @Test
+    void aLookThatFailsIsCountedAndTheNextIsMade() throws InterruptedException {
+        at(0, "a", Tier.DISK);
+        AtomicInteger looks = new AtomicInteger();
+        try (PromotionProbes probes = new PromotionProbes(this::request, LIMITS, question -> switch (looks.incrementAndGet()) {
+            case 1 -> Optional.empty();
+            case 2 -> throw new IllegalStateException("the index is closed");
+            default -> Optional.of(answer(question));
+        }, nowMs::get)) {
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 3), List.of())));
+            assertEquals(List.of(0L, 0L, 0L, 3L), counted(probes));
+            assertEquals(List.of(), after(probes, () -> probes.probe(probe(0, 4), List.of())));
+            assertEquals(List.of(0L, 0L, 0L, 7L), counted(probes));
+            assertEquals(List.of("a model/a 1 from 0"), after(probes, () -> probes.probe(probe(0, 1), List.of())));
+            assertEquals(List.of(1L, 0L, 0L, 7L), counted(probes));
         }
     }
 

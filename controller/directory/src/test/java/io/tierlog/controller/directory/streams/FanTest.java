@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
+import io.grpc.Status;
 import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.BlockPartitioner;
@@ -14,6 +15,7 @@ import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.directory.v1.PeerAnswer;
 import io.tierlog.directory.v1.PeerRequest;
 import io.tierlog.directory.v1.PeerResponse;
@@ -40,7 +42,7 @@ class FanTest {
     private static final int COUNT = 60;
 
     private final LocalCopies copies = new LocalCopies(3);
-    private final DirectoryMetrics metrics = new DirectoryMetrics(copies);
+    private final DirectoryMetrics metrics = new DirectoryMetrics(copies, new ProbeCounts());
     private final List<String> asked = new ArrayList<>();
     private final Map<Owners.Peer, Function<PeerRequest, CompletableFuture<PeerResponse>>> peers = new LinkedHashMap<>();
 
@@ -130,6 +132,15 @@ class FanTest {
         }
     }
 
+    /** a knows no such token, and the call to b is late. */
+    @Test
+    void callsThatComeToNothingAreCounted() {
+        peers.put(A, _ -> CompletableFuture.failedFuture(Status.UNAUTHENTICATED.asRuntimeException()));
+        check(ask(false, 9), Presence.UNKNOWN);
+        assertEquals(List.of("a", "b stale"), asked);
+        assertEquals(List.of(1L, 1L, 0L, 0L), Arrays.stream(ForwardFailures.Reason.values()).map(metrics::failedForwards).toList());
+    }
+
     @Test
     void anAnswerThatDoesNotFitIsNone() {
         List<PeerResponse> wrong = List.of(
@@ -164,5 +175,6 @@ class FanTest {
         Answers answers = ask(false, 1);
         check(answers, Presence.UNKNOWN);
         assertEquals(List.of("a"), asked, "the call to a is under way still, so b is not asked");
+        assertEquals(1, metrics.failedForwards(ForwardFailures.Reason.FULL));
     }
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.directory.streams.DirectoryConfig.Doors;
+import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.door.Tokens;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is said at the start of tokens by which instances cannot come in to each other. */
+class PeerTokensTest {
+    @TempDir
+    Path dir;
+
+    private Path tokens() throws IOException, NoSuchAlgorithmException {
+        return Files.writeString(dir.resolve("tokens"), line("operator", "all") + line("reader", "reads")
+                + line("operator", "some").strip() + " namespaces=a/*\n");
+    }
+
+    private static String line(String role, String token) throws NoSuchAlgorithmException {
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
+        return role + " " + token + " sha256:" + HexFormat.of().formatHex(digest) + "\n";
+    }
+
+    private static String warning(String address, Optional<String> advertised, Optional<Path> tokens, Optional<String> own) {
+        Endpoint where = new Endpoint(address, 0);
+        Doors doors = new Doors(where, where, advertised, Optional.empty(), tokens, Optional.empty(), true);
+        return PeerTokens.warning(doors, Tokens.scoped(tokens), own).orElse("");
+    }
+
+    /** Where no other machine comes, a second instance is not likely enough to be told of at each start; when it is there, its refusal is told. */
+    @Test
+    void tokensForCallersAndNoneOfItsOwnIsSaidWhereOthersCanCome() throws Exception {
+        Optional<Path> tokens = Optional.of(tokens());
+        String told = warning("0.0.0.0", Optional.empty(), tokens, Optional.empty());
+        assertTrue(told.contains("--peer-token-file is not"), told);
+        assertEquals(told, warning("127.0.0.1", Optional.of("host.example"), tokens, Optional.empty()));
+        assertEquals("", warning("127.0.0.1", Optional.empty(), tokens, Optional.empty()));
+        assertEquals("", warning("0.0.0.0", Optional.empty(), Optional.empty(), Optional.empty()));
+    }
+
+    @Test
+    void aTokenThatOpensNothingIsSaidAnywhere() throws Exception {
+        Optional<Path> tokens = Optional.of(tokens());
+        assertEquals("", warning("127.0.0.1", Optional.empty(), tokens, Optional.of("all")));
+        for (String wrong : new String[] {"other", "reads", "some", ""}) {
+            String told = warning("127.0.0.1", Optional.empty(), tokens, Optional.of(wrong));
+            assertTrue(told.contains("an operator's token without namespaces="), wrong + ": " + told);
+        }
+        assertEquals("", warning("127.0.0.1", Optional.empty(), Optional.empty(), Optional.of("other")));
+    }
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.api;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.controller.directory.index.Location;
+import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.PlacementIndex.Found;
+import io.tierlog.controller.directory.index.Presence;
+import io.tierlog.controller.directory.streams.Costs;
+import io.tierlog.controller.directory.streams.Freshness;
+import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.schemas.Tier;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.random.RandomGenerator;
+import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Prefixes, and from where blocks are had for least, in small worlds and against an obvious count. Costs: own host 0, own disk 7, store 10, another's
+ * host 2, another's disk 6. A world is a line for each place: its name, its tier, and the numbers of its blocks.
+ */
+class LookupTest {
+    private static final Costs COSTS = new Costs(0, 7, 10, 2, 6);
+    private static final int RUNS = 3_000;
+
+    private final Map<String, String> doors = new LinkedHashMap<>();
+
+    private static List<Found> world(int blocks, String... lines) {
+        List<Found> world = new ArrayList<>();
+        for (int number = 0; number < blocks; number++) {
+            List<Placed> placed = new ArrayList<>();
+            for (String line : lines) {
+                List<String> words = List.of(line.split(" "));
+                if (words.subList(2, words.size()).contains(String.valueOf(number))) {
+                    placed.add(new Placed(new Location(words.getFirst(), Tier.valueOf(words.get(1))), 1, number, 1));
+                }
+            }
+            world.add(new Found(placed.isEmpty() ? Presence.NOT_FOUND : Presence.FOUND, placed));
+        }
+        return world;
+    }
+
+    private Lookup lookup(List<Found> world, Costs costs, Optional<String> node) {
+        Chain chain = new Chain("model/a", new PackedKeys(new byte[world.size() * 16], 16), 0);
+        return Lookup.of(new Places(chain, world::get, new Freshness(false, 0, 1)), costs, node, name -> Optional.ofNullable(doors.get(name)));
+    }
+
+    private String plan(String node, List<Found> world) {
+        return text(lookup(world, COSTS, Optional.of(node)).best());
+    }
+
+    private static String text(Lookup.Plan plan) {
+        StringBuilder text = new StringBuilder(plan.node() + ": " + plan.blocks() + " for " + plan.costUs());
+        plan.sources().forEach(run -> text.append(", ").append(run.first()).append('+').append(run.blocks()).append(' ').append(run.from())
+                .append(" at ").append(run.blockCostUs()));
+        return text.toString();
+    }
+
+    /** a has 0 on its host and 1 on its disk, and nobody can read from it: for b the chain ends before it begins, for a it does not. */
+    @Test
+    void aNodeWithoutADoorIsNoSourceForOthers() {
+        List<Found> world = world(2, "node/a HOST 0", "node/a DISK 1");
+        assertEquals("b: 0 for 0", plan("b", world));
+        assertEquals("a: 2 for 7, 0+1 node/a/HOST at 0, 1+1 node/a/DISK at 7", plan("a", world));
+        doors.put("a", "a:1");
+        assertEquals("b: 2 for 8, 0+1 node/a/HOST at 2, 1+1 node/a/DISK at 6", plan("b", world));
+    }
+
+    /** The block of b that is c's too and the store's: whoever cannot be read from does not count, even where it would be cheapest. */
+    @Test
+    void theCheapestIsNamedOfThoseThatCanBeReadFrom() {
+        doors.put("c", "c:1");
+        doors.put("d", "d:1");
+        List<Found> world = world(1, "store/0 STORE 0", "node/a HOST 0", "node/c DISK 0", "node/d HOST 0");
+        assertEquals("b: 1 for 2, 0+1 node/d/HOST at 2", plan("b", world));
+        doors.remove("d");
+        assertEquals("b: 1 for 6, 0+1 node/c/DISK at 6", plan("b", world));
+        doors.remove("c");
+        assertEquals("b: 1 for 10, 0+1 store/0/STORE at 10", plan("b", world));
+    }
+
+    /** By the policy's default another's host is cheaper than the own disk. The controller looks at the own disk first all the same. */
+    @Test
+    void whatANodeHasItTakesFromItself() {
+        doors.put("a", "a:1");
+        assertEquals("b: 1 for 7, 0+1 node/b/DISK at 7", plan("b", world(1, "node/a HOST 0", "node/b DISK 0")));
+        assertEquals("b: 1 for 0, 0+1 node/b/HOST at 0", plan("b", world(1, "node/b DISK 0", "node/b HOST 0")));
+    }
+
+    @Test
+    void ofEqualsTheStoreIsNamed() {
+        doors.put("a", "a:1");
+        List<Found> world = world(1, "node/a HOST 0", "store/0 STORE 0");
+        assertEquals("b: 1 for 9, 0+1 store/0/STORE at 9", text(lookup(world, new Costs(0, 7, 9, 9, 9), Optional.of("b")).best()));
+    }
+
+    /** 2 is on a's device alone: others get 0 and 1, and a goes on to 3. 5 is nowhere, so nobody hears of 6. */
+    @Test
+    void aGapEndsWhatCanBeHad() {
+        List<Found> world = world(7, "store/0 STORE 0 1 3 4 6", "node/a DEVICE 1 2", "node/b DISK 0 3 6");
+        Lookup lookup = lookup(world, COSTS, Optional.empty());
+        assertEquals("5 -1 2", lookup.blocks() + " " + lookup.unknownFrom() + " " + lookup.storeBlocks());
+        assertEquals("b: 2 for 17, 0+1 node/b/DISK at 7, 1+1 store/0/STORE at 10", plan("b", world));
+        assertEquals("a: 5 for 30, 0+1 store/0/STORE at 10, 1+2 node/a/DEVICE at 0, 3+2 store/0/STORE at 10", plan("a", world));
+        // a has not the first block, so it is not told of. Whoever has nothing gets as much as b, for more.
+        assertEquals(List.of(new Lookup.NodePrefix("b", 1, 1, Map.of(Tier.DISK, 1), new Lookup.Extent(2, 17), Optional.empty())), lookup.nodes());
+        assertEquals("b", lookup.best().node());
+        world.set(5, new Found(Presence.UNKNOWN, List.of()));
+        assertEquals(5, lookup(world, COSTS, Optional.empty()).unknownFrom());
+    }
+
+    /** Few nodes and small costs, so that gaps, equal costs and blocks of several places come often. */
+    @Test
+    void anyWorldIsCountedAsTheObviousCountDoes() {
+        for (int seed = 0; seed < RUNS; seed++) {
+            RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
+            int nodes = 1 + random.nextInt(5);
+            doors.clear();
+            for (int node = 0; node < nodes; node++) {
+                if (random.nextInt(3) > 0) {
+                    doors.put("n" + node, "n" + node + ":1");
+                }
+            }
+            int disk = random.nextInt(4);
+            Costs costs = new Costs(random.nextInt(disk + 1), disk, random.nextInt(5), random.nextInt(5), random.nextInt(5));
+            List<Found> world = world(random, nodes);
+            Optional<String> node = random.nextBoolean() ? Optional.empty() : Optional.of("n" + random.nextInt(nodes + 1));
+            assertEquals(SlowLookup.of(world, costs, node, doors), lookup(world, costs, node), "seed " + seed);
+        }
+    }
+
+    private static List<Found> world(RandomGenerator random, int nodes) {
+        List<Found> world = new ArrayList<>();
+        int blocks = 1 + random.nextInt(12);
+        for (int number = 0; number < blocks; number++) {
+            Set<String> places = new TreeSet<>();
+            for (int i = random.nextInt(20) == 0 ? 0 : 1 + random.nextInt(2 * nodes); i > 0; i--) {
+                places.add(place(random, nodes));
+            }
+            List<Placed> placed = new ArrayList<>();
+            for (String place : places) {
+                List<String> words = List.of(place.split(" "));
+                // Now and then at another position, where it does not count.
+                int index = random.nextInt(30) == 0 ? number + 1 : number;
+                placed.add(new Placed(new Location(words.get(1), Tier.valueOf(words.get(2))), 1, index, 1));
+            }
+            Presence none = random.nextBoolean() ? Presence.NOT_FOUND : Presence.UNKNOWN;
+            world.add(new Found(placed.isEmpty() ? none : Presence.FOUND, placed));
+        }
+        return world;
+    }
+
+    /** A number before the name, so that places come in any order. */
+    private static String place(RandomGenerator random, int nodes) {
+        List<Tier> tiers = List.of(Tier.DEVICE, Tier.HOST, Tier.HOST, Tier.DISK, Tier.DISK, Tier.UNKNOWN);
+        String place = random.nextInt(5) == 0
+                ? "store/" + random.nextInt(2) + " " + Tier.STORE
+                : "node/n" + random.nextInt(nodes) + " " + tiers.get(random.nextInt(tiers.size()));
+        return random.nextInt(9) + " " + place;
+    }
+
+    @Test
+    void nodesBeyondTheBoundAreNotToldOf() {
+        List<Placed> placed = new ArrayList<>();
+        for (int node = 0; node < Lookup.NODES + 5; node++) {
+            placed.add(new Placed(new Location("node/" + node, Tier.HOST), 1, 0, 1));
+        }
+        Lookup lookup = lookup(List.of(new Found(Presence.FOUND, placed)), COSTS, Optional.empty());
+        assertEquals(Lookup.NODES, lookup.nodes().size());
+        assertTrue(lookup.nodes().stream().allMatch(node -> node.plan().equals(new Lookup.Extent(1, 0))));
+    }
+}
