@@ -246,15 +246,6 @@ class PeerReadsTest {
         assertEquals(List.of(), w.last.commands());
     }
 
-    /** A lease of node a under that name would be overwritten, and its blocks kept for ever. */
-    @Test
-    void aGrantHasTheNameOfAnOperationOfItsAsker() {
-        for (String grant : List.of("node/a@31.0", "node/bb@70.0", "node/b", "b@70.0", "@70.0", "node/b@7@70.0")) {
-            SubmissionTest.assertRefused(RefusalReason.OVER_LIMIT, w.input(ask(grant, Agent.blocks(p, 0, 4))));
-            assertEquals(List.of(), w.last.commands(), grant);
-        }
-    }
-
     /** The reader hears of it, and need not ask until its time is over. */
     @Test
     void whatDoesNotHoldIsRefusedToItsReader() {

@@ -53,6 +53,9 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
 
         public Asks {
             atLeast("blocks of an ask", blocks, 1);
+            if (blocks > 128) {
+                throw new IllegalArgumentException("blocks of an ask are at most 128, not " + blocks);
+            }
             atLeast("remembered", remembered, 1);
             atLeast("leastMs", leastMs, 1);
             atLeast("mostMs", mostMs, leastMs);

@@ -83,9 +83,4 @@ final class PromotionAsks {
             }
         }
     }
-
-    /** Blocks that are remembered as asked for, count. */
-    int size() {
-        return asked.size();
-    }
 }

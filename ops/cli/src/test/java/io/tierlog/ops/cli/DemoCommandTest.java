@@ -191,7 +191,8 @@ class DemoCommandTest {
         assertRefused("--promotion-first needs --probe-ahead", "--promotion-first", "--probe-ahead", "1s", "--no-compare");
         assertRefused("--rounds needs --probe-ahead", "--rounds", "2");
         assertRefused("--rounds must be 1 to 50, not 0", "--rounds", "0", "--probe-ahead", "1s");
-        assertRefused("--warm-up must be 0 or more, not -1", "--warm-up", "-1");
+        assertRefused("--warm-up needs --probe-ahead", "--warm-up", "5");
+        assertRefused("--warm-up must be 0 or more, not -1", "--warm-up", "-1", "--probe-ahead", "1s");
         assertRefused("the largest request needs", "--device", "2blocks");
         assertRefused("Unknown option: '--hots=5%'", "--hots=5%");
     }

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * What each node has of a prefix, block after block, and what of it is to be had from elsewhere. One thread.
  *
  * <p>A node takes what it has from itself, so for all others of its blocks one offer is enough, the same for every node: a node whose own copy is
- * the offer does not need it. What a node can have is then known from its own copies alone. The price: four bytes for each copy, until the answer
- * is given.
+ * the offer does not need it. What a node can have is then known from its own copies alone. The price: four bytes for each copy, and
+ * an offer and eight bytes for each block, until the answer is given.
  */
 final class Prefixes {
     /** By their {@link Holder#code}. */

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What became of the blocks of probes; those that are in memory, or nowhere, are not counted. Safe for use by several threads. */
+/** What became of the blocks of probes; those that were looked at and are in memory, or nowhere, are not counted. Safe for use by several threads. */
 public final class ProbeCounts {
     private final Map<End, LongAdder> byEnd = new EnumMap<>(End.class);
 

@@ -8,6 +8,7 @@ import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
+import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.directory.v1.PeerRequest;
 import io.tierlog.directory.v1.PeerResponse;
 import io.tierlog.schemas.Tier;
@@ -43,7 +44,7 @@ public final class LocalFan implements AutoCloseable {
 
     public Fan fan() {
         return new Fan(new Fan.Parts(copies, Optional.empty(), _ -> Owners.NONE, new NoPeers(), new Owners.Peer("here", 1),
-                DirectoryLimits.DEFAULTS, new DirectoryMetrics(copies)));
+                DirectoryLimits.DEFAULTS, new DirectoryMetrics(copies, new ProbeCounts())));
     }
 
     @Override

@@ -36,6 +36,9 @@ public final class DemoCommand implements Callable<Integer> {
     /** A part that starts again takes seconds of real time; at a pace of 12 each would be the half of a minute of the trace. */
     private static final double KILLS_PACE = 4;
 
+    /** Requests that are replayed before a comparison, so that its first run is not the one that loads classes and compiles. */
+    private static final int WARM_UP = 400;
+
     @Spec
     CommandSpec spec;
 
@@ -127,7 +130,7 @@ public final class DemoCommand implements Callable<Integer> {
             paramLabel = "TIME",
             description = "Have a directory asked for the blocks of each prompt, with prefetch_to_memory, so long before its request, for example"
                     + " 2s: what only a disk has is promoted. Needs a workload with a pace (a trace, or --speed). The same is run without"
-                    + " promotion before (see --promotion-first), and both are one table; not with --no-compare.")
+                    + " promotion too (see --warm-up, --rounds and --promotion-first), and both are one table; not with --no-compare.")
     @Nullable String probeAhead;
 
     @Option(
@@ -146,8 +149,8 @@ public final class DemoCommand implements Callable<Integer> {
             names = "--warm-up",
             paramLabel = "N",
             description = "With --probe-ahead: replay the first N requests before anything is counted, since what runs first in a process is slower"
-                    + " than what follows (default: ${DEFAULT-VALUE}, or all where there are fewer; 0 for nothing).")
-    int warmUp = 400;
+                    + " than what follows (default: 400, or all where there are fewer; 0 for nothing).")
+    @Nullable Integer warmUp;
 
     @Option(
             names = "--peers",
@@ -210,10 +213,11 @@ public final class DemoCommand implements Callable<Integer> {
 
     /** The same requests, each time on a log and tiers of their own: a directory is only asked, or it has blocks promoted as well. */
     private int comparison(Workload workload, WorkloadProfile profile) throws Exception {
-        int warmed = Math.min(warmUp, workload.size());
+        int warmed = Math.min(warmUp == null ? WARM_UP : warmUp, workload.size());
+        boolean warmedWell = true;
         if (warmed > 0) {
             DemoRun.Part warm = new DemoRun.Part("warm-up", true, false);
-            part("To warm up, " + warmed + " requests that are not counted", workload.first(warmed), profile, warm);
+            warmedWell = part("To warm up, " + warmed + " requests that are not counted", workload.first(warmed), profile, warm).sound();
         }
         List<PromotionComparison.Run> runs = new ArrayList<>();
         for (int i = 1; i <= 2 * rounds; i++) {
@@ -224,7 +228,11 @@ public final class DemoCommand implements Callable<Integer> {
         }
         PromotionComparison comparison = new PromotionComparison(warmed, runs);
         writeSeries(comparison.last(true));
-        return comparison.print(format, spec.commandLine().getOut());
+        int code = comparison.print(format, spec.commandLine().getOut());
+        if (!warmedWell) {
+            spec.commandLine().getErr().println("The requests to warm up had wrong content, or did not add up; look at them with --warm-up 0.");
+        }
+        return warmedWell ? code : CliError.FAILURE;
     }
 
     private DemoReport part(String title, Workload workload, WorkloadProfile profile, DemoRun.Part part) throws InterruptedException {
@@ -267,7 +275,8 @@ public final class DemoCommand implements Callable<Integer> {
         require(!promotionFirst || compares, "--promotion-first needs --probe-ahead, and not --no-compare");
         require(rounds == 1 || compares, "--rounds needs --probe-ahead, and not --no-compare");
         require(rounds >= 1 && rounds <= 50, "--rounds must be 1 to 50, not " + rounds);
-        require(warmUp >= 0, "--warm-up must be 0 or more, not " + warmUp);
+        require(warmUp == null || compares, "--warm-up needs --probe-ahead, and not --no-compare");
+        require(warmUp == null || warmUp >= 0, "--warm-up must be 0 or more, not " + warmUp);
         require(!peers || (!processes && !noTiers && !noController), "--peers needs a controller in this process");
         probeAheadMs();
         require(agentKills == 0 || (processes && !noController), "--agent-kills needs --processes, and a controller");
