@@ -109,7 +109,6 @@ public final class DirectoryApp implements AutoCloseable {
     private DirectoryStreams begin(Codec codec, int partitions, ProbeCounts probes) {
         Tokens tokens = Tokens.scoped(config.doors().tokens());
         Optional<String> own = config.doors().peerToken().map(DirectoryApp::token);
-        PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn);
         DirectoryStreams made = new DirectoryStreams(config, codec, partitions, probes);
         parts.push(made);
         config.doors().status().ifPresent(where -> {
@@ -124,6 +123,7 @@ public final class DirectoryApp implements AutoCloseable {
                 CALLS_OF_A_CONNECTION, DirectoryService.WAITLESS);
         parts.push(grpc);
         grpcPort = grpc.port();
+        PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn); // after the door has said what is wrong with its address
         Listening httpWhere = new Listening("--directory-listen", config.doors().http(), config.limits().door());
         HttpDoor http = new HttpDoor(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
         parts.push(http);

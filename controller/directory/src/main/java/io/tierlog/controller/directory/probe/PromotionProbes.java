@@ -24,10 +24,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -48,7 +48,8 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private final LongSupplier clockMs;
     private final RecentProbes recent;
     private final ProbeCounts counts = new ProbeCounts();
-    private final AtomicInteger keysUnderWay = new AtomicInteger();
+    /** Keys that may still be taken to wait. */
+    private final Semaphore keysFree;
     private final AtomicBoolean failing = new AtomicBoolean();
     private final ThreadPoolExecutor thread;
 
@@ -60,6 +61,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     /** One with a clock of one's own, for tests. */
     PromotionProbes(
             PromotionRequests requests, ProbeLimits limits, Function<Question, Optional<Answers>> directory, LongSupplier clockMs) {
+        keysFree = new Semaphore(limits.keysUnderWay());
         this.requests = requests;
         this.limits = limits;
         this.directory = directory;
@@ -75,19 +77,18 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     @Override
     public boolean probe(Probe probe, List<String> nodes) {
         int keys = probe.keys().length / probe.width();
-        boolean room = keysUnderWay.addAndGet(keys) <= limits.keysUnderWay();
-        try {
-            if (room) {
-                thread.execute(() -> take(probe, nodes, keys));
-            }
-        } catch (RejectedExecutionException e) {
-            room = false;
-        }
-        if (!room) {
-            keysUnderWay.addAndGet(-keys);
+        if (!keysFree.tryAcquire(keys)) {
             counts.count(End.DROPPED, keys);
+            return false;
         }
-        return room;
+        try {
+            thread.execute(() -> take(probe, nodes, keys));
+            return true;
+        } catch (RejectedExecutionException e) {
+            keysFree.release(keys);
+            counts.count(End.DROPPED, keys);
+            return false;
+        }
     }
 
     /** A node has answered a probe of whomever: what it will not have for a while is not asked of it meanwhile. */
@@ -128,7 +129,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
                 LOG.warn("probes cannot be looked at, and nothing is promoted for them meanwhile", e);
             }
         } finally {
-            keysUnderWay.addAndGet(-keys);
+            keysFree.release(keys);
         }
     }
 

@@ -242,7 +242,13 @@ public final class Fan {
             return CompletableFuture.failedFuture(
                     new ForwardFailures.TooMany(parts.limits().forwards() + " calls to other instances are in progress"));
         }
-        return parts.link().ask(peer, request).whenComplete((_, _) -> calls.release());
+        CompletableFuture<PeerResponse> asked;
+        try {
+            asked = parts.link().ask(peer, request);
+        } catch (RuntimeException e) {
+            asked = CompletableFuture.failedFuture(e); // an address that is none, for example: the call has ended, and its place is free
+        }
+        return asked.whenComplete((_, _) -> calls.release());
     }
 
     private Optional<PeerResponse> await(Owners.Peer peer, CompletableFuture<PeerResponse> call, long deadlineNs) {

@@ -141,6 +141,18 @@ class FanTest {
         assertEquals(List.of(1L, 1L, 0L, 0L), Arrays.stream(ForwardFailures.Reason.values()).map(metrics::failedForwards).toList());
     }
 
+    /** One call may be under way, and that to a fails before it is: b has the place. */
+    @Test
+    void aCallThatCannotBeMadeKeepsNoPlace() {
+        peers.put(A, _ -> {
+            throw new IllegalArgumentException("no address");
+        });
+        peers.put(B, request -> all(request, 1, true));
+        check(ask(false, 1), Presence.FOUND);
+        assertEquals(List.of("a", "b stale"), asked);
+        assertEquals(1, metrics.failedForwards(ForwardFailures.Reason.FAILED));
+    }
+
     @Test
     void anAnswerThatDoesNotFitIsNone() {
         List<PeerResponse> wrong = List.of(
