@@ -13,8 +13,10 @@ package io.tierlog.agent.core;
  * @param bounceBlocks pages of the agent's own, in blocks, that belong to no tier: copies from the device or the disk to a colder tier go through
  *     them; with 0 such copies are refused
  * @param peers reads from other nodes, and by them
+ * @param asks promotions that reads ask for
  */
-public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks, Peers peers) {
+public record AgentLimits(
+        Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks, Peers peers, Asks asks) {
     /**
      * Reads from other nodes, and by them. Times in milliseconds.
      *
@@ -62,9 +64,9 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
         }
     }
 
-    /** With the usual limits of reads from other nodes. */
+    /** With the usual limits of reads from other nodes, and of promotions that reads ask for. */
     public AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Door door, int storeShards, int bounceBlocks) {
-        this(times, units, bounds, disk, door, storeShards, bounceBlocks, Peers.DEFAULTS);
+        this(times, units, bounds, disk, door, storeShards, bounceBlocks, Peers.DEFAULTS, Asks.DEFAULTS);
     }
 
     /**
@@ -207,37 +209,42 @@ public record AgentLimits(Times times, Units units, Bounds bounds, Disk disk, Do
 
     /** The same with other times. */
     public AgentLimits with(Times other) {
-        return new AgentLimits(other, units, bounds, disk, door, storeShards, bounceBlocks, peers);
+        return new AgentLimits(other, units, bounds, disk, door, storeShards, bounceBlocks, peers, asks);
     }
 
     /** The same with other units. */
     public AgentLimits with(Units other) {
-        return new AgentLimits(times, other, bounds, disk, door, storeShards, bounceBlocks, peers);
+        return new AgentLimits(times, other, bounds, disk, door, storeShards, bounceBlocks, peers, asks);
     }
 
     /** The same with other limits of the disk. */
     public AgentLimits with(Disk other) {
-        return new AgentLimits(times, units, bounds, other, door, storeShards, bounceBlocks, peers);
+        return new AgentLimits(times, units, bounds, other, door, storeShards, bounceBlocks, peers, asks);
     }
 
     /** The same with other bounds. */
     public AgentLimits with(Bounds other) {
-        return new AgentLimits(times, units, other, disk, door, storeShards, bounceBlocks, peers);
+        return new AgentLimits(times, units, other, disk, door, storeShards, bounceBlocks, peers, asks);
     }
 
     /** The same with other limits at the door. */
     public AgentLimits with(Door other) {
-        return new AgentLimits(times, units, bounds, disk, other, storeShards, bounceBlocks, peers);
+        return new AgentLimits(times, units, bounds, disk, other, storeShards, bounceBlocks, peers, asks);
     }
 
     /** The same with another number of pages of the agent's own. */
     public AgentLimits withBounceBlocks(int blocks) {
-        return new AgentLimits(times, units, bounds, disk, door, storeShards, blocks, peers);
+        return new AgentLimits(times, units, bounds, disk, door, storeShards, blocks, peers, asks);
     }
 
     /** The same with other limits of reads from other nodes, and by them. */
     public AgentLimits with(Peers other) {
-        return new AgentLimits(times, units, bounds, disk, door, storeShards, bounceBlocks, other);
+        return new AgentLimits(times, units, bounds, disk, door, storeShards, bounceBlocks, other, asks);
+    }
+
+    /** The same with other limits of promotions that reads ask for. */
+    public AgentLimits with(Asks other) {
+        return new AgentLimits(times, units, bounds, disk, door, storeShards, bounceBlocks, peers, other);
     }
 
     private static void atLeast(String name, long value, long least) {

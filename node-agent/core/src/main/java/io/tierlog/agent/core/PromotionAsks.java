@@ -20,7 +20,7 @@ import java.util.Map;
  */
 final class PromotionAsks {
     private final Desk desk;
-    private final AgentLimits.Asks limits = AgentLimits.Asks.DEFAULTS;
+    private final AgentLimits.Asks limits;
     /** In the order in which they were asked for. */
     private final Map<Asked, Kept> asked = new LinkedHashMap<>();
     private long asks;
@@ -32,6 +32,7 @@ final class PromotionAsks {
 
     PromotionAsks(Desk desk) {
         this.desk = desk;
+        limits = desk.limits.asks();
     }
 
     /** A read found no copy of these blocks on the host, and none on its way. */

@@ -41,9 +41,13 @@ class PromoteCasesTest {
 
     /** A host of {@code hostPages}, and a disk that holds the whole prompt. */
     private World world(int hostPages) {
+        return world(hostPages, AgentLimits.defaults());
+    }
+
+    private World world(int hostPages, AgentLimits limits) {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 5);
-        return World.withDisk(hostPages, 20, past);
+        return World.withDisk(hostPages, 20, limits, past);
     }
 
     private static List<PagedBlock> onDisk(World world) {
@@ -340,6 +344,20 @@ class PromoteCasesTest {
         world.attach();
         world.read(many, 0, 0, IntStream.range(0, 300).toArray());
         assertEquals(List.of(128, 128, 44), world.heard.events(PromotionRequested.class).stream().map(asked -> asked.blocks().size()).toList());
+    }
+
+    /** Two blocks are remembered, and five are read: the oldest are forgotten first, and asked for again at once. */
+    @Test
+    void whatReadsAskedForIsRememberedWithinABound() {
+        World world = world(31, AgentLimits.defaults().with(new AgentLimits.Asks(128, 2, 1_000, 4_000)));
+        world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
+        world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
+        world.read(prompt, 0, 3, 20, 21);
+        world.advance(100);
+        world.read(prompt, 0, 3, 20, 21);
+        assertEquals(List.of(List.of(0, 1, 2, 3, 4), List.of(0, 1, 2, 3, 4)), world.heard.events(PromotionRequested.class).stream()
+                .map(asked -> asked.blocks().stream().map(Block::index).toList())
+                .toList());
     }
 
     /** 32 readers read one key 10 times each while it is promoted: it is read from the disk once, and its one event wakes all of them. */

@@ -98,7 +98,11 @@ final class World {
 
     /** On the log, with one engine and a disk whose content is on the log too. */
     static World withDisk(int hostPages, int diskBlocks, Past past) {
-        World world = new World(31, hostPages, diskBlocks, AgentLimits.defaults(), past);
+        return withDisk(hostPages, diskBlocks, AgentLimits.defaults(), past);
+    }
+
+    static World withDisk(int hostPages, int diskBlocks, AgentLimits limits, Past past) {
+        World world = new World(31, hostPages, diskBlocks, limits, past);
         world.on(new AgentInput.DiskFound(past.disk().found(), true));
         world.register();
         world.attach();

@@ -31,7 +31,7 @@ import io.tierlog.directory.v1.TierPrefix;
 import io.tierlog.directory.v1.WhereRequest;
 import io.tierlog.directory.v1.WhereResponse;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -50,7 +50,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
      * A service for those who have a token.
      *
      * @param most questions in progress at once, calls and streams together, without those that the thread of a connection answers by itself; one
-     *     more is refused as OVERLOADED
+     *     more is refused as OVERLOADED, unless it is short and all of it is in an index here
      * @param registry takes the count of what was refused
      */
     public DirectoryService(Tokens tokens, Questions questions, int most, PrometheusRegistry registry) {
@@ -61,9 +61,9 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     @Override
     public void exist(ExistRequest request, StreamObserver<ExistResponse> answers) {
-        answer(answers, caller -> {
-            Chain chain = chain(questions, request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
-            Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), NodeNames.of(request.getNode()));
+        answer(answers, request.getKey(), (whom, caller) -> {
+            Chain chain = chain(whom, request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
+            Existence known = whom.exist(caller, chain, request.getPrefetchToMemory(), NodeNames.of(request.getNode()));
             return ExistResponse.newBuilder()
                     .setPresence(Presence.forNumber(known.first().code()))
                     .setFreshness(PeerMessages.of(known.freshness()))
@@ -73,7 +73,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     @Override
     public void batchExist(BatchExistRequest request, StreamObserver<BatchExistResponse> answers) {
-        answer(answers, caller -> exist(questions, caller, request));
+        answer(answers, request.getPackedKeys(), (whom, caller) -> exist(whom, caller, request));
     }
 
     /** Answers a batch; throws {@link Problem}. */
@@ -89,7 +89,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     @Override
     public void lookup(LookupRequest request, StreamObserver<LookupResponse> answers) {
-        answer(answers, caller -> lookup(questions, caller, request));
+        answer(answers, request.getPackedKeys(), (whom, caller) -> lookup(whom, caller, request));
     }
 
     /** Answers a chain; throws {@link Problem}. */
@@ -111,8 +111,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
 
     @Override
     public void where(WhereRequest request, StreamObserver<WhereResponse> answers) {
-        answer(answers, caller -> {
-            Places places = questions.where(caller, chain(questions, request.getNamespace(), request.getKey(), request.getKey().size(), 0));
+        answer(answers, request.getKey(), (whom, caller) -> {
+            Places places = whom.where(caller, chain(whom, request.getNamespace(), request.getKey(), request.getKey().size(), 0));
             Found found = places.found().apply(0);
             WhereResponse.Builder response = WhereResponse.newBuilder()
                     .setPresence(Presence.forNumber(found.presence().code()))
@@ -163,10 +163,12 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
         return response.build();
     }
 
-    private <R> void answer(StreamObserver<R> answers, Function<Caller, R> how) {
+    /** While others have all the room, what is short and in an index here is answered still, as in a stream. */
+    private <R> void answer(StreamObserver<R> answers, ByteString keys, BiFunction<Questions, Caller, R> how) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
-            answers.onNext(room.within(() -> how.apply(caller)));
+            answers.onNext(room.within(
+                    () -> how.apply(questions, caller), () -> questions.atOnce(keys.size(), here -> how.apply(here, caller))));
             answers.onCompleted();
         } catch (Problem problem) {
             answers.onError(GrpcCalls.refused(problem));

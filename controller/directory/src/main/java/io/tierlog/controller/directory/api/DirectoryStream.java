@@ -38,13 +38,9 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
         public void onCompleted() {}
     };
 
-    /** Bytes of keys that are looked up in the time that other connections of the thread can be left alone. */
-    private static final int SHORT_BYTES = 1_024 * 32;
-
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStream.class);
 
     private final Asked asking;
-    private final Questions atOnce;
     private final ServerCallStreamObserver<StreamResponse> answers;
     private boolean answering;
     private boolean asked;
@@ -55,7 +51,6 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
 
     private DirectoryStream(Asked asking, ServerCallStreamObserver<StreamResponse> answers) {
         this.asking = asking;
-        this.atOnce = asking.questions().atOnce();
         this.answers = answers;
     }
 
@@ -83,7 +78,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
             asked = false;
             answering = true;
         }
-        Optional<StreamResponse> now = bytes(request) <= SHORT_BYTES ? atOnce(request) : Optional.empty();
+        Optional<StreamResponse> now = asking.questions().atOnce(bytes(request), here -> answer(here, request));
         if (now.isPresent()) {
             answered(now.get());
         } else {
@@ -112,14 +107,6 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
 
     private static int bytes(StreamRequest request) {
         return request.hasLookup() ? request.getLookup().getPackedKeys().size() : request.getExist().getPackedKeys().size();
-    }
-
-    private Optional<StreamResponse> atOnce(StreamRequest request) {
-        try {
-            return Optional.of(answer(atOnce, request));
-        } catch (Questions.NotAtOnce e) {
-            return Optional.empty();
-        }
     }
 
     private StreamResponse answer(Questions whom, StreamRequest request) {

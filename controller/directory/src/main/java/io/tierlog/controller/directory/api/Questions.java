@@ -15,6 +15,7 @@ import io.tierlog.controller.door.PackedKeys;
 import io.tierlog.controller.door.Problem;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -22,6 +23,9 @@ import java.util.function.Supplier;
  * lease and is no use: nothing is written.
  */
 public final class Questions {
+    /** Bytes of keys that are looked up in the time that the others of a thread can wait. */
+    private static final int SHORT_BYTES = 1_024 * 32;
+
     private final Supplier<Optional<Fan>> fan;
     private final int most;
     private final Costs costs;
@@ -55,9 +59,22 @@ public final class Questions {
         this.atOnce = atOnce;
     }
 
-    /** The same for a thread that may not wait: what is not in an index here is {@link NotAtOnce}. */
-    Questions atOnce() {
-        return new Questions(fan, most, costs, probes, true);
+    /**
+     * Has a question answered by a thread that may not wait.
+     *
+     * @param keyBytes bytes of its keys
+     * @param how asks what it is given
+     * @return empty when it is not short, or not all of it is in an index here
+     */
+    <R> Optional<R> atOnce(int keyBytes, Function<Questions, R> how) {
+        if (keyBytes > SHORT_BYTES) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(how.apply(new Questions(fan, most, costs, probes, true)));
+        } catch (NotAtOnce e) {
+            return Optional.empty();
+        }
     }
 
     /** Most keys of one call. */

@@ -4,6 +4,7 @@ package io.tierlog.controller.directory.api;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.door.Problem;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
@@ -29,9 +30,13 @@ final class Room {
      */
     void take() {
         if (!free.tryAcquire()) {
-            refused.inc();
-            throw new Problem(Problem.Kind.OVERLOADED, most + " questions over gRPC are in progress", "ask again in a moment");
+            throw refusal();
         }
+    }
+
+    private Problem refusal() {
+        refused.inc();
+        return new Problem(Problem.Kind.OVERLOADED, most + " questions over gRPC are in progress", "ask again in a moment");
     }
 
     void giveBack() {
@@ -41,10 +46,13 @@ final class Room {
     /**
      * Has one question answered.
      *
-     * @throws Problem OVERLOADED when there is no room; whatever {@code how} throws
+     * @param otherwise answers it without waiting when there is no room, if it can
+     * @throws Problem OVERLOADED when there is no room and it cannot; whatever {@code how} throws
      */
-    <R> R within(Supplier<R> how) {
-        take();
+    <R> R within(Supplier<R> how, Supplier<Optional<R>> otherwise) {
+        if (!free.tryAcquire()) {
+            return otherwise.get().orElseThrow(this::refusal);
+        }
         try {
             return how.get();
         } finally {

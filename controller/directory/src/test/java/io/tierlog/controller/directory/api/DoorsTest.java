@@ -171,6 +171,7 @@ class DoorsTest {
         assertTrue(full.await(30, TimeUnit.SECONDS), "questions stand at the gate");
     }
 
+    /** What is in an index here and short is answered still. */
     @Test
     void oneCallTooManyIsToldToComeBack() throws Exception {
         gate = new CompletableFuture<>();
@@ -179,9 +180,11 @@ class DoorsTest {
             asked.add(DirectoryGrpc.newFutureStub(channel).batchExist(exist(1).build()));
         }
         awaitFull();
-        StatusRuntimeException refused = refused(() -> grpc().lookup(lookup(1).build()));
+        StatusRuntimeException refused = refused(() -> grpc().batchExist(lengthy().getExist()));
         assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused.getMessage());
         assertEquals("OVERLOADED", Status.trailersFromThrowable(refused).get(GrpcCalls.entry("tierlog-problem")));
+        assertEquals(1, refusals());
+        assertEquals(List.of(5, 5), List.of(grpc().lookup(lookup(6).build()).getBlocks(), grpc().lookup(lookup(5).build()).getBlocks()));
         assertEquals(1, refusals());
         gate.complete(null);
         for (Future<BatchExistResponse> one : asked) {

@@ -49,7 +49,12 @@ class LookupTest {
     }
 
     private Lookup lookup(List<Found> world, Costs costs, Optional<String> node) {
-        Chain chain = new Chain("model/a", new PackedKeys(new byte[world.size() * 16], 16), 0);
+        return lookup(world, 0, costs, node);
+    }
+
+    /** A prompt's blocks from {@code first} on, of a world whose blocks are at the positions from there on. */
+    private Lookup lookup(List<Found> world, int first, Costs costs, Optional<String> node) {
+        Chain chain = new Chain("model/a", new PackedKeys(new byte[world.size() * 16], 16), first);
         return Lookup.of(new Places(chain, world::get, new Freshness(false, 0, 1)), costs, node, name -> Optional.ofNullable(doors.get(name)));
     }
 
@@ -133,8 +138,20 @@ class LookupTest {
             Costs costs = new Costs(random.nextInt(disk + 1), disk, random.nextInt(5), random.nextInt(5), random.nextInt(5));
             List<Found> world = world(random, nodes);
             Optional<String> node = random.nextBoolean() ? Optional.empty() : Optional.of("n" + random.nextInt(nodes + 1));
-            assertEquals(SlowLookup.of(world, costs, node, doors), lookup(world, costs, node), "seed " + seed);
+            Lookup expected = SlowLookup.of(world, costs, node, doors);
+            assertEquals(expected, lookup(world, costs, node), "seed " + seed);
+            int first = random.nextInt(1_000);
+            assertEquals(expected, lookup(moved(world, first), first, costs, node), "seed " + seed + ", from " + first);
         }
+    }
+
+    /** The same world further along a prompt. */
+    private static List<Found> moved(List<Found> world, int first) {
+        return world.stream()
+                .map(found -> new Found(found.presence(), found.placements().stream()
+                        .map(placed -> new Placed(placed.location(), placed.incarnation(), placed.index() + first, placed.generation()))
+                        .toList()))
+                .toList();
     }
 
     private static List<Found> world(RandomGenerator random, int nodes) {

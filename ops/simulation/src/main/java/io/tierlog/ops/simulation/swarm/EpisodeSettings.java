@@ -120,7 +120,7 @@ final class EpisodeSettings {
                 .with(new AgentLimits.Door(8, 50, 1_000, 5_000, 8, 200, 2_000));
         int bounceBlocks = choices.pick(List.of(2, 1, 1, 4, 0));
         return new AgentLimits(drawn.times(), drawn.units(), drawn.bounds(), drawn.disk(), drawn.door(), drawn.storeShards(), bounceBlocks,
-                new AgentLimits.Peers(100, 5, 8, 2, 2_000, 2));
+                new AgentLimits.Peers(100, 5, 8, 2, 2_000, 2), new AgentLimits.Asks(4, 16, 200, 2_000));
     }
 
     /** Bounds of the controller; {@code partitions} never change. */
