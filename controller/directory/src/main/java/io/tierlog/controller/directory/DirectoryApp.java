@@ -123,7 +123,8 @@ public final class DirectoryApp implements AutoCloseable {
                 CALLS_OF_A_CONNECTION, DirectoryService.WAITLESS);
         parts.push(grpc);
         grpcPort = grpc.port();
-        PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn); // after the door has said what is wrong with its address
+        // After the door, which says by the name of the option what is wrong with the address.
+        PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn);
         Listening httpWhere = new Listening("--directory-listen", config.doors().http(), config.limits().door());
         HttpDoor http = new HttpDoor(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
         parts.push(http);

@@ -37,7 +37,7 @@ public final class GrpcDoor implements AutoCloseable {
      * Listens at once; every call may wait.
      *
      * @param calls of one connection at once
-     * @throws DoorException.CannotListen when the address is taken
+     * @throws DoorException.CannotListen when the address is taken, or none of this machine
      */
     public GrpcDoor(Listening where, List<BindableService> services, int calls) {
         this(where, services, calls, Set.of());
@@ -49,24 +49,30 @@ public final class GrpcDoor implements AutoCloseable {
      * @param calls of one connection at once
      * @param waitless full names of methods that never wait: they run on the thread that reads their connection, which saves them two changes of
      *     threads for each message
-     * @throws DoorException.CannotListen when the address is taken
+     * @throws DoorException.CannotListen when the address is taken, or none of this machine
      */
     public GrpcDoor(Listening where, List<BindableService> services, int calls, Set<String> waitless) {
-        NettyServerBuilder builder = NettyServerBuilder.forAddress(where.endpoint().toSocketAddress())
-                .executor(threads)
-                .callExecutor(executors(Set.copyOf(waitless)))
-                .maxInboundMessageSize(where.limits().bodyBytes())
-                .maxInboundMetadataSize(METADATA_BYTES)
-                .maxConcurrentCallsPerConnection(calls)
-                .maxConnectionIdle(IDLE_MIN, TimeUnit.MINUTES);
-        services.forEach(service -> builder.addService(ServerInterceptors.intercept(service, GrpcCalls.AUTHORIZATION)));
-        server = builder.build();
         try {
+            NettyServerBuilder builder = NettyServerBuilder.forAddress(where.endpoint().toSocketAddress())
+                    .executor(threads)
+                    .callExecutor(executors(Set.copyOf(waitless)))
+                    .maxInboundMessageSize(where.limits().bodyBytes())
+                    .maxInboundMetadataSize(METADATA_BYTES)
+                    .maxConcurrentCallsPerConnection(calls)
+                    .maxConnectionIdle(IDLE_MIN, TimeUnit.MINUTES);
+            services.forEach(service -> builder.addService(ServerInterceptors.intercept(service, GrpcCalls.AUTHORIZATION)));
+            server = builder.build();
             server.start();
         } catch (IOException e) {
-            threads.shutdownNow();
-            throw new DoorException.CannotListen(where.option(), where.endpoint(), e.getCause() == null ? e : e.getCause());
+            throw cannotListen(where, e.getCause() == null ? e : e.getCause());
+        } catch (IllegalArgumentException e) {
+            throw cannotListen(where, e);
         }
+    }
+
+    private DoorException cannotListen(Listening where, Throwable why) {
+        threads.shutdownNow();
+        return new DoorException.CannotListen(where.option(), where.endpoint(), why);
     }
 
     private ServerCallExecutorSupplier executors(Set<String> waitless) {

@@ -44,7 +44,7 @@ public final class HttpDoor implements AutoCloseable {
     /**
      * Listens at once.
      *
-     * @throws DoorException.CannotListen when the address is taken
+     * @throws DoorException.CannotListen when the address is taken, or none of this machine
      */
     public HttpDoor(Listening where, Tokens tokens, List<Route> routes) {
         this.tokens = tokens;

@@ -50,7 +50,7 @@ public record AgentLimits(
      * @param mostMs how long at most, when it is asked for again and again; not less
      */
     public record Asks(int blocks, int remembered, long leastMs, long mostMs) {
-        /** What holds. */
+        /** What holds when nothing is said. */
         public static final Asks DEFAULTS = new Asks(128, 16_384, 1_000, 4_000);
 
         public Asks {

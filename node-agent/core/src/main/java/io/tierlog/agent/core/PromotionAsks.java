@@ -15,7 +15,7 @@ import java.util.Map;
  * Asks this node's own aggregate for promotion of what a read wanted and only the disk of this node has. Whether anything comes of it is the
  * controller's to decide, and nobody waits for it: the next read may find it on its way or on the host.
  *
- * <p>What was asked for is kept back for a second, and twice as long each time that it is asked for again at once, up to four seconds, as a
+ * <p>What was asked for is kept back for a while, and twice as long each time that it is asked for again at once, up to a bound, as a
  * directory does that hears no answers. Bounded by {@link AgentLimits.Asks}; forgetting costs work alone. For the core's one thread.
  */
 final class PromotionAsks {

@@ -49,8 +49,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     /**
      * A service for those who have a token.
      *
-     * @param most questions in progress at once, calls and streams together, without those that the thread of a connection answers by itself; one
-     *     more is refused as OVERLOADED, unless it is short and all of it is in an index here
+     * @param most questions in progress at once, calls and streams together; one more is refused as OVERLOADED, unless it is short and all of it is
+     *     in an index here. Such a question of a stream, which the thread of its connection answers, does not count either
      * @param registry takes the count of what was refused
      */
     public DirectoryService(Tokens tokens, Questions questions, int most, PrometheusRegistry registry) {

@@ -23,7 +23,7 @@ import java.util.function.Supplier;
  * lease and is no use: nothing is written.
  */
 public final class Questions {
-    /** Bytes of keys that are looked up in the time that the others of a thread can wait. */
+    /** Bytes of keys that are looked up in the time that other connections of a thread can be left alone. */
     private static final int SHORT_BYTES = 1_024 * 32;
 
     private final Supplier<Optional<Fan>> fan;

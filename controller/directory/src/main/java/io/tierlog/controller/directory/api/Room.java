@@ -47,7 +47,7 @@ final class Room {
      * Has one question answered.
      *
      * @param otherwise answers it without waiting when there is no room, if it can
-     * @throws Problem OVERLOADED when there is no room and it cannot; whatever {@code how} throws
+     * @throws Problem OVERLOADED when there is no room and it cannot; whatever the one that answers throws
      */
     <R> R within(Supplier<R> how, Supplier<Optional<R>> otherwise) {
         if (!free.tryAcquire()) {

@@ -61,12 +61,12 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     /** One with a clock of one's own, for tests. */
     PromotionProbes(
             PromotionRequests requests, ProbeLimits limits, Function<Question, Optional<Answers>> directory, LongSupplier clockMs) {
-        keysFree = new Semaphore(limits.keysUnderWay());
         this.requests = requests;
         this.limits = limits;
         this.directory = directory;
         this.clockMs = clockMs;
         recent = new RecentProbes(limits);
+        keysFree = new Semaphore(limits.keysUnderWay());
         thread = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(limits.underWay()), task -> {
             Thread made = new Thread(task, "tierlog-directory-probes");
             made.setDaemon(true);

@@ -98,7 +98,8 @@ final class GrpcPeerLink implements PeerLink {
 
         @Override
         public void onCompleted() {
-            // It has answered by then.
+            // Of one that answered this is nothing new.
+            answer.completeExceptionally(new IllegalStateException("the call ended without an answer"));
         }
     }
 }

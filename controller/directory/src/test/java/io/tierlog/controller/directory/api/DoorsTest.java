@@ -15,6 +15,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.api.DirectoryClient.Reply;
+import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.Fan;
 import io.tierlog.controller.directory.streams.LocalFan;
@@ -174,12 +175,7 @@ class DoorsTest {
     /** What is in an index here and short is answered still. */
     @Test
     void oneCallTooManyIsToldToComeBack() throws Exception {
-        gate = new CompletableFuture<>();
-        List<Future<BatchExistResponse>> asked = new ArrayList<>();
-        for (int i = 0; i < AT_ONCE; i++) {
-            asked.add(DirectoryGrpc.newFutureStub(channel).batchExist(exist(1).build()));
-        }
-        awaitFull();
+        List<Future<BatchExistResponse>> asked = fill();
         StatusRuntimeException refused = refused(() -> grpc().batchExist(lengthy().getExist()));
         assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused.getMessage());
         assertEquals("OVERLOADED", Status.trailersFromThrowable(refused).get(GrpcCalls.entry("tierlog-problem")));
@@ -196,6 +192,38 @@ class DoorsTest {
             assertEquals(1_025, grpc().batchExist(lengthy().getExist()).getAnswers().size());
         }
         assertEquals(1, refusals());
+    }
+
+    /** As many calls as may be stand at the gate. */
+    private List<Future<BatchExistResponse>> fill() throws InterruptedException {
+        gate = new CompletableFuture<>();
+        List<Future<BatchExistResponse>> asked = new ArrayList<>();
+        for (int i = 0; i < AT_ONCE; i++) {
+            asked.add(DirectoryGrpc.newFutureStub(channel).batchExist(exist(1).build()));
+        }
+        awaitFull();
+        return asked;
+    }
+
+    /** Without room nothing waits, however short it is. */
+    @Test
+    void aShortCallThatIsNotInTheIndexHereNeedsRoom() throws Exception {
+        List<Future<BatchExistResponse>> asked = fill();
+        blocks.leave();
+        ByteString key = exist(1).getPackedKeys();
+        List<Executable> calls = List.of(
+                () -> grpc().batchExist(exist(1).build()),
+                () -> grpc().lookup(lookup(1).build()),
+                () -> grpc().exist(ExistRequest.newBuilder().setNamespace(T1).setKey(key).build()),
+                () -> grpc().where(WhereRequest.newBuilder().setNamespace(T1).setKey(key).build()));
+        for (Executable call : calls) {
+            assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused(call).getMessage());
+        }
+        assertEquals(calls.size(), refusals());
+        gate.complete(null);
+        for (Future<BatchExistResponse> one : asked) {
+            assertEquals(ByteString.copyFrom(new byte[] {Presence.UNKNOWN.code()}), one.get(30, TimeUnit.SECONDS).getAnswers());
+        }
     }
 
     /** What is in an index here and short takes nobody's room, so it is answered still. */

@@ -42,6 +42,11 @@ public final class LocalFan implements AutoCloseable {
         return this;
     }
 
+    /** The partition is here no longer, and nowhere else. */
+    public void leave() {
+        copies.remove(0, index);
+    }
+
     public Fan fan() {
         return new Fan(new Fan.Parts(copies, Optional.empty(), _ -> Owners.NONE, new NoPeers(), new Owners.Peer("here", 1),
                 DirectoryLimits.DEFAULTS, new DirectoryMetrics(copies, new ProbeCounts())));
