@@ -46,12 +46,14 @@ sealed interface Exits {
 
     /**
      * For a water level. In this order: dropped, when the tier below holds it; copied there, when it has room and has not refused the block
-     * before; dropped, when the store holds it. The last copy of a block stays, except on a host that has nothing below it to write to.
+     * before; dropped, when the store holds it. The last copy of a block stays, except on a host that has nothing below it to write to. A copy
+     * below that leaves may do so because this one is here.
      *
      * <pre>
      *   below   room  refused  stored    leaves HOST, DISK below   leaves HOST, nothing below   leaves DISK
      *   serves   any    any      any     DROP, relies on DISK      DROP, relies on DISK         -
      *   moves    any    any      yes     DROP, relies on STORE     DROP, relies on STORE        -
+     *   leaves   any    any      no      stays for now             stays for now                -
      *   moves    any    any      no      stays for now             DROP, relies on nothing      -
      *   lacks    yes    no       any     COPY to DISK              (no room)                    -
      *   lacks    else            yes     DROP, relies on STORE     DROP, relies on STORE        DROP, relies on STORE
@@ -84,14 +86,15 @@ sealed interface Exits {
         @Override
         public @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
             PlacementRow below = disk ? n.copy(namespace, Tier.DISK, block) : null;
-            boolean held = below != null && below.state() == CopyState.SERVING;
-            if (held) {
+            CopyState there = below == null ? CopyState.ABSENT : below.state();
+            if (there == CopyState.SERVING) {
                 return aboveCopied ? Way.copy(Tier.DISK) : Way.drop(Tier.DISK);
             }
             if (below == null && !row.refused() && takes(row.group())) {
                 return Way.copy(Tier.DISK);
             }
-            if (aboveCopied || (keepsLast && !row.stored())) {
+            boolean stays = keepsLast || there == CopyState.LEAVING;
+            if (aboveCopied || (stays && !row.stored())) {
                 return null;
             }
             return Way.drop(row.stored() ? Tier.STORE : Tier.UNKNOWN);

@@ -34,7 +34,7 @@ class ExitsTest {
         "WRITING, 5, false, true,  DROP STORE, DROP STORE,   ",
         "WRITING, 5, false, false, stays,      DROP UNKNOWN, ",
         "LEAVING, 0, true,  true,  DROP STORE, DROP STORE,   ",
-        "LEAVING, 0, true,  false, stays,      DROP UNKNOWN, ",
+        "LEAVING, 0, true,  false, stays,      stays,        ",
         "ABSENT,  5, false, false, COPY DISK,  DROP UNKNOWN, stays",
         "ABSENT,  5, false, true,  COPY DISK,  DROP STORE,   DROP STORE",
         "ABSENT,  5, true,  true,  DROP STORE, DROP STORE,   DROP STORE",

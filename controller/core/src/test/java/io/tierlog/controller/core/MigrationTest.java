@@ -267,6 +267,32 @@ class MigrationTest extends MigrationScene {
         assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(2)));
     }
 
+    /**
+     * The host is above its mark and has nothing below it to write to: the last copy may go, but not while the one on the disk leaves because the host
+     * has it. Found by seed 7759.
+     */
+    @Test
+    void whatADropReliesOnStaysOnAFullHost() {
+        onHost(1);
+        ask("m", order(MigrationMethod.COPY, Tier.DISK, 1));
+        CopyBlocks copy = copyOf(1);
+        Policy p = policy(8, true, MarkClearing.ON_WRITE);
+        w.policy(new Policy(2, p.writePolicy(), 0.01, 0.01, 0, 0, false, 3, 1_000, 5_000, 0, false, p.migration(), null));
+        List<BlockResult> longer = new ArrayList<>(done(copy).blocks());
+        longer.add(arrived(new Block(0, key(9), Bytes.EMPTY), Tier.HOST));
+
+        say(done(copy, longer));
+        DropBlocks drop = w.command(DropBlocks.class);
+        assertEquals(List.of(Tier.DISK, Tier.HOST), List.of(drop.tier(), drop.reliesOn()));
+        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+
+        say(gone(drop));
+        assertEquals(List.of(RemovalReason.MIGRATED, 0), List.of(w.fact(BlocksRemoved.class).reason(), w.fact(BlocksRemoved.class).lastCopiesLost()));
+        w.tick();
+        DropBlocks last = w.command(DropBlocks.class);
+        assertEquals(List.of(Tier.HOST, Tier.UNKNOWN), List.of(last.tier(), last.reliesOn()));
+    }
+
     @Test
     void askedTwiceItIsOneTask() {
         onHost(1);
