@@ -268,8 +268,8 @@ class MigrationTest extends MigrationScene {
     }
 
     /**
-     * The host is above its mark and has nothing below it to write to: the last copy may go, but not while the one on the disk leaves because the host
-     * has it. Found by seed 7759.
+     * The host is above its mark and has nothing below it to write to: the last copy may go, but not while the one on the disk leaves because
+     * the host has it. Found by seed 7759.
      */
     @Test
     void whatADropReliesOnStaysOnAFullHost() {

@@ -33,7 +33,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What is asked for when blocks are probed: only what is on a disk alone, once in a while, in bounded batches. */
 class PromotionProbesTest {
@@ -260,7 +259,6 @@ class PromotionProbesTest {
     }
 
     @Test
-    @Timeout(30)
     void whatIsRememberedIsBoundedAndProbesBeyondTheBoundAreDropped() throws InterruptedException {
         RecentProbes recent = new RecentProbes(new ProbeLimits(1, 3, 1_000, 4_000, 60_000, 1, 10));
         for (int i = 0; i < 10; i++) {
@@ -285,9 +283,7 @@ class PromotionProbesTest {
             assertEquals(7, probes.counts().of(End.DROPPED));
             hold.countDown();
             // The keys of one that was dropped wait no longer.
-            while (!probes.probe(probe(0, 10), List.of())) {
-                Thread.sleep(1);
-            }
+            PlacementLog.await("room for ten keys", () -> probes.probe(probe(0, 10), List.of()));
         }
     }
 
