@@ -3,6 +3,7 @@ package io.tierlog.controller.door;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -39,7 +40,7 @@ class CannotListenTest {
                     + " or port 0 for any free one";
             assertSays(says, () -> new HttpDoor(there, Tokens.scoped(Optional.empty()), List.of()).close());
             DoorException refused = assertThrows(DoorException.CannotListen.class, () -> new GrpcDoor(there, List.of(), 8).close());
-            assertEquals(true, String.valueOf(refused.getMessage()).contains("Address already in use; choose another --door"));
+            assertTrue(String.valueOf(refused.getMessage()).contains("Address already in use; choose another --door"), refused.getMessage());
         }
     }
 }
