@@ -59,7 +59,7 @@ class DemoCommandTest {
 
         assertSound(report, 300);
         long expired = report.get("waits_expired").asLong();
-        JsonNode ready = report.get("latency_ms").get("submit_to_ready");
+        JsonNode ready = report.get("latency_ms").get("submit_to_ready_waited");
         assertTrue(expired > 0, report.toString());
         assertTrue(ready.get("max").asDouble() >= 70, ready.toString());
         assertTrue(ready.get("p90").asDouble() < 1_000, ready.toString());

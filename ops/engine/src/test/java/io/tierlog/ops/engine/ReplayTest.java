@@ -119,7 +119,7 @@ class ReplayTest {
         agent.source = Offer.Source.SOURCE_STORE;
         RunReport report = run(config(PAGES, true, agent.door()));
         assertTrue(report.hits().store() > 0 && report.hits().host() == 0, report.toJson()::toPrettyString);
-        assertEquals(workload.size(), report.latencies().submitToReady().count());
+        assertEquals(workload.size(), report.latencies().waited().count());
     }
 
     @Test

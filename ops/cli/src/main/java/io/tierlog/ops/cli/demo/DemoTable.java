@@ -116,8 +116,8 @@ final class DemoTable {
         title("Times in ms" + " ".repeat(LABEL - 9) + "     p50       p90       p99     count");
         report.log().ifPresent(log -> times("submit to command", log.submitToCommand()));
         RunReport.Latencies latencies = report.run().latencies();
-        times("submit to answer or ready", latencies.submitToAnswer());
         times("submit to ready", latencies.submitToReady());
+        times("  those that waited", latencies.waited());
         times("load", latencies.load());
         times("time to first token", latencies.timeToFirstToken());
         report.without().ifPresent(other -> {

@@ -48,7 +48,7 @@ record PromotionComparison(int warmUp, List<Run> runs) {
     List<String> lines() {
         List<String> lines = new ArrayList<>(DemoTable.of(last(true)));
         lines.add("");
-        lines.add("Promotion from the disk ahead of requests, the same requests without and with it; blocks, and times of submit to ready");
+        lines.add("Promotion from the disk ahead of requests, the same requests without and with it; blocks, and times of submit to ready of all");
         lines.add(PromotionRow.HEAD);
         lines.add(together(false).line("off"));
         lines.add(together(true).line("on"));

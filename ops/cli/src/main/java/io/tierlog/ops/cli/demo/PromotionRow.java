@@ -16,7 +16,7 @@ import java.util.Locale;
  * @param done blocks that promotions have brought
  * @param evicted of those, the ones that left again before anybody read them
  * @param failed blocks of promotions that failed
- * @param ready all requests
+ * @param ready all requests, by which promotion is judged: it changes which of them wait, so those that do are others with it than without it
  * @param waited requests that had to wait
  * @param hits blocks of prompts that were hits
  * @param accesses blocks of prompts
@@ -37,8 +37,8 @@ record PromotionRow(
                 counts.done(),
                 counts.of(PromotionOutcome.PROMOTED_EVICTED_BEFORE_USE),
                 counts.of(PromotionOutcome.FAILED),
-                report.run().latencies().submitToAnswer(),
                 report.run().latencies().submitToReady(),
+                report.run().latencies().waited(),
                 report.run().hits().total(),
                 report.run().blockAccesses());
     }

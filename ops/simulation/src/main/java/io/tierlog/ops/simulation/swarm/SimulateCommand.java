@@ -45,7 +45,7 @@ public final class SimulateCommand implements Callable<Integer> {
     long episodes = 300;
 
     @Option(names = "--minutes", paramLabel = "M", description = "No episode but the first begins later (default: ${DEFAULT-VALUE}).")
-    double minutes = 10;
+    double minutes = 60;
 
     @Option(
             names = "--faults",
