@@ -420,7 +420,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(List.of(1, 0L), List.of(counts().operations(), counts().queuedBlocks()));
     }
 
-    /** P3, P5: the end of an operation that nobody knows any more: its bytes count once, its pins are let go, no outcome. */
+    /** P3, P5: the end of an operation that has ended already is refused: nothing becomes visible, no second outcome. */
     @Test
     void lateAndUnknownEnds() {
         PromoteBlocks command = start();

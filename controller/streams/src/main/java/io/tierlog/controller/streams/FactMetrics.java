@@ -99,6 +99,7 @@ final class FactMetrics {
     private final Counter skipped;
     private final Counter moved;
     private final Counter promotions;
+    private final Counter promotionBlocks;
     private final Counter promotionReplies;
     private final Counter promotionsGivenUp;
     private final Gauge tierBlocks;
@@ -129,7 +130,12 @@ final class FactMetrics {
         refused = counter("tierlog_inputs_refused_total", "Inputs that were understood and changed nothing, by reason", "reason");
         skipped = counter("tierlog_inputs_skipped_total", "Records that were no input, by reason", "reason");
         moved = counter("tierlog_moved_bytes_total", "Bytes moved by operations that ended, by kind", "kind");
-        promotions = counter("tierlog_promotions_total", "Blocks promoted from disk to host, by what became of them", "outcome");
+        promotions = counter(
+                "tierlog_promotions_total", "Blocks promoted from disk to host, by what became of them, and why", "outcome", "reason");
+        promotionBlocks = counter(
+                "tierlog_promotion_blocks_total",
+                "Blocks of promotions that were issued, that they have brought, and that they have not; the first less the others are in flight",
+                "state");
         promotionReplies = counter("tierlog_promotion_replies_total", "Blocks that probes named, by what they were told", "reply");
         promotionsGivenUp = counter("tierlog_promotions_given_up_total", "Blocks that waited for a promotion and were given up");
         tierBlocks = gauge("tierlog_tier_blocks", "Pages of a tier as the agent reported them, by state", "node", "tier", "state");
@@ -149,9 +155,16 @@ final class FactMetrics {
         switch (decision) {
             case RequestAdmitted _ -> requests.labelValues(RequestReason.SUBMITTED.name()).inc();
             case RequestTransitioned fact -> requests.labelValues(fact.reason().name()).inc();
-            case OperationIssued fact -> operation(fact.kind(), OperationState.ISSUED);
+            case OperationIssued fact -> {
+                operation(fact.kind(), OperationState.ISSUED);
+                promoted(fact.kind(), OperationState.ISSUED, fact.blocks().size());
+            }
             case OperationOverdue _ -> overdue.inc();
-            case OperationEnded fact -> ended(fact.kind(), fact.state(), fact.reason(), fact.movedBytes());
+            case OperationEnded fact -> {
+                ended(fact.kind(), fact.state(), fact.reason(), fact.movedBytes());
+                promoted(fact.kind(), OperationState.DONE, fact.doneBlocks());
+                promoted(fact.kind(), OperationState.FAILED, fact.failedBlocks());
+            }
             case OrphanAdopted fact -> {
                 operation(fact.kind(), OperationState.ISSUED);
                 ended(fact.kind(), fact.state(), OperationReason.REPORTED_BY_AGENT, fact.movedBytes());
@@ -181,7 +194,7 @@ final class FactMetrics {
             case PromotionAnswered fact ->
                 fact.answers().forEach(answer -> promotionReplies.labelValues(answer.reply().name()).inc(answer.blocks().size()));
             case PromotionsPaused fact -> promotionsGivenUp.inc(fact.givenUpBlocks());
-            case PromotionSettled fact -> promotions.labelValues(fact.outcome().name()).inc(fact.blocks().size());
+            case PromotionSettled fact -> promotions.labelValues(fact.outcome().name(), fact.reason().name()).inc(fact.blocks().size());
             case PeerReadGranted _ -> peerReadsGranted.inc();
             case PeerReadRefused fact -> peerReadsRefused.labelValues(fact.reason().name()).inc();
             case PeerReadRecalled _ -> peerReadsRecalled.inc();
@@ -207,6 +220,12 @@ final class FactMetrics {
         operation(kind, state);
         operationReasons.labelValues(reason.name()).inc();
         moved.labelValues(kind.name()).inc(Math.max(0, bytes));
+    }
+
+    private void promoted(OperationKind kind, OperationState state, int blocks) {
+        if (kind == OperationKind.PROMOTE) {
+            promotionBlocks.labelValues(state.name()).inc(blocks);
+        }
     }
 
     private void room(String node, TierUsage usage) {
@@ -263,7 +282,15 @@ final class FactMetrics {
         labels(skipped, SkipReason.values());
         labels(placed, Tier.values());
         labels(moved, OperationKind.values());
-        labels(promotions, PromotionOutcome.values());
+        for (PromotionOutcome outcome : PromotionOutcome.values()) {
+            if (outcome != PromotionOutcome.FAILED) {
+                promotions.initLabelValues(outcome.name(), OperationReason.COMPLETED.name());
+            }
+        }
+        for (OperationReason reason : OperationReason.values()) {
+            promotions.initLabelValues(PromotionOutcome.FAILED.name(), reason.name());
+        }
+        labels(promotionBlocks, new OperationState[] {OperationState.ISSUED, OperationState.DONE, OperationState.FAILED});
         labels(promotionReplies, PromotionReply.values());
         for (OperationKind kind : OperationKind.values()) {
             for (OperationState state : OperationState.values()) {

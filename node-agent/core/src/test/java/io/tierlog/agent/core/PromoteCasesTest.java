@@ -267,7 +267,7 @@ class PromoteCasesTest {
         assertEquals(List.of(), world.heard.event(PromoteDone.class).awaited());
     }
 
-    /** 10 blocks that are only on the disk, none promoted in time: one wait of 10 ms for all, and one deadline. */
+    /** 5 blocks that are only on the disk, none promoted in time: one wait of 10 ms for all, and one deadline. */
     @Test
     void oneBudgetForTheWholeRead() {
         World world = world(31);

@@ -86,7 +86,7 @@ class ScenariosTest {
         }
         for (String line : listed) {
             for (String word : line.split("`", -1)) {
-                if (word.matches("([ABCS][0-9]{2}[a-h]?|M|P)-.+")) {
+                if (word.matches("([ABCS][0-9]{2}[a-h]?|M|P|R)-.+")) {
                     assertTrue(Files.exists(KEPT.resolve(word + ".jsonl")), () -> word + " is listed and not there");
                 } else if (word.matches("[A-Z][A-Za-z]+Test[.#].*|[A-Z][A-Za-z]+Test")) {
                     assertTrue(testExists(word), () -> word + " is listed and not there");

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import com.google.protobuf.ByteString;
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.tierlog.directory.v1.DirectoryGrpc;
+import io.tierlog.directory.v1.LookupRequest;
+import io.tierlog.directory.v1.LookupResponse;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.Decision;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/** Looks prompts up through one directory, and holds each answer against what the log's decisions say. For one thread. */
+final class PromptLookups implements AutoCloseable {
+    private static final int DEADLINE_MS = 2_000;
+
+    private final ManagedChannel channel;
+
+    /** A prompt that is whole on the host of a node: its chain of keys, from its first block on. */
+    record Prompt(String namespace, String node, List<Bytes> keys) {}
+
+    /**
+     * What was said of prompts.
+     *
+     * @param current right, by who has all of it up to date
+     * @param stale right, and called stale
+     * @param unknown not known from some block on, right before it
+     * @param wrong otherwise
+     * @param failed not answered at all
+     */
+    record Told(int current, int stale, int unknown, int wrong, int failed) {
+        static final Told NOTHING = new Told(0, 0, 0, 0, 0);
+
+        Told plus(Told other) {
+            return new Told(current + other.current, stale + other.stale, unknown + other.unknown, wrong + other.wrong, failed + other.failed);
+        }
+
+        int right() {
+            return current + stale;
+        }
+
+        /** Whether all was right and up to date. */
+        boolean fresh() {
+            return current > 0 && stale + unknown + wrong + failed == 0;
+        }
+    }
+
+    PromptLookups(int port) {
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+    }
+
+    /** The prompts that decisions have put on the host of a node, the whole length of each. */
+    static List<Prompt> prompts(List<Decision> decisions, String node) {
+        Map<String, Map<Bytes, Block>> placed = new LinkedHashMap<>();
+        for (Decision decision : decisions) {
+            if (decision instanceof BlocksPlaced fact && fact.tier() == Tier.HOST && fact.envelope().aggregate().equals("node/" + node)) {
+                Map<Bytes, Block> blocks = placed.computeIfAbsent(fact.namespace(), _ -> new LinkedHashMap<>());
+                fact.blocks().stream().map(PagedBlock::block).forEach(block -> blocks.put(block.key(), block));
+            }
+        }
+        List<Prompt> prompts = new ArrayList<>();
+        placed.forEach((namespace, blocks) -> {
+            Set<Bytes> parents = new HashSet<>();
+            blocks.values().forEach(block -> parents.add(block.parent()));
+            blocks.values().stream().filter(block -> !parents.contains(block.key())).forEach(last -> {
+                Deque<Bytes> chain = new ArrayDeque<>();
+                for (Block block = last; block != null; block = blocks.get(block.parent())) {
+                    chain.addFirst(block.key());
+                }
+                prompts.add(new Prompt(namespace, node, List.copyOf(chain)));
+            });
+        });
+        return prompts;
+    }
+
+    /** What it says of each of them. */
+    Told all(List<Prompt> prompts) {
+        return prompts.stream().map(this::one).reduce(Told.NOTHING, Told::plus);
+    }
+
+    private Told one(Prompt prompt) {
+        ByteArrayOutputStream keys = new ByteArrayOutputStream();
+        prompt.keys().forEach(key -> keys.writeBytes(key.toArray()));
+        try {
+            return of(prompt, DirectoryGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(DEADLINE_MS, TimeUnit.MILLISECONDS)
+                    .lookup(LookupRequest.newBuilder()
+                            .setNamespace(prompt.namespace())
+                            .setKeyBytes(prompt.keys().getFirst().size())
+                            .setPackedKeys(ByteString.copyFrom(keys.toByteArray()))
+                            .build()));
+        } catch (StatusRuntimeException e) {
+            return new Told(0, 0, 0, 0, 1);
+        }
+    }
+
+    private static Told of(Prompt prompt, LookupResponse answer) {
+        int whole = prompt.keys().size();
+        int there = answer.getNodesList().stream()
+                .filter(prefix -> prefix.getNode().equals(prompt.node()))
+                .mapToInt(prefix -> prefix.getBlocks())
+                .findFirst()
+                .orElse(0);
+        if (answer.getBlocks() == whole && there == whole) {
+            return answer.getFreshness().getStale() ? new Told(0, 1, 0, 0, 0) : new Told(1, 0, 0, 0, 0);
+        }
+        // What nobody can say ends the prefix there, and nowhere else.
+        boolean honest = answer.getUnknownFrom() >= 0 && answer.getUnknownFrom() == answer.getBlocks() && there == answer.getBlocks();
+        return honest ? new Told(0, 0, 1, 0, 0) : new Told(0, 0, 0, 1, 0);
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+    }
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.demo;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.tierlog.agent.app.AgentApp;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Two controllers, each with its directory beside it: one in this process, one the command as it ships, which is killed with {@code kill -9} and
+ * started again. Prompts that an agent has computed are looked up through both all the time. Prints what callers were told.
+ */
+class TwoControllersTest {
+    private static final int PARTITIONS = 3;
+
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private Path directory;
+
+    private ChildProcess second(PeerScene scene) throws Exception {
+        return scene.own(ChildProcess.service("second", Files.createDirectories(directory.resolve("second")), List.of(
+                "controller",
+                "--bootstrap-servers", scene.access.bootstrapServers(),
+                "--state-dir", directory.resolve("second/state").toString(),
+                "--http-port", "0",
+                "--api-listen", "none",
+                "--directory-listen", "127.0.0.1:0",
+                "--directory-grpc-listen", "127.0.0.1:0",
+                "--directory-status-listen", "none",
+                "--format", "json")));
+    }
+
+    private static boolean shared(PeerScene scene) {
+        int here = scene.where.streams().indexes();
+        return here > 0 && here < PARTITIONS;
+    }
+
+    @Test
+    void lookupsAreAnsweredByEitherAndGoOnWhileOneIsKilled() throws Exception {
+        try (PeerScene scene = new PeerScene(directory)) {
+            ChildProcess second = second(scene);
+            PromptLookups one = scene.own(new PromptLookups(scene.where.grpcPort()));
+            PromptLookups other = scene.own(new PromptLookups(second.awaitReady().path("directoryGrpcPort").asInt()));
+            AgentApp a = scene.agent("a", 0);
+            assertEquals(0, scene.run("a", a.doorPort()).wrongContent());
+            List<PromptLookups.Prompt> prompts = PromptLookups.prompts(scene.decisions(), "a");
+            assertTrue(prompts.size() > 10, () -> "prompts: " + prompts.size());
+            PeerScene.await("a share for each", () -> shared(scene));
+            PeerScene.await("all prompts from either", () -> one.all(prompts).fresh() && other.all(prompts).fresh());
+
+            long killedAt = System.nanoTime();
+            second.kill();
+            PromptLookups.Told outage = PromptLookups.Told.NOTHING;
+            boolean fresh = false;
+            while (!fresh) {
+                PromptLookups.Told last = one.all(prompts);
+                outage = outage.plus(last).plus(other.all(prompts));
+                fresh = last.fresh() && scene.where.streams().indexes() == PARTITIONS;
+                assertTrue(System.nanoTime() - killedAt < 60_000_000_000L, () -> "not fresh within 60 s: " + last);
+            }
+            System.out.printf(Locale.ROOT, "one of two controllers killed: all fresh again after %.1f s; prompts looked up meanwhile: %s%n",
+                    (System.nanoTime() - killedAt) / 1e9, outage);
+            assertEquals(0, outage.wrong(), outage::toString);
+            assertTrue(outage.right() > 0 && outage.failed() > 0, outage::toString);
+
+            // What the one that is left decides is found as well, and by the other once it is back.
+            AgentApp b = scene.agent("b", 0);
+            assertEquals(0, scene.run("b", b.doorPort()).wrongContent());
+            List<PromptLookups.Prompt> later = PromptLookups.prompts(scene.decisions(), "b");
+            assertTrue(later.size() > 10, () -> "prompts: " + later.size());
+            PeerScene.await("what is new", () -> one.all(later).fresh());
+            ChildProcess again = second(scene);
+            PromptLookups back = scene.own(new PromptLookups(again.awaitReady().path("directoryGrpcPort").asInt()));
+            PeerScene.await("a share for each again", () -> shared(scene));
+            PeerScene.await("all prompts from either again", () ->
+                    one.all(prompts).fresh() && one.all(later).fresh() && back.all(prompts).fresh() && back.all(later).fresh());
+        }
+    }
+}
