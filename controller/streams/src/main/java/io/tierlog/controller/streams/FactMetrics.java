@@ -134,7 +134,7 @@ final class FactMetrics {
                 "tierlog_promotions_total", "Blocks promoted from disk to host, by what became of them, and why", "outcome", "reason");
         promotionBlocks = counter(
                 "tierlog_promotion_blocks_total",
-                "Blocks of promotions that were issued, that they have brought, and that they have not; the first less the others are in flight",
+                "Blocks of promotions that were issued, that they have brought (DONE), and that they have not (FAILED)",
                 "state");
         promotionReplies = counter("tierlog_promotion_replies_total", "Blocks that probes named, by what they were told", "reply");
         promotionsGivenUp = counter("tierlog_promotions_given_up_total", "Blocks that waited for a promotion and were given up");
