@@ -3,6 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.StreamsTuning;
+import io.tierlog.events.config.Size;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.cli.PolicyFile;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.events.config.Size;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.RouterKind;

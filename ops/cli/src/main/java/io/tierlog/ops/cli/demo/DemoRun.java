@@ -3,10 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
-import io.tierlog.agent.app.peer.DirectoryPeers;
-import io.tierlog.agent.app.peer.PeerAddress;
-import io.tierlog.agent.app.peer.PeerLimits;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.app.AgentOptions;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.streams.ControllerConfig;
@@ -35,7 +32,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
@@ -128,10 +127,8 @@ final class DemoRun implements AutoCloseable {
     }
 
     /** Agents that read from each other, over loopback. */
-    private AgentConfig.Peers peers(KafkaAccess access) throws InterruptedException {
-        DirectoryPeers.Access asked = new DirectoryPeers.Access(new PeerAddress("127.0.0.1", directory(access).grpcPort()), Optional.empty());
-        return new AgentConfig.Peers(
-                Optional.of(new PeerAddress("127.0.0.1", 0)), Optional.empty(), Optional.empty(), Optional.of(asked), PeerLimits.DEFAULTS);
+    private Map<String, String> peers(KafkaAccess access) throws InterruptedException {
+        return Map.of(AgentOptions.PEER_LISTEN, "127.0.0.1:0", AgentOptions.DIRECTORY, "127.0.0.1:" + directory(access).grpcPort());
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
@@ -177,15 +174,16 @@ final class DemoRun implements AutoCloseable {
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) throws InterruptedException {
-        AgentConfig.Builder builder = AgentConfig.of(name, access, data.resolve("store")).with();
-        if (flags.peers) {
-            builder.peers(peers(access));
-        }
-        diskBlocks().ifPresent(blocks -> builder.disk(data.resolve("disk").resolve(name), blocks));
-        return builder
-                .memory(hostBlocks(), Math.toIntExact(flags.options.blockBytes()), workload.blockTokens())
-                .limits(AgentLimits.defaults().withPrefetchWaitMs(flags.prefetchWaitMs))
-                .build();
+        Map<String, Object> options = new HashMap<>(flags.peers ? peers(access) : Map.of());
+        diskBlocks().ifPresent(blocks -> {
+            options.put(AgentOptions.DISK, data.resolve("disk").resolve(name));
+            options.put(AgentOptions.DISK_SIZE, blocks + "blocks");
+        });
+        options.put(AgentOptions.HOST, hostBlocks() + "blocks");
+        options.put(AgentOptions.BYTES_PER_BLOCK, flags.options.blockBytes() + "B");
+        options.put(AgentOptions.BLOCK_TOKENS, workload.blockTokens());
+        options.put(AgentOptions.PREFETCH_WAIT_MS, flags.prefetchWaitMs);
+        return AgentConfig.of(name, access.bootstrapServers(), data.resolve("store")).with(options);
     }
 
     private OptionalInt diskBlocks() {

@@ -6,12 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.app.AgentOptions;
 import io.tierlog.agent.app.Layouts;
-import io.tierlog.agent.app.peer.DirectoryPeers;
-import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerGate;
-import io.tierlog.agent.app.peer.PeerLimits;
-import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
@@ -46,8 +43,9 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -99,21 +97,22 @@ final class PeerScene implements AutoCloseable {
 
     /** An agent in this process, once it is registered. */
     AgentApp agent(String node, int diskBlocks) throws Exception {
-        AgentLimits limits = AgentLimits.defaults().withPrefetchWaitMs(5_000);
+        AgentLimits limits = AgentLimits.defaults();
         AgentLimits.Peers p = limits.peers();
-        AgentConfig.Builder config = AgentConfig.of(node, access, directory.resolve("store-" + node))
-                .with()
-                .memory(HOST_BLOCKS, Layouts.opaque(BLOCK_BYTES, workload.blockTokens()))
-                .enginePort(0)
-                .times(new AgentConfig.Times(Duration.ofSeconds(60), Duration.ofMillis(500)))
-                .limits(limits.with(new AgentLimits.Peers(FIND_MS, p.retryMs(), p.grants(), p.reads(), p.refusalMs(), p.units())))
-                .peers(new AgentConfig.Peers(
-                        Optional.of(PeerAddress.parse("127.0.0.1:0")), Optional.of(PeerToken.of(TOKEN)), Optional.empty(),
-                        Optional.of(new DirectoryPeers.Access(PeerAddress.parse(directoryAddress()), Optional.empty())), PeerLimits.DEFAULTS));
+        AgentConfig.Tuning tuning = AgentConfig.Tuning.DEFAULTS.withStop(Duration.ofMillis(500))
+                .with(limits.with(new AgentLimits.Peers(FIND_MS, p.retryMs(), p.grants(), p.reads(), p.refusalMs(), p.units())));
+        Map<String, Object> options = new HashMap<>(Map.of(
+                AgentOptions.HOST, HOST_BLOCKS + "blocks", AgentOptions.BYTES_PER_BLOCK, BLOCK_BYTES + "B",
+                AgentOptions.BLOCK_TOKENS, workload.blockTokens(), AgentOptions.PREFETCH_WAIT_MS, 5_000,
+                AgentOptions.REGISTRATION_TIMEOUT, 60, AgentOptions.PEER_LISTEN, "127.0.0.1:0",
+                AgentOptions.PEER_TOKEN_FILE, Files.writeString(directory.resolve("token-" + node), TOKEN),
+                AgentOptions.DIRECTORY, directoryAddress()));
         if (diskBlocks > 0) {
-            config.disk(directory.resolve("disk-" + node), diskBlocks);
+            options.put(AgentOptions.DISK, directory.resolve("disk-" + node));
+            options.put(AgentOptions.DISK_SIZE, diskBlocks + "blocks");
         }
-        AgentApp agent = own(AgentApp.start(config.build(), gate));
+        AgentConfig config = AgentConfig.of(node, access.bootstrapServers(), directory.resolve("store-" + node)).with(options).with(tuning);
+        AgentApp agent = own(AgentApp.start(config, gate));
         agent.registered().toCompletableFuture().get(60, TimeUnit.SECONDS);
         return agent;
     }

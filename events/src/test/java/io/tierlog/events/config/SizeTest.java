@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.cli.demo;
+package io.tierlog.events.config;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,8 +21,8 @@ class SizeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "x", "5 percent", "-1%", "0%", "0blocks", "2GB", "1e9", "%", "99999%"})
-    void refusesWhatIsNoSize(String text) {
+    @ValueSource(strings = {"", "x", "5 percent", "-1%", "0%", "2GB", "1e9", "%", "99999%"})
+    void refusesOtherTexts(String text) {
         String message = String.valueOf(assertThrows(IllegalArgumentException.class, () -> Size.parse(text)).getMessage());
         assertTrue(message.contains("'" + text + "'"), message);
     }
@@ -30,5 +30,6 @@ class SizeTest {
     @Test
     void refusesLessThanABlock() {
         assertThrows(IllegalArgumentException.class, () -> Size.parse("1000").toBlocks(16_384, 100));
+        assertThrows(IllegalArgumentException.class, () -> Size.parse("0blocks").toBlocks(16_384, 100));
     }
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.cli.demo;
+package io.tierlog.events.config;
 
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Room on a tier, as people write it: bytes ({@code 2GiB}), blocks ({@code 4096blocks}), or a share of the workload's unique blocks ({@code 5%}). */
+/** Capacity of a tier, as people write it: bytes ({@code 2GiB}), blocks ({@code 4096blocks}), or a share of the workload's unique blocks ({@code 5%}). */
 public sealed interface Size {
     /** A number of bytes, 1 or more. */
     record OfBytes(long bytes) implements Size {}
@@ -51,7 +51,7 @@ public sealed interface Size {
         boolean positive =
                 switch (size) {
                     case OfBytes b -> b.bytes() > 0;
-                    case OfBlocks b -> b.blocks() > 0;
+                    case OfBlocks _ -> true;
                     case OfShare s -> s.percent() > 0 && s.percent() <= 10_000;
                 };
         if (!positive) {
@@ -65,7 +65,7 @@ public sealed interface Size {
      *
      * @param blockBytes size of a block in bytes
      * @param uniqueBlocks unique blocks of the workload
-     * @throws IllegalArgumentException when it comes to no block at all, or to more than {@link #MAX_BLOCKS}
+     * @throws IllegalArgumentException when it is less than one block, or more than {@link #MAX_BLOCKS}
      */
     default int toBlocks(long blockBytes, long uniqueBlocks) {
         long blocks =
@@ -76,7 +76,7 @@ public sealed interface Size {
                 };
         if (blocks < 1 || blocks > MAX_BLOCKS) {
             throw new IllegalArgumentException(
-                    this + " is " + blocks + " blocks of " + blockBytes + " bytes: it must be 1 to " + MAX_BLOCKS + " blocks");
+                    "'" + text() + "' is " + blocks + " blocks of " + blockBytes + " bytes: it must be 1 to " + MAX_BLOCKS + " blocks");
         }
         return (int) blocks;
     }
@@ -91,7 +91,7 @@ public sealed interface Size {
     }
 
     private static IllegalArgumentException wrong(String text) {
-        return new IllegalArgumentException("'" + text + "' is no size: give " + SYNTAX);
+        return new IllegalArgumentException("'" + text + "' is not a size: give " + SYNTAX);
     }
 
     /** Kept out of the interface's public constants. */
