@@ -7,7 +7,7 @@ import io.tierlog.controller.directory.api.TokenHasher;
 import io.tierlog.controller.directory.api.TokenHashers;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.ControllerOptions;
 import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
@@ -100,10 +100,10 @@ public final class DirectoryOptions {
     }
 
     /** How a directory answers a /query. */
-    public static Extras extras(OptionValues values) {
+    public static DirectoryExtensions extras(OptionValues values) {
         Map<String, TokenHasher> byModel = new LinkedHashMap<>();
         values.list(TOKEN_HASH).forEach(each -> hasher(each, byModel));
-        return new Extras(Optional.empty(), Extras.NONE.probeLimits(), new TokenHashers(byModel),
+        return new DirectoryExtensions(Optional.empty(), DirectoryExtensions.NONE.probeLimits(), new TokenHashers(byModel),
                 new QueryNamespaces(values.text(QUERY_NAMESPACE)));
     }
 

@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param hashers how keys follow from tokens, by model
  * @param namespaces which namespace a query of the indexer interface is about
  */
-public record Extras(Optional<PromotionRequests> promotions, ProbeLimits probeLimits, TokenHashers hashers, QueryNamespaces namespaces) {
+public record DirectoryExtensions(Optional<PromotionRequests> promotions, ProbeLimits probeLimits, TokenHashers hashers, QueryNamespaces namespaces) {
     /** Nothing. */
-    public static final Extras NONE = new Extras(Optional.empty(), ProbeLimits.DEFAULTS, TokenHashers.NONE, QueryNamespaces.MODEL);
+    public static final DirectoryExtensions NONE = new DirectoryExtensions(Optional.empty(), ProbeLimits.DEFAULTS, TokenHashers.NONE, QueryNamespaces.MODEL);
 }

@@ -27,7 +27,7 @@ import java.util.stream.IntStream;
  * A caller that asks one of two instances for random blocks, and the other when that one does not answer, and holds each answer against what is so:
  * even numbers are held, odd ones are not, and late ones are from some moment on. Its thread asks; any other may look.
  */
-final class Asker implements AutoCloseable {
+final class DirectoryPoller implements AutoCloseable {
     static final String NAMESPACE = "model/a";
     static final int BLOCKS = 2_000;
     /** Blocks from {@link #BLOCKS} to here come later. */
@@ -65,7 +65,7 @@ final class Asker implements AutoCloseable {
         private long failedCalls;
     }
 
-    Asker(String name, int port, int otherPort) {
+    DirectoryPoller(String name, int port, int otherPort) {
         this.name = name;
         asked = channel(port);
         other = channel(otherPort);

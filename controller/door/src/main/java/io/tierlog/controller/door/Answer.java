@@ -11,9 +11,9 @@ import java.util.Map;
  * @param body a JSON object
  * @param headers further headers
  */
-public record Answer(int status, ObjectNode body, Map<String, String> headers) {
+public record HttpResponse(int status, ObjectNode body, Map<String, String> headers) {
     /** An answer without further headers. */
-    public static Answer of(int status, ObjectNode body) {
-        return new Answer(status, body, Map.of());
+    public static HttpResponse of(int status, ObjectNode body) {
+        return new HttpResponse(status, body, Map.of());
     }
 }

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A request that a route was found for: what its path, query, headers and body say. For one request.
  */
-public final class Ask {
+public final class HttpRequest {
     private static final int LONGEST_PARAMETER = 2_048;
 
     private final Caller caller;
     private final Map<String, String> path;
     private final Map<String, String> query;
     private final Optional<String> key;
-    private final Fields body;
+    private final JsonBody body;
 
     /** What of a request comes as it is. */
     public record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key) {}
@@ -28,7 +28,7 @@ public final class Ask {
      *
      * @throws Problem INVALID_REQUEST when the query has what the route does not know
      */
-    public Ask(Raw raw, Route route, Fields body) {
+    public HttpRequest(Raw raw, Route route, JsonBody body) {
         caller = raw.caller();
         path = raw.path();
         query = query(raw.query(), route);
@@ -116,7 +116,7 @@ public final class Ask {
     }
 
     /** The body; without fields where none came. */
-    public Fields body() {
+    public JsonBody body() {
         return body;
     }
 }

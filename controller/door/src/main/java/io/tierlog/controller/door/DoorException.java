@@ -4,15 +4,15 @@ package io.tierlog.controller.door;
 import java.nio.file.Path;
 
 /** Why a door could not be opened. Each message says what to do. */
-public abstract sealed class DoorException extends RuntimeException {
+public abstract sealed class ServerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private DoorException(String message, Throwable cause) {
+    private ServerException(String message, Throwable cause) {
         super(message, cause);
     }
 
     /** Somebody else listens there, or the address is not ours. */
-    public static final class CannotListen extends DoorException {
+    public static final class CannotListen extends ServerException {
         private static final long serialVersionUID = 1L;
 
         /** On {@code endpoint}, which the flag {@code option} named. */
@@ -23,7 +23,7 @@ public abstract sealed class DoorException extends RuntimeException {
     }
 
     /** The file of tokens cannot be read, or a line of it is no token. */
-    public static final class TokensUnusable extends DoorException {
+    public static final class TokensUnusable extends ServerException {
         private static final long serialVersionUID = 1L;
 
         /** What is wrong with the file. */

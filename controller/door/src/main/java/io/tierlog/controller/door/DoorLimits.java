@@ -8,9 +8,9 @@ package io.tierlog.controller.door;
  * @param jsonDepth deepest nesting of a body
  * @param requests requests of HTTP in progress at once; one more is answered 503. The directory takes as many questions over gRPC besides
  */
-public record DoorLimits(int bodyBytes, int jsonDepth, int requests) {
+public record ServerLimits(int bodyBytes, int jsonDepth, int requests) {
     /** Refuses bounds that let nothing through. */
-    public DoorLimits {
+    public ServerLimits {
         if (bodyBytes < 1_024 || jsonDepth < 4 || requests < 1) {
             throw new IllegalArgumentException(
                     "a bound of a door is too small: " + bodyBytes + " bytes, " + jsonDepth + " levels, " + requests + " requests");

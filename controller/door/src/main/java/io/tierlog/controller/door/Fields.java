@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * The fields of a JSON object, read strictly: what is missing, of another type, out of range or not known is a finding, and they are told
  * all at once, up to a bound. For one request.
  */
-public final class Fields {
+public final class JsonBody {
     private static final int LONGEST_NUMBER = 32;
 
     private final ObjectNode json;
@@ -34,14 +34,14 @@ public final class Fields {
     private final Findings findings;
     private final Set<String> read = new LinkedHashSet<>();
 
-    private Fields(ObjectNode json, String path, Findings findings) {
+    private JsonBody(ObjectNode json, String path, Findings findings) {
         this.json = json;
         this.path = path;
         this.findings = findings;
     }
 
     /** Reads bodies within bounds of depth and length. */
-    public static ObjectMapper mapper(DoorLimits limits) {
+    public static ObjectMapper mapper(ServerLimits limits) {
         StreamReadConstraints constraints = StreamReadConstraints.builder()
                 .maxNestingDepth(limits.jsonDepth())
                 .maxNumberLength(LONGEST_NUMBER)
@@ -58,13 +58,13 @@ public final class Fields {
      *
      * @throws Problem INVALID_REQUEST when it is no JSON object
      */
-    public static Fields of(ObjectMapper mapper, byte[] body) {
+    public static JsonBody of(ObjectMapper mapper, byte[] body) {
         if (body.length == 0) {
-            return new Fields(JsonNodeFactory.instance.objectNode(), "", new Findings());
+            return new JsonBody(JsonNodeFactory.instance.objectNode(), "", new Findings());
         }
         try {
             if (mapper.readTree(body) instanceof ObjectNode object) {
-                return new Fields(object, "", new Findings());
+                return new JsonBody(object, "", new Findings());
             }
         } catch (JsonProcessingException e) {
             throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is no JSON: " + e.getOriginalMessage(), "send one JSON object");
@@ -75,8 +75,8 @@ public final class Fields {
     }
 
     /** The fields of an object that was made here. */
-    public static Fields of(ObjectNode object) {
-        return new Fields(object, "", new Findings());
+    public static JsonBody of(ObjectNode object) {
+        return new JsonBody(object, "", new Findings());
     }
 
     /** Whether the field is there, with any value but null. */
@@ -150,10 +150,10 @@ public final class Fields {
     }
 
     /** An object in this one. */
-    public Optional<Fields> object(String name) {
+    public Optional<JsonBody> object(String name) {
         JsonNode value = take(name);
         if (value instanceof ObjectNode object) {
-            return Optional.of(new Fields(object, path + name + ".", findings));
+            return Optional.of(new JsonBody(object, path + name + ".", findings));
         }
         if (value != null) {
             wrong(name, "an object");
@@ -162,12 +162,12 @@ public final class Fields {
     }
 
     /** Objects in a list of this one, at most {@code most}; none when there is no list. */
-    public List<Fields> objects(String name, int most) {
-        List<Fields> found = new ArrayList<>();
+    public List<JsonBody> objects(String name, int most) {
+        List<JsonBody> found = new ArrayList<>();
         int i = 0;
         for (JsonNode element : elements(name, most)) {
             if (element instanceof ObjectNode object) {
-                found.add(new Fields(object, path + name + "[" + i + "].", findings));
+                found.add(new JsonBody(object, path + name + "[" + i + "].", findings));
             } else {
                 wrong(name + "[" + i + "]", "an object");
             }

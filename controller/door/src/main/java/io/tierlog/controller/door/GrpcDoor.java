@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  * <p>A virtual thread for each call, but for those that never wait. Bounded in message size, calls of a connection and idle time; how many calls wait
  * is bounded by the services, each by its own number. The price: no TLS of its own.
  */
-public final class GrpcDoor implements AutoCloseable {
+public final class GrpcServer implements AutoCloseable {
     /** Calls of one connection at once, where nothing speaks for another number. */
     public static final int CALLS_OF_A_CONNECTION = 32;
 
@@ -37,9 +37,9 @@ public final class GrpcDoor implements AutoCloseable {
      * Listens at once; every call may wait.
      *
      * @param calls of one connection at once
-     * @throws DoorException.CannotListen when the address is taken, or none of this machine
+     * @throws ServerException.CannotListen when the address is taken, or none of this machine
      */
-    public GrpcDoor(Listening where, List<BindableService> services, int calls) {
+    public GrpcServer(Listener where, List<BindableService> services, int calls) {
         this(where, services, calls, Set.of());
     }
 
@@ -49,9 +49,9 @@ public final class GrpcDoor implements AutoCloseable {
      * @param calls of one connection at once
      * @param waitless full names of methods that never wait: they run on the thread that reads their connection, which saves them two changes of
      *     threads for each message
-     * @throws DoorException.CannotListen when the address is taken, or none of this machine
+     * @throws ServerException.CannotListen when the address is taken, or none of this machine
      */
-    public GrpcDoor(Listening where, List<BindableService> services, int calls, Set<String> waitless) {
+    public GrpcServer(Listener where, List<BindableService> services, int calls, Set<String> waitless) {
         try {
             NettyServerBuilder builder = NettyServerBuilder.forAddress(where.endpoint().toSocketAddress())
                     .executor(threads)
@@ -70,9 +70,9 @@ public final class GrpcDoor implements AutoCloseable {
         }
     }
 
-    private DoorException cannotListen(Listening where, Throwable why) {
+    private ServerException cannotListen(Listener where, Throwable why) {
         threads.shutdownNow();
-        return new DoorException.CannotListen(where.option(), where.endpoint(), why);
+        return new ServerException.CannotListen(where.option(), where.endpoint(), why);
     }
 
     private ServerCallExecutorSupplier executors(Set<String> waitless) {

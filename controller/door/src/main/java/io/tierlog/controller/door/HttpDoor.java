@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
  * A door over HTTP: finds the route, lets in who may come in, reads the body, answers with JSON, and turns every failure into a problem.
  *
  * <p>A virtual thread for each request, for some of them wait for seconds. Bounded by {@link HttpBounds} in connections and time, and by
- * {@link DoorLimits} in requests and bytes: a request too many is answered 503 with Retry-After. The price: no TLS of its own.
+ * {@link ServerLimits} in requests and bytes: a request too many is answered 503 with Retry-After. The price: no TLS of its own.
  */
-public final class HttpDoor implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(HttpDoor.class);
+public final class HttpServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
     private static final int BACKLOG = 64;
     /** What is read of a body that is refused, so that whoever sends it gets to read why. */
     private static final int DRAIN_BYTES = 8 << 20;
@@ -37,26 +37,26 @@ public final class HttpDoor implements AutoCloseable {
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final List<Route> routes;
     private final Tokens tokens;
-    private final DoorLimits limits;
+    private final ServerLimits limits;
     private final ObjectMapper json;
     private final Semaphore requests;
 
     /**
      * Listens at once.
      *
-     * @throws DoorException.CannotListen when the address is taken, or none of this machine
+     * @throws ServerException.CannotListen when the address is taken, or none of this machine
      */
-    public HttpDoor(Listening where, Tokens tokens, List<Route> routes) {
+    public HttpServer(Listener where, Tokens tokens, List<Route> routes) {
         this.tokens = tokens;
         this.routes = routes;
         limits = where.limits();
-        json = Fields.mapper(limits);
+        json = JsonBody.mapper(limits);
         requests = new Semaphore(limits.requests());
         HttpBounds.set();
         try {
             server = HttpServer.create(where.endpoint().toSocketAddress(), BACKLOG);
         } catch (IOException | IllegalArgumentException e) {
-            throw new DoorException.CannotListen(where.option(), where.endpoint(), e);
+            throw new ServerException.CannotListen(where.option(), where.endpoint(), e);
         }
         server.setExecutor(threads);
         server.createContext("/", this::handle);
@@ -90,7 +90,7 @@ public final class HttpDoor implements AutoCloseable {
     }
 
     private void answer(HttpExchange exchange) throws IOException {
-        Answer answer;
+        HttpResponse answer;
         String mediaType = Problem.MEDIA_TYPE;
         try {
             answer = answered(exchange);
@@ -106,7 +106,7 @@ public final class HttpDoor implements AutoCloseable {
         send(exchange, answer, mediaType);
     }
 
-    private static Answer refused(Problem problem, Map<String, String> more) {
+    private static HttpResponse refused(Problem problem, Map<String, String> more) {
         Map<String, String> headers = new LinkedHashMap<>(more);
         if (problem.kind() == Problem.Kind.UNAUTHENTICATED) {
             headers.put("WWW-Authenticate", "Bearer");
@@ -114,17 +114,17 @@ public final class HttpDoor implements AutoCloseable {
         if (problem.retryAfterS() > 0) {
             headers.put("Retry-After", String.valueOf(problem.retryAfterS()));
         }
-        return new Answer(problem.kind().status(), problem.toJson(), headers);
+        return new HttpResponse(problem.kind().status(), problem.toJson(), headers);
     }
 
-    private Answer answered(HttpExchange exchange) throws IOException, NoSuchMethod {
+    private HttpResponse answered(HttpExchange exchange) throws IOException, NoSuchMethod {
         URI uri = exchange.getRequestURI();
         Found found = find(exchange.getRequestMethod(), uri.getRawPath());
         // Before the body is read: who may not come in sends nothing.
         Caller caller = tokens.admit(exchange.getRequestHeaders().getFirst("Authorization"), found.route().role());
-        Fields body = Fields.of(json, found.route().takesBody() ? body(exchange) : new byte[0]);
+        JsonBody body = JsonBody.of(json, found.route().takesBody() ? body(exchange) : new byte[0]);
         String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
-        Ask ask = new Ask(new Ask.Raw(caller, found.path(), uri.getRawQuery(), key), found.route(), body);
+        HttpRequest ask = new HttpRequest(new HttpRequest.Raw(caller, found.path(), uri.getRawQuery(), key), found.route(), body);
         return found.route().handler().apply(ask);
     }
 
@@ -199,7 +199,7 @@ public final class HttpDoor implements AutoCloseable {
         }
     }
 
-    private void send(HttpExchange exchange, Answer answer, String mediaType) throws IOException {
+    private void send(HttpExchange exchange, HttpResponse answer, String mediaType) throws IOException {
         byte[] bytes = bytes(answer);
         exchange.getResponseHeaders().set("Content-Type", mediaType);
         exchange.getResponseHeaders().set("Cache-Control", "no-store");
@@ -213,7 +213,7 @@ public final class HttpDoor implements AutoCloseable {
         }
     }
 
-    private byte[] bytes(Answer answer) throws JsonProcessingException {
+    private byte[] bytes(HttpResponse answer) throws JsonProcessingException {
         return json.writeValueAsBytes(answer.body());
     }
 }

@@ -8,4 +8,4 @@ package io.tierlog.controller.door;
  * @param endpoint the address
  * @param limits its bounds
  */
-public record Listening(String option, Endpoint endpoint, DoorLimits limits) {}
+public record Listener(String option, Endpoint endpoint, ServerLimits limits) {}

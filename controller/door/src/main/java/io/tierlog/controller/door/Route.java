@@ -19,19 +19,19 @@ import org.jspecify.annotations.Nullable;
  * @param takesBody whether a body is read
  * @param handler answers
  */
-public record Route(String method, String template, Caller.Role role, Set<String> query, boolean takesBody, Function<Ask, Answer> handler) {
+public record Route(String method, String template, Caller.Role role, Set<String> query, boolean takesBody, Function<HttpRequest, HttpResponse> handler) {
     /** Something to be read, without a body. */
-    public static Route get(String template, Set<String> query, Function<Ask, Answer> handler) {
+    public static Route get(String template, Set<String> query, Function<HttpRequest, HttpResponse> handler) {
         return new Route("GET", template, Caller.Role.READER, query, false, handler);
     }
 
     /** Something to be done. */
-    public static Route operate(String method, String template, Function<Ask, Answer> handler) {
+    public static Route operate(String method, String template, Function<HttpRequest, HttpResponse> handler) {
         return new Route(method, template, Caller.Role.OPERATOR, Set.of(), true, handler);
     }
 
     /** Something to be read that is asked for with a body. */
-    public static Route ask(String template, Function<Ask, Answer> handler) {
+    public static Route ask(String template, Function<HttpRequest, HttpResponse> handler) {
         return new Route("POST", template, Caller.Role.READER, Set.of(), true, handler);
     }
 

@@ -39,7 +39,7 @@ public final class StatusServer implements AutoCloseable {
     /**
      * Listens at once.
      *
-     * @throws DoorException.CannotListen when the address is taken
+     * @throws ServerException.CannotListen when the address is taken
      */
     public StatusServer(String option, Endpoint endpoint, PrometheusRegistry metrics, Supplier<Report> health) {
         this.health = health;
@@ -47,7 +47,7 @@ public final class StatusServer implements AutoCloseable {
         try {
             server = HttpServer.create(endpoint.toSocketAddress(), QUEUE);
         } catch (IOException | IllegalArgumentException e) {
-            throw new DoorException.CannotListen(option, endpoint, e);
+            throw new ServerException.CannotListen(option, endpoint, e);
         }
         workers = new ThreadPoolExecutor(THREADS, THREADS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
             Thread thread = new Thread(task, "tierlog-status-http");

@@ -51,7 +51,7 @@ public final class Tokens {
      * Reads the file, for a door that shows what all tenants have: who is limited to some namespaces does not come in. Without a file, whoever
      * comes is {@link Caller#LOCAL}.
      *
-     * @throws DoorException.TokensUnusable when it cannot be read, holds no token, or a line is none
+     * @throws ServerException.TokensUnusable when it cannot be read, holds no token, or a line is none
      */
     public static Tokens of(Optional<Path> file) {
         return file.map(path -> read(path, false)).orElse(NONE);
@@ -60,7 +60,7 @@ public final class Tokens {
     /**
      * Reads the file, for a door that heeds {@link Caller#scope}.
      *
-     * @throws DoorException.TokensUnusable as {@link #of}
+     * @throws ServerException.TokensUnusable as {@link #of}
      */
     public static Tokens scoped(Optional<Path> file) {
         return file.map(path -> read(path, true)).orElse(NONE);
@@ -84,7 +84,7 @@ public final class Tokens {
             }
             return new Tokens(List.copyOf(entries), false, scoped);
         } catch (IOException | IllegalArgumentException e) {
-            throw new DoorException.TokensUnusable(file, String.valueOf(e.getMessage()), e);
+            throw new ServerException.TokensUnusable(file, String.valueOf(e.getMessage()), e);
         }
     }
 

@@ -14,32 +14,32 @@ import org.junit.jupiter.api.function.Executable;
 
 /** A door that cannot be opened says on which address, why, and which option names another. */
 class CannotListenTest {
-    private static Listening where(String host, int port) {
-        return new Listening("--door", new Endpoint(host, port), new DoorLimits(1 << 16, 8, 4));
+    private static Listener where(String host, int port) {
+        return new Listener("--door", new Endpoint(host, port), new ServerLimits(1 << 16, 8, 4));
     }
 
     private static void assertSays(String expected, Executable opening) {
-        assertEquals(expected, assertThrows(DoorException.CannotListen.class, opening).getMessage());
+        assertEquals(expected, assertThrows(ServerException.CannotListen.class, opening).getMessage());
     }
 
     /** No name server is asked about what stands for a number. */
     @Test
     void anAddressOfNoMachine() {
-        Listening nowhere = where("::g", 0);
+        Listener nowhere = where("::g", 0);
         String says = "cannot serve on [::g]:0: no machine is called '::g': listen on a name or an address of this one; choose another --door,"
                 + " or port 0 for any free one";
-        assertSays(says, () -> new GrpcDoor(nowhere, List.of(), 8).close());
-        assertSays(says, () -> new HttpDoor(nowhere, Tokens.scoped(Optional.empty()), List.of()).close());
+        assertSays(says, () -> new GrpcServer(nowhere, List.of(), 8).close());
+        assertSays(says, () -> new HttpServer(nowhere, Tokens.scoped(Optional.empty()), List.of()).close());
     }
 
     @Test
     void aPortInUse() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Listening there = where("127.0.0.1", taken.getLocalPort());
+            Listener there = where("127.0.0.1", taken.getLocalPort());
             String says = "cannot serve on 127.0.0.1:" + taken.getLocalPort() + ": Address already in use; choose another --door,"
                     + " or port 0 for any free one";
-            assertSays(says, () -> new HttpDoor(there, Tokens.scoped(Optional.empty()), List.of()).close());
-            DoorException refused = assertThrows(DoorException.CannotListen.class, () -> new GrpcDoor(there, List.of(), 8).close());
+            assertSays(says, () -> new HttpServer(there, Tokens.scoped(Optional.empty()), List.of()).close());
+            ServerException refused = assertThrows(ServerException.CannotListen.class, () -> new GrpcServer(there, List.of(), 8).close());
             assertTrue(String.valueOf(refused.getMessage()).contains("Address already in use; choose another --door"), refused.getMessage());
         }
     }

@@ -16,17 +16,17 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** What is wrong with a body is told whole while that is little, and in part when it is much. */
-class FieldsTest {
+class JsonBodyTest {
     private static final int BODY = 2 << 20;
-    private static final ObjectMapper JSON = Fields.mapper(new DoorLimits(BODY, 8, 1));
+    private static final ObjectMapper JSON = JsonBody.mapper(new ServerLimits(BODY, 8, 1));
 
-    private static Fields fields(String body) {
-        return Fields.of(JSON, body.getBytes(StandardCharsets.UTF_8));
+    private static JsonBody fields(String body) {
+        return JsonBody.of(JSON, body.getBytes(StandardCharsets.UTF_8));
     }
 
     /** How a body is refused that is read like this. */
-    private static Problem refused(String body, Consumer<Fields> how) {
-        Fields fields = fields(body);
+    private static Problem refused(String body, Consumer<JsonBody> how) {
+        JsonBody fields = fields(body);
         how.accept(fields);
         return assertThrows(Problem.class, fields::done);
     }
@@ -47,12 +47,12 @@ class FieldsTest {
 
     @Test
     void aBodyFullOfWrongElementsIsToldInPart() {
-        List<Consumer<Fields>> readers = List.of(
+        List<Consumer<JsonBody>> readers = List.of(
                 body -> body.integers("list", 1_000_000),
                 body -> body.keys("list", 1_000_000, 8, 32),
                 body -> body.names("list", 1_000_000, "[a-z]+", "small letters"),
                 body -> body.objects("list", 1_000_000));
-        for (Consumer<Fields> reader : readers) {
+        for (Consumer<JsonBody> reader : readers) {
             Problem refused = refused(full("-1"), reader);
             assertEquals(first(100, "list[", "]"), named(refused));
             assertTrue(refused.detail().endsWith(", and at least 99 more"), refused.detail());
@@ -89,7 +89,7 @@ class FieldsTest {
 
     @Test
     void aListIsReadWhole() {
-        Fields body = fields("{\"list\":[0,1,9223372036854775807]}");
+        JsonBody body = fields("{\"list\":[0,1,9223372036854775807]}");
         Optional<long[]> numbers = body.integers("list", 3);
         body.done();
         assertArrayEquals(new long[] {0, 1, Long.MAX_VALUE}, numbers.orElseThrow());

@@ -61,7 +61,7 @@ class TokensTest {
     void aLineWithoutAPatternIsRefused() throws Exception {
         for (String patterns : List.of("namespaces=", "namespaces=a,,b", "namespaces=a,", "names=a", "namespaces=" + "a,".repeat(64) + "a")) {
             Path file = file("reader t sha256:" + digest("t") + " " + patterns);
-            assertThrows(DoorException.TokensUnusable.class, () -> Tokens.scoped(Optional.of(file)), patterns);
+            assertThrows(ServerException.TokensUnusable.class, () -> Tokens.scoped(Optional.of(file)), patterns);
         }
     }
 }

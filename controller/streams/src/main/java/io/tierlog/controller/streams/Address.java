@@ -16,24 +16,24 @@ import org.jspecify.annotations.Nullable;
  * @param partition from 0
  */
 @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
-record Address(byte @Nullable [] key, int partition) {
+record RecordTarget(byte @Nullable [] key, int partition) {
     /** What sinks make of it. */
-    static final Serializer<Address> SERIALIZER = (topic, address) -> address.key();
+    static final Serializer<RecordTarget> SERIALIZER = (topic, address) -> address.key();
 
     /** Where sinks put it. */
-    static final StreamPartitioner<Address, byte[]> PARTITIONER =
+    static final StreamPartitioner<RecordTarget, byte[]> PARTITIONER =
             (topic, address, value, partitions) -> Optional.of(Set.of(address.partition()));
 
     /** Where the records of an aggregate are. */
-    static Address of(String aggregate, int partitions) {
-        return new Address(Partitions.key(aggregate), Partitions.of(aggregate, partitions));
+    static RecordTarget of(String aggregate, int partitions) {
+        return new RecordTarget(Partitions.key(aggregate), Partitions.of(aggregate, partitions));
     }
 
     /** Where the copies of a block are published: all of them in one partition. */
-    static Address of(Bytes namespace, Bytes block, Bytes key, int partitions) {
+    static RecordTarget of(Bytes namespace, Bytes block, Bytes key, int partitions) {
         byte[] both = new byte[namespace.size() + block.size()];
         System.arraycopy(namespace.unshared(), 0, both, 0, namespace.size());
         System.arraycopy(block.unshared(), 0, both, namespace.size(), block.size());
-        return new Address(key.unshared(), Partitions.ofKey(both, partitions));
+        return new RecordTarget(key.unshared(), Partitions.ofKey(both, partitions));
     }
 }

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * aborts what was open, and the task is restored from its changelog before it goes on. It is rare: only a schema that this process has not
  * met needs the registry.
  */
-final class Intake {
-    private static final Logger LOG = LoggerFactory.getLogger(Intake.class);
+final class EventDecoder {
+    private static final Logger LOG = LoggerFactory.getLogger(EventDecoder.class);
     private static final long MAX_WAIT_MS = 5_000;
 
     private final RecordReader<Event> reader;
@@ -44,7 +44,7 @@ final class Intake {
      */
     record Rules(String topic, int partitions, int maxBytes, Set<InputPosition> skip) {}
 
-    Intake(RecordReader<Event> reader, Rules rules, Health health, ControllerMetrics metrics) {
+    EventDecoder(RecordReader<Event> reader, Rules rules, Health health, ControllerMetrics metrics) {
         this.reader = reader;
         this.rules = rules;
         this.health = health;

@@ -23,13 +23,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stamps, encodes and sends what one input brought: commands first, since someone waits for them. Only for the task's stream thread.
+ * SequenceStamper, encodes and sends what one input brought: commands first, since someone waits for them. Only for the task's stream thread.
  */
-final class Outlet {
-    private static final Logger LOG = LoggerFactory.getLogger(Outlet.class);
+final class ResultSender {
+    private static final Logger LOG = LoggerFactory.getLogger(ResultSender.class);
 
-    private final ProcessorContext<Address, byte[]> context;
-    private final Stamps stamps;
+    private final ProcessorContext<RecordTarget, byte[]> context;
+    private final SequenceStamper stamps;
     private final Shared shared;
 
     /**
@@ -40,7 +40,7 @@ final class Outlet {
      */
     record Shared(Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics) {}
 
-    Outlet(ProcessorContext<Address, byte[]> context, Stamps stamps, Shared shared) {
+    ResultSender(ProcessorContext<RecordTarget, byte[]> context, SequenceStamper stamps, Shared shared) {
         this.context = context;
         this.stamps = stamps;
         this.shared = shared;
@@ -58,10 +58,10 @@ final class Outlet {
     }
 
     private void command(Command command, long nowMs) {
-        Stamps.Stamped<Command> stamped =
-                stamps.stamp(Stamps.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
+        SequenceStamper.Stamped<Command> stamped =
+                stamps.stamp(SequenceStamper.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
         String topic = shared.topics().commands();
-        Address address = Address.of(command.envelope().aggregate(), shared.partitions());
+        RecordTarget address = RecordTarget.of(command.envelope().aggregate(), shared.partitions());
         byte[] value = shared.codec().frame(topic, command.schema(), stamped.avro());
         shared.metrics().command(command);
         if (shared.direct().isPresent()) {
@@ -77,13 +77,13 @@ final class Outlet {
     }
 
     private void fact(Decision fact, long nowMs) {
-        Stamps.Stamped<Decision> stamped = stamps.stamp(Stamps.Kind.DECISION, fact, fact.envelope(), Decision::withEnvelope);
+        SequenceStamper.Stamped<Decision> stamped = stamps.stamp(SequenceStamper.Kind.DECISION, fact, fact.envelope(), Decision::withEnvelope);
         byte[] value = shared.codec().frame(shared.topics().decisions(), fact.schema(), stamped.avro());
-        Address address = Address.of(fact.envelope().aggregate(), shared.partitions());
+        RecordTarget address = RecordTarget.of(fact.envelope().aggregate(), shared.partitions());
         shared.metrics().fact(fact);
         context.forward(new Record<>(address, value, nowMs), ControllerTopology.DECISIONS);
         for (PlacementFeed.Publication publication : PlacementFeed.of(stamped.value())) {
-            Address block = Address.of(publication.namespace(), publication.block(), publication.key(), shared.partitions());
+            RecordTarget block = RecordTarget.of(publication.namespace(), publication.block(), publication.key(), shared.partitions());
             Placement placement = publication.placement();
             byte[] published = placement == null ? null : shared.codec().encode(shared.topics().placements(), placement);
             context.forward(new Record<>(block, published, nowMs), ControllerTopology.PLACEMENTS);
@@ -95,7 +95,7 @@ final class Outlet {
     private void life(PlacementFeed.Life life, long nowMs) {
         byte[] published = shared.codec().encode(shared.topics().placements(), life.life());
         for (int partition = 0; partition < shared.partitions(); partition++) {
-            context.forward(new Record<>(new Address(life.key().unshared(), partition), published, nowMs), ControllerTopology.PLACEMENTS);
+            context.forward(new Record<>(new RecordTarget(life.key().unshared(), partition), published, nowMs), ControllerTopology.PLACEMENTS);
         }
     }
 
@@ -104,9 +104,9 @@ final class Outlet {
         // Not stamped: its number is the sender's own (the version of a policy), which is how the receiver drops repeats.
         byte[] value = shared.codec().encode(shared.topics().messages(), message);
         String aggregate = message.envelope().aggregate();
-        Address receiver = outgoing.partition() == Outgoing.BY_NAME
-                ? Address.of(aggregate, shared.partitions())
-                : new Address(Partitions.key(aggregate), outgoing.partition());
+        RecordTarget receiver = outgoing.partition() == Outgoing.BY_NAME
+                ? RecordTarget.of(aggregate, shared.partitions())
+                : new RecordTarget(Partitions.key(aggregate), outgoing.partition());
         context.forward(new Record<>(receiver, value, nowMs), ControllerTopology.MESSAGES);
     }
 
@@ -118,7 +118,7 @@ final class Outlet {
         put(headers, "tierlog.offset", String.valueOf(unreadable.offset()));
         put(headers, "tierlog.reason", unreadable.reason().name());
         put(headers, "tierlog.detail", unreadable.detail());
-        Address address = new Address(received.key(), unreadable.partition());
+        RecordTarget address = new RecordTarget(received.key(), unreadable.partition());
         context.forward(new Record<>(address, received.value(), nowMs, headers), ControllerTopology.DEAD_LETTERS);
     }
 

@@ -7,7 +7,7 @@ import org.apache.kafka.streams.errors.ProcessingExceptionHandler;
 import org.apache.kafka.streams.processor.api.Record;
 
 /** Every failure to process a record stops the instance; the uncaught handler tells of it, once. Made by Streams. */
-public final class QuietFail implements ProcessingExceptionHandler {
+public final class FailWithoutLogging implements ProcessingExceptionHandler {
     @Override
     public Response handleError(ErrorHandlerContext context, Record<?, ?> record, Exception exception) {
         return Response.fail();

@@ -18,7 +18,7 @@ import java.util.function.BiFunction;
  * what is decided again after an abort gets the same numbers. They are written once per input, by {@link #save}, however many records it
  * brought.
  */
-final class Stamps {
+final class SequenceStamper {
     /** First byte of the shell's rows. The core's keys begin with a text, in which this byte never occurs. */
     static final byte TAG = (byte) 0xFF;
 
@@ -52,7 +52,7 @@ final class Stamps {
     @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
     record Stamped<T extends WireRecord>(T value, byte[] avro) {}
 
-    Stamps(OrderedBytes rows) {
+    SequenceStamper(OrderedBytes rows) {
         this.rows = rows;
     }
 

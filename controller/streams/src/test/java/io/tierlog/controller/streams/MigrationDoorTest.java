@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Migrations from end to end: asked at the door, decided by the core, done by a node, told at the door. */
-class MigrationDoorTest {
+class MigrationApiTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();
@@ -48,7 +48,7 @@ class MigrationDoorTest {
             ControllerConfig config = config(log);
             Reply asked;
             try (ControllerApp app = ControllerApp.start(config);
-                    ObedientNode _ = new ObedientNode(log, OperatorDoorTest.withBlocks(log, "a", 3))) {
+                    ObedientNode _ = new ObedientNode(log, CommittedAnswersTest.withBlocks(log, "a", 3))) {
                 awaitBlocks(app, 3);
                 Reply looked = send(app, "POST", "/v1/migrations", copy("look").replaceFirst("\\{", "{\"dry_run\":true,"));
                 assertEquals(List.of(201, 2, 1), counts(looked));
@@ -78,7 +78,7 @@ class MigrationDoorTest {
     void manyWhoAskAtOnceUnderOneIdGetOneMigration() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(config(log));
-                ObedientNode _ = new ObedientNode(log, OperatorDoorTest.withBlocks(log, "a", 3))) {
+                ObedientNode _ = new ObedientNode(log, CommittedAnswersTest.withBlocks(log, "a", 3))) {
             awaitBlocks(app, 3);
             List<CompletableFuture<Reply>> replies = IntStream.range(0, 8)
                     .mapToObj(_ -> CompletableFuture.supplyAsync(() -> send(app, "POST", "/v1/migrations", copy("m1"))))
@@ -96,7 +96,7 @@ class MigrationDoorTest {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(log.controller(state).tickMs(60_000).api(ApiConfig.loopback(0)).build())) {
             // It does nothing that it is told, so the copies stay in flight; no tick comes, so it is not given up for its silence.
-            OperatorDoorTest.withBlocks(log, "a", 3);
+            CommittedAnswersTest.withBlocks(log, "a", 3);
             awaitBlocks(app, 3);
             Reply asked = send(app, "POST", "/v1/migrations", copy("m1").replaceFirst("\\{", "{\"nodes\":[\"a\",\"nobody\"],"));
             assertEquals(List.of(201, 2, 4), counts(asked));
@@ -113,7 +113,7 @@ class MigrationDoorTest {
     void marksAreShownAndClearedAndANodeDrains() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(config(log));
-                ObedientNode _ = new ObedientNode(log, OperatorDoorTest.withBlocks(log, "a", 3))) {
+                ObedientNode _ = new ObedientNode(log, CommittedAnswersTest.withBlocks(log, "a", 3))) {
             awaitBlocks(app, 3);
             setPolicy(log);
             TestLog.await("the policy", () -> send(app, "GET", "/v1/policy", "").body().path("version").asInt() == 1);
@@ -132,7 +132,7 @@ class MigrationDoorTest {
             Reply drains = send(app, "POST", "/v1/nodes/a/drain", "{\"id\":\"d1\"}");
             assertEquals(200, drains.status(), drains.body().toString());
             assertTrue(drains.body().path("draining").asBoolean());
-            TestLog.await("it is drained", () -> OperatorDoorTest.get(app, "/v1/nodes/a").path("drained").asBoolean());
+            TestLog.await("it is drained", () -> CommittedAnswersTest.get(app, "/v1/nodes/a").path("drained").asBoolean());
             Reply serves = send(app, "DELETE", "/v1/nodes/a/drain", "");
             assertEquals("false", serves.body().path("draining").asText());
             assertEquals(200, send(app, "POST", "/v1/nodes/a/drain", "{\"instance\":\"engine-0\"}").status());
@@ -169,7 +169,7 @@ class MigrationDoorTest {
     }
 
     private static long used(ControllerApp app, String name) {
-        for (JsonNode tier : OperatorDoorTest.get(app, "/v1/nodes/a").path("tiers")) {
+        for (JsonNode tier : CommittedAnswersTest.get(app, "/v1/nodes/a").path("tiers")) {
             if (tier.path("tier").asText().equals(name)) {
                 return tier.path("used_blocks").asLong();
             }
@@ -182,7 +182,7 @@ class MigrationDoorTest {
     }
 
     private static JsonNode migration(ControllerApp app, String id) {
-        return OperatorDoorTest.get(app, "/v1/migrations/" + id);
+        return CommittedAnswersTest.get(app, "/v1/migrations/" + id);
     }
 
     private static List<Integer> counts(Reply reply) {

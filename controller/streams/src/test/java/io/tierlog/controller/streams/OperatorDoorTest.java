@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The operator's door of a controller that runs: what it tells is what was committed, on every instance, before and after a restart. */
-class OperatorDoorTest {
+class CommittedAnswersTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     @RegisterExtension

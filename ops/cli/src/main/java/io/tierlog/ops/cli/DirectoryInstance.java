@@ -3,11 +3,11 @@ package io.tierlog.ops.cli;
 
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.DirectoryOptions;
-import io.tierlog.controller.directory.Extras;
+import io.tierlog.controller.directory.DirectoryExtensions;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
-import io.tierlog.controller.door.DoorException;
-import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.http.ServerException;
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.events.config.OptionValues;
 import java.nio.file.Path;
 import java.util.Map;
@@ -16,10 +16,10 @@ import java.util.Optional;
 /** A directory of this process, alone or beside a controller. For one thread. */
 final class DirectoryInstance implements AutoCloseable {
     private final DirectoryConfig config;
-    private final Extras extras;
+    private final DirectoryExtensions extras;
     private Optional<DirectoryApp> started = Optional.empty();
 
-    private DirectoryInstance(DirectoryConfig config, Extras extras) {
+    private DirectoryInstance(DirectoryConfig config, DirectoryExtensions extras) {
         this.config = config;
         this.extras = extras;
     }
@@ -44,7 +44,7 @@ final class DirectoryInstance implements AutoCloseable {
             DirectoryApp app = ClusterOptions.checked(() -> DirectoryApp.start(config, extras));
             started = Optional.of(app);
             return app;
-        } catch (DirectoryException | DoorException e) {
+        } catch (DirectoryException | ServerException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         }
     }

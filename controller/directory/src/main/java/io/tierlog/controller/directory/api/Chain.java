@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.api;
 
-import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.http.PackedKeys;
 
 /**
  * Blocks of a prompt that somebody asks for.
@@ -10,7 +10,7 @@ import io.tierlog.controller.door.PackedKeys;
  * @param keys their keys
  * @param firstIndex position of the first in the prompt, in blocks; the others follow it
  */
-public record Chain(String namespace, PackedKeys keys, int firstIndex) {
+public record BlockChain(String namespace, PackedKeys keys, int firstIndex) {
     static final int NAMESPACE = 1_024;
     static final int MOST_INDEX = 1 << 30;
 }

@@ -14,11 +14,11 @@ import java.util.function.IntFunction;
  * @param found by the number of the block within the chain
  * @param freshness how old that may be
  */
-public record Places(Chain chain, IntFunction<Found> found, Freshness freshness) {
+public record ChainPlacements(BlockChain chain, IntFunction<Found> found, Freshness freshness) {
     /** Nothing is anywhere. */
-    static Places none(Chain chain, Freshness freshness) {
+    static ChainPlacements none(BlockChain chain, Freshness freshness) {
         Found none = new Found(Presence.NOT_FOUND, List.of());
-        return new Places(chain, _ -> none, freshness);
+        return new ChainPlacements(chain, _ -> none, freshness);
     }
 
     int count() {

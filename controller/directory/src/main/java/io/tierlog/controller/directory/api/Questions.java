@@ -5,14 +5,14 @@ import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.directory.index.KeyWords;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.probe.ProbeSink;
-import io.tierlog.controller.directory.streams.Answers;
+import io.tierlog.controller.directory.streams.KeyAnswers;
 import io.tierlog.controller.directory.streams.Costs;
-import io.tierlog.controller.directory.streams.Fan;
+import io.tierlog.controller.directory.streams.ShardFanout;
 import io.tierlog.controller.directory.streams.Freshness;
-import io.tierlog.controller.directory.streams.Question;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.PackedKeys;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.directory.streams.KeyQuery;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.PackedKeys;
+import io.tierlog.controller.http.Problem;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Function;
@@ -22,11 +22,11 @@ import java.util.function.Supplier;
  * What can be asked, whatever the door: what a caller may know, and what it costs to have. Safe for use by several threads. To look grants no
  * lease and is no use: nothing is written.
  */
-public final class Questions {
+public final class LookupQueries {
     /** Bytes of keys that are looked up in the time that other connections of a thread can be left alone. */
     private static final int SHORT_BYTES = 1_024 * 32;
 
-    private final Supplier<Optional<Fan>> fan;
+    private final Supplier<Optional<ShardFanout>> fan;
     private final int most;
     private final Costs costs;
     private final Optional<ProbeSink> probes;
@@ -42,16 +42,16 @@ public final class Questions {
     }
 
     /**
-     * Questions to a fan, once there is one.
+     * LookupQueries to a fan, once there is one.
      *
      * @param most keys of one call
      * @param probes takes what shall be promoted; empty refuses that
      */
-    public Questions(Supplier<Optional<Fan>> fan, int most, Costs costs, Optional<ProbeSink> probes) {
+    public LookupQueries(Supplier<Optional<ShardFanout>> fan, int most, Costs costs, Optional<ProbeSink> probes) {
         this(fan, most, costs, probes, false);
     }
 
-    private Questions(Supplier<Optional<Fan>> fan, int most, Costs costs, Optional<ProbeSink> probes, boolean atOnce) {
+    private LookupQueries(Supplier<Optional<ShardFanout>> fan, int most, Costs costs, Optional<ProbeSink> probes, boolean atOnce) {
         this.fan = fan;
         this.most = most;
         this.costs = costs;
@@ -66,12 +66,12 @@ public final class Questions {
      * @param how asks what it is given
      * @return empty when it is not short, or not all of it is in an index here
      */
-    <R> Optional<R> atOnce(int keyBytes, Function<Questions, R> how) {
+    <R> Optional<R> atOnce(int keyBytes, Function<LookupQueries, R> how) {
         if (keyBytes > SHORT_BYTES) {
             return Optional.empty();
         }
         try {
-            return Optional.of(how.apply(new Questions(fan, most, costs, probes, true)));
+            return Optional.of(how.apply(new LookupQueries(fan, most, costs, probes, true)));
         } catch (NotAtOnce e) {
             return Optional.empty();
         }
@@ -108,7 +108,7 @@ public final class Questions {
      *
      * @param node with {@code prefetch}, where they are wanted: what is on that node's disk is promoted there, whatever others have in memory
      */
-    public Existence exist(Caller caller, Chain chain, boolean prefetch, Optional<String> node) {
+    public Existence exist(Caller caller, BlockChain chain, boolean prefetch, Optional<String> node) {
         if (prefetch && probes.isEmpty()) {
             throw new Problem(Problem.Kind.NOT_OFFERED, "this directory cannot ask for promotions", "leave prefetch_to_memory out");
         }
@@ -117,7 +117,7 @@ public final class Questions {
             Arrays.fill(none, Presence.NOT_FOUND.code());
             return new Existence(none, nothing());
         }
-        Answers answers = ask(chain, false);
+        KeyAnswers answers = ask(chain, false);
         if (prefetch) {
             PackedKeys keys = chain.keys();
             ProbeSink.Probe probe = new ProbeSink.Probe(chain.namespace(), keys.bytes(), keys.width(), chain.firstIndex());
@@ -127,24 +127,24 @@ public final class Questions {
     }
 
     /** Where blocks are. */
-    public Places where(Caller caller, Chain chain) {
+    public ChainPlacements where(Caller caller, BlockChain chain) {
         if (!caller.scope().includes(chain.namespace())) {
-            return Places.none(chain, nothing());
+            return ChainPlacements.none(chain, nothing());
         }
-        Answers answers = ask(chain, true);
-        return new Places(chain, answers::found, dated(answers.freshness()));
+        KeyAnswers answers = ask(chain, true);
+        return new ChainPlacements(chain, answers::found, dated(answers.freshness()));
     }
 
     /** How long a prefix is, and from where it costs least for {@code node}. */
-    public Lookup lookup(Caller caller, Chain chain, Optional<String> node) {
+    public Lookup lookup(Caller caller, BlockChain chain, Optional<String> node) {
         return Lookup.of(where(caller, chain), costs, node, name -> fan.get().flatMap(each -> each.peerAddress(name)));
     }
 
-    private Answers ask(Chain chain, boolean placements) {
-        Fan asked = fan.get().orElseThrow(
+    private KeyAnswers ask(BlockChain chain, boolean placements) {
+        ShardFanout asked = fan.get().orElseThrow(
                 () -> new Problem(Problem.Kind.NOT_READY, "the directory is starting", "ask again in a moment"));
         PackedKeys keys = chain.keys();
-        Question question = new Question(Namespaces.digest(chain.namespace()), keys.bytes(), keys.width(), placements);
+        KeyQuery question = new KeyQuery(Namespaces.digest(chain.namespace()), keys.bytes(), keys.width(), placements);
         return atOnce ? asked.askAtOnce(question).orElseThrow(NotAtOnce::new) : asked.ask(question);
     }
 

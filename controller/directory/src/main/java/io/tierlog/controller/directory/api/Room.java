@@ -3,23 +3,23 @@ package io.tierlog.controller.directory.api;
 
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.Problem;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
-/** Room for questions over gRPC that are in progress at once. Nobody waits for it. Safe for use by several threads. */
-final class Room {
+/** AdmissionLimiter for questions over gRPC that are in progress at once. Nobody waits for it. Safe for use by several threads. */
+final class AdmissionLimiter {
     private final int most;
     private final Semaphore free;
     private final Counter refused;
 
-    Room(int most, PrometheusRegistry registry) {
+    AdmissionLimiter(int most, PrometheusRegistry registry) {
         this.most = most;
         free = new Semaphore(most);
         refused = Counter.builder()
                 .name("tierlog_directory_grpc_refused_total")
-                .help("Questions over gRPC that were refused, since as many as may be were in progress")
+                .help("LookupQueries over gRPC that were refused, since as many as may be were in progress")
                 .register(registry);
     }
 

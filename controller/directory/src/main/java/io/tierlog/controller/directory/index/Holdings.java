@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Numbers for the lives of locations, so that a placement needs four bytes for where it is and of which life. A number is free again when the last
  * placement with it is gone. Not safe by itself: see {@link PlacementIndex}.
  */
-final class Holdings {
+final class LocationTable {
     /** Stands for a record that could not be read: it is there, and nobody knows what it says. */
     static final long UNREADABLE = -1;
 
@@ -38,7 +38,7 @@ final class Holdings {
         }
     }
 
-    Holdings(int most, Incarnations incarnations) {
+    LocationTable(int most, Incarnations incarnations) {
         this.most = most;
         this.incarnations = incarnations;
     }

@@ -9,4 +9,4 @@ package io.tierlog.controller.directory.index;
  * @param index position of the block in its prompt, from 0
  * @param generation of the page or object
  */
-public record Placed(Location location, long incarnation, int index, long generation) {}
+public record BlockPlacement(Location location, long incarnation, int index, long generation) {}

@@ -7,15 +7,15 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The answers to one {@link Question}, as they come in from partitions. One thread; whole once the fan gives it away. */
-public final class Answers {
+/** The answers to one {@link KeyQuery}, as they come in from partitions. One thread; whole once the fan gives it away. */
+public final class KeyAnswers {
     private static final Found UNKNOWN = new Found(Presence.UNKNOWN, List.of());
 
     private final byte[] presences;
     private final @Nullable Found @Nullable [] found;
     private Freshness freshness = Freshness.NOTHING_ASKED;
 
-    Answers(Question question) {
+    KeyAnswers(KeyQuery question) {
         presences = new byte[question.count()];
         Arrays.fill(presences, Presence.UNKNOWN.code());
         found = question.placements() ? new @Nullable Found[question.count()] : null;

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeoutException;
  * elsewhere. What nobody answers is unknown. Safe for use by several threads; a caller waits at most twice the deadline of a call to another
  * instance.
  */
-public final class Fan {
+public final class ShardFanout {
     private final Parts parts;
     private final Semaphore calls;
     private final ForwardFailures failures;
@@ -37,7 +37,7 @@ public final class Fan {
      * @param self this instance, as the others know it
      */
     record Parts(
-            LocalCopies copies,
+            LocalShards copies,
             Optional<StandbyStore> standby,
             Owners.Register register,
             PeerLink link,
@@ -52,7 +52,7 @@ public final class Fan {
         }
     }
 
-    Fan(Parts parts) {
+    ShardFanout(Parts parts) {
         this.parts = parts;
         calls = new Semaphore(parts.limits().forwards());
         failures = new ForwardFailures(parts.metrics());
@@ -64,8 +64,8 @@ public final class Fan {
     }
 
     /** Asks all that must be asked. */
-    public Answers ask(Question question) {
-        Answers answers = new Answers(question);
+    public KeyAnswers ask(KeyQuery question) {
+        KeyAnswers answers = new KeyAnswers(question);
         List<Share> open = new ArrayList<>();
         for (Share share : shares(question)) {
             if (!here(question, share, answers)) {
@@ -85,12 +85,12 @@ public final class Fan {
     }
 
     /** What can be said without waiting for anybody; empty when a partition that is asked about has no index here. */
-    public Optional<Answers> askAtOnce(Question question) {
+    public Optional<KeyAnswers> askAtOnce(KeyQuery question) {
         List<Share> shares = shares(question);
         if (!shares.stream().allMatch(share -> parts.copies().index(share.partition()).isPresent())) {
             return Optional.empty();
         }
-        Answers answers = new Answers(question);
+        KeyAnswers answers = new KeyAnswers(question);
         boolean whole = shares.stream().allMatch(share -> here(question, share, answers));
         return whole ? Optional.of(answers) : Optional.empty();
     }
@@ -100,7 +100,7 @@ public final class Fan {
      *
      * @param stale whether a standby may answer
      */
-    public Optional<Answers> askHere(int partition, Question question, boolean stale) {
+    public Optional<KeyAnswers> askHere(int partition, KeyQuery question, boolean stale) {
         if (partition < 0 || partition >= parts.copies().partitions()) {
             return Optional.empty();
         }
@@ -109,13 +109,13 @@ public final class Fan {
             order[i] = i;
         }
         Share share = new Share(partition, new Batch(question.namespace(), question.keys(), question.width(), order, 0, order.length));
-        Answers answers = new Answers(question);
+        KeyAnswers answers = new KeyAnswers(question);
         boolean answered = here(question, share, answers) || (stale && standby(share, answers));
         return answered ? Optional.of(answers) : Optional.empty();
     }
 
     /** The keys by partition, by counting. */
-    private List<Share> shares(Question question) {
+    private List<Share> shares(KeyQuery question) {
         int partitions = parts.copies().partitions();
         int count = question.count();
         BlockPartitioner partitioner = new BlockPartitioner(question.namespace(), question.width(), partitions);
@@ -143,7 +143,7 @@ public final class Fan {
         return shares;
     }
 
-    private boolean here(Question question, Share share, Answers answers) {
+    private boolean here(KeyQuery question, Share share, KeyAnswers answers) {
         Optional<PlacementIndex> index = parts.copies().index(share.partition());
         if (index.isEmpty()) {
             return false;
@@ -164,14 +164,14 @@ public final class Fan {
         return true;
     }
 
-    private static void put(Share share, List<Found> found, Answers answers) {
+    private static void put(Share share, List<Found> found, KeyAnswers answers) {
         for (int i = 0; i < found.size(); i++) {
             answers.put(share.batch().order()[share.batch().from() + i], found.get(i));
         }
     }
 
-    private boolean standby(Share share, Answers answers) {
-        LocalCopies.Standby seen = parts.copies().standby(share.partition());
+    private boolean standby(Share share, KeyAnswers answers) {
+        LocalShards.Standby seen = parts.copies().standby(share.partition());
         Optional<List<Found>> found = seen.whole()
                 ? parts.standby().flatMap(store -> store.where(share.partition(), share.batch()))
                 : Optional.empty();
@@ -184,7 +184,7 @@ public final class Fan {
     }
 
     /** Asks other instances for all that is open, each once and all at the same time; answers with what is open still. */
-    private List<Share> elsewhere(Question question, List<Share> open, Answers answers, boolean stale) {
+    private List<Share> elsewhere(KeyQuery question, List<Share> open, KeyAnswers answers, boolean stale) {
         Map<Owners.Peer, List<Share>> byPeer = new LinkedHashMap<>();
         List<Share> still = new ArrayList<>();
         for (Share share : open) {
@@ -220,7 +220,7 @@ public final class Fan {
         return peer.filter(one -> !one.equals(parts.self()));
     }
 
-    private static PeerRequest request(Question question, List<Share> shares, boolean stale) {
+    private static PeerRequest request(KeyQuery question, List<Share> shares, boolean stale) {
         PeerRequest.Builder request = PeerRequest.newBuilder()
                 .setNamespaceDigest(ByteString.copyFrom(question.namespace().unshared()))
                 .setKeyBytes(question.width())

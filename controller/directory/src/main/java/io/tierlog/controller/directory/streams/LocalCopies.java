@@ -16,11 +16,11 @@ import java.util.stream.IntStream;
  * The partitions that this instance has as an index now, and how far each is. Safe for use by several threads; a task's thread adds and removes
  * its own.
  */
-final class LocalCopies {
+final class LocalShards {
     private final AtomicReferenceArray<PlacementIndex> indexes;
-    private final List<Reach> reaches;
+    private final List<ReplicaPosition> reaches;
     private final Incarnations incarnations = new Incarnations();
-    private final NodeLives lives = new NodeLives(incarnations);
+    private final NodeIncarnations lives = new NodeIncarnations(incarnations);
     private final ConcurrentMap<Integer, Standby> standbys = new ConcurrentHashMap<>();
 
     /**
@@ -42,9 +42,9 @@ final class LocalCopies {
         }
     }
 
-    LocalCopies(int partitions) {
+    LocalShards(int partitions) {
         indexes = new AtomicReferenceArray<>(partitions);
-        reaches = IntStream.range(0, partitions).mapToObj(_ -> new Reach()).toList();
+        reaches = IntStream.range(0, partitions).mapToObj(_ -> new ReplicaPosition()).toList();
     }
 
     int partitions() {
@@ -57,7 +57,7 @@ final class LocalCopies {
     }
 
     /** The newest life of each node that any partition here has told of. */
-    NodeLives lives() {
+    NodeIncarnations lives() {
         return lives;
     }
 
@@ -66,7 +66,7 @@ final class LocalCopies {
         return Optional.ofNullable(indexes.get(partition));
     }
 
-    Reach reach(int partition) {
+    ReplicaPosition reach(int partition) {
         return reaches.get(partition);
     }
 

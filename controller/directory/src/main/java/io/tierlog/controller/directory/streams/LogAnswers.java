@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
  * <p>It reads only while answers are expected: for {@value #LISTEN_S} s after each request. Price: the first answers after a pause may be missed, and
  * what they were about is asked for once more. One thread of its own; safe for use by several threads.
  */
-public final class LogAnswers implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(LogAnswers.class);
+public final class PromotionAnswers implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(PromotionAnswers.class);
     private static final int LISTEN_S = 10;
     private static final Duration POLL = Duration.ofMillis(200);
     private static final long AGAIN_MS = 1_000;
@@ -48,7 +48,7 @@ public final class LogAnswers implements AutoCloseable {
     private boolean expected;
     private long untilNanos;
 
-    private LogAnswers(LogPromotions.Log log) {
+    private PromotionAnswers(LogPromotions.Log log) {
         consumer = new KafkaConsumer<>(
                 log.kafka().client(Map.of(
                         "isolation.level", "read_uncommitted",
@@ -63,8 +63,8 @@ public final class LogAnswers implements AutoCloseable {
     }
 
     /** Connects; nothing is read until an answer is expected. */
-    public static LogAnswers connect(LogPromotions.Log log) {
-        return new LogAnswers(log);
+    public static PromotionAnswers connect(LogPromotions.Log log) {
+        return new PromotionAnswers(log);
     }
 
     /** Begins to hand on what is heard; once. */

@@ -11,11 +11,11 @@ import java.util.concurrent.ConcurrentHashMap;
  * The newest life of each node, and where other agents may read from it. What is said of a life comes to every partition, so an instance hears of
  * it by any that it has. Safe for use by several threads. The price: a node is remembered for good, some 300 bytes each.
  */
-public final class NodeLives {
+public final class NodeIncarnations {
     private final Map<String, NodeLife> newest = new ConcurrentHashMap<>();
     private final Incarnations incarnations;
 
-    NodeLives(Incarnations incarnations) {
+    NodeIncarnations(Incarnations incarnations) {
         this.incarnations = incarnations;
     }
 

@@ -12,7 +12,7 @@ import io.tierlog.schemas.Bytes;
  * @param placements whether it is asked where they are, and not only whether they are anywhere
  */
 @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
-public record Question(Bytes namespace, byte[] keys, int width, boolean placements) {
+public record KeyQuery(Bytes namespace, byte[] keys, int width, boolean placements) {
     /** Number of keys. */
     public int count() {
         return keys.length / width;

@@ -7,7 +7,7 @@ package io.tierlog.controller.directory.streams;
  * <p>Offsets alone would never reach the end of a log that is written in transactions, since markers have offsets too and no record shows them. The
  * consumer's position passes over them, so it counts as soon as all that the consumer has handed out is taken up.
  */
-final class Reach {
+final class ReplicaPosition {
     private static final long NONE = -1;
 
     private long handedOut = NONE;

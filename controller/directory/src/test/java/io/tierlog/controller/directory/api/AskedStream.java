@@ -13,13 +13,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /** One stream of questions, and all that came back. */
-public final class AskedStream {
+public final class StreamClient {
     private final List<StreamResponse> answers = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Status> end = new CompletableFuture<>();
     private final ClientCallStreamObserver<StreamRequest> questions;
 
     /** Begins one; {@code reading} takes answers as they come, else none is taken until {@link #read}. */
-    public AskedStream(DirectoryGrpc.DirectoryStub stub, boolean reading) {
+    public StreamClient(DirectoryGrpc.DirectoryStub stub, boolean reading) {
         questions = (ClientCallStreamObserver<StreamRequest>) stub.stream(new ClientResponseObserver<StreamRequest, StreamResponse>() {
             @Override
             public void beforeStart(ClientCallStreamObserver<StreamRequest> call) {
@@ -45,7 +45,7 @@ public final class AskedStream {
         });
     }
 
-    public AskedStream ask(StreamRequest question) {
+    public StreamClient ask(StreamRequest question) {
         questions.onNext(question);
         return this;
     }

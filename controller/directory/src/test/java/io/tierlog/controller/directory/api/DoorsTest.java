@@ -17,15 +17,15 @@ import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.api.DirectoryClient.Reply;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Costs;
-import io.tierlog.controller.directory.streams.Fan;
-import io.tierlog.controller.directory.streams.LocalFan;
-import io.tierlog.controller.door.DoorLimits;
-import io.tierlog.controller.door.Endpoint;
-import io.tierlog.controller.door.GrpcCalls;
-import io.tierlog.controller.door.GrpcDoor;
-import io.tierlog.controller.door.HttpDoor;
-import io.tierlog.controller.door.Listening;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.directory.streams.ShardFanout;
+import io.tierlog.controller.directory.streams.LocalShardFanout;
+import io.tierlog.controller.http.ServerLimits;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.GrpcServer;
+import io.tierlog.controller.http.HttpServer;
+import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.BatchExistResponse;
 import io.tierlog.directory.v1.DirectoryGrpc;
@@ -56,13 +56,13 @@ import org.junit.jupiter.api.function.Executable;
  * Both doors and their bounds, over an index without a broker: at most 1,030 keys a question, two questions over gRPC at once. Blocks of t1/m: 0
  * and 1 on a's device and in the store, 0 to 2 on a's host, 0 to 4 on a's disk, 0 on b's host; of default/m: 0 on b's disk.
  */
-class DoorsTest {
+class DirectoryServersTest {
     private static final String T1 = "t1/m";
     private static final int KEYS = 1_030;
     private static final int AT_ONCE = 2;
 
-    private final LocalFan blocks = new LocalFan();
-    private final Fan fan = blocks.fan();
+    private final LocalShardFanout blocks = new LocalShardFanout();
+    private final ShardFanout fan = blocks.fan();
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
     private final CountDownLatch full = new CountDownLatch(AT_ONCE);
@@ -78,7 +78,7 @@ class DoorsTest {
      * As many questions as may be in progress stop at a gate that is shut: those of virtual threads, which may wait. What is answered by the thread
      * of a connection does not, nor would one too many, which shall not have come so far.
      */
-    private Optional<Fan> fan() {
+    private Optional<ShardFanout> fan() {
         if (!gate.isDone() && Thread.currentThread().isVirtual() && full.getCount() > 0) {
             full.countDown();
             gate.join();
@@ -98,14 +98,14 @@ class DoorsTest {
         IntStream.range(0, 2).forEach(i -> blocks.put(T1, i, "node/a", Tier.DEVICE).put(T1, i, "store/0", Tier.STORE));
         IntStream.range(0, 3).forEach(i -> blocks.put(T1, i, "node/a", Tier.HOST));
         IntStream.range(0, 5).forEach(i -> blocks.put(T1, i, "node/a", Tier.DISK));
-        Questions questions = new Questions(this::fan, KEYS, Costs.DEFAULTS, Optional.empty());
+        LookupQueries questions = new LookupQueries(this::fan, KEYS, Costs.DEFAULTS, Optional.empty());
         TokenHashers hashers = new TokenHashers(Map.of("m", new ChainedCbor("0", ChainedCbor.WHOLE)));
         QueryNamespaces namespaces = new QueryNamespaces("{tenant}/{model}");
-        Listening where = new Listening("--test", new Endpoint("127.0.0.1", 0), new DoorLimits(2 << 20, 8, 4));
+        Listener where = new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(2 << 20, 8, 4));
         Tokens everybody = Tokens.scoped(Optional.empty());
         DirectoryService service = new DirectoryService(everybody, questions, AT_ONCE, registry);
-        GrpcDoor grpc = opened(new GrpcDoor(where, List.of(service), 32, DirectoryService.WAITLESS));
-        HttpDoor http = opened(new HttpDoor(where, everybody, new DirectoryRoutes(questions, hashers, namespaces).all()));
+        GrpcServer grpc = opened(new GrpcServer(where, List.of(service), 32, DirectoryService.WAITLESS));
+        HttpServer http = opened(new HttpServer(where, everybody, new DirectoryRoutes(questions, hashers, namespaces).all()));
         client = opened(new DirectoryClient(http.port()));
         channel = NettyChannelBuilder.forAddress("127.0.0.1", grpc.port()).usePlaintext().build();
         opened(channel::shutdownNow);
@@ -123,8 +123,8 @@ class DoorsTest {
         return DirectoryGrpc.newBlockingStub(channel);
     }
 
-    private AskedStream stream() {
-        return new AskedStream(DirectoryGrpc.newStub(channel), true);
+    private StreamClient stream() {
+        return new StreamClient(DirectoryGrpc.newStub(channel), true);
     }
 
     private static BatchExistRequest.Builder exist(int count) {
@@ -186,7 +186,7 @@ class DoorsTest {
         for (Future<BatchExistResponse> one : asked) {
             assertEquals(ByteString.copyFrom(new byte[] {1}), one.get(30, TimeUnit.SECONDS).getAnswers());
         }
-        // Room is given back, by what was refused for another reason too.
+        // AdmissionLimiter is given back, by what was refused for another reason too.
         for (int i = 0; i <= AT_ONCE; i++) {
             assertInvalid(() -> grpc().batchExist(exist(1).setKeyBytes(7).build()));
             assertEquals(1_025, grpc().batchExist(lengthy().getExist()).getAnswers().size());
@@ -230,7 +230,7 @@ class DoorsTest {
     @Test
     void inAStreamOneQuestionTooManyIsToldToComeBackAndTheStreamGoesOn() throws Exception {
         gate = new CompletableFuture<>();
-        List<AskedStream> asked = List.of(stream().ask(lengthy()), stream().ask(lengthy()));
+        List<StreamClient> asked = List.of(stream().ask(lengthy()), stream().ask(lengthy()));
         awaitFull();
         List<StreamResponse> answers = stream().ask(lengthy()).ask(brief(exist(1))).end();
         assertEquals("OVERLOADED 2 questions over gRPC are in progress",
@@ -238,7 +238,7 @@ class DoorsTest {
         assertEquals(ByteString.copyFrom(new byte[] {1}), answers.getLast().getExist().getAnswers());
         assertEquals(1, refusals());
         gate.complete(null);
-        for (AskedStream one : asked) {
+        for (StreamClient one : asked) {
             assertEquals(1_025, one.end().getFirst().getExist().getAnswers().size());
         }
         List<StreamResponse> more = stream().ask(lengthy()).ask(lengthy()).ask(lengthy()).end();

@@ -9,11 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.probe.ProbeSink;
 import io.tierlog.controller.directory.streams.Costs;
-import io.tierlog.controller.directory.streams.LocalFan;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.PackedKeys;
-import io.tierlog.controller.door.Problem;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.directory.streams.LocalShardFanout;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.PackedKeys;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.schemas.Tier;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -26,16 +26,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whose blocks a caller may know of and have promoted, and how many at once; without a broker. */
-class QuestionsTest {
+class LookupQueriesTest {
     private static final int MOST = 3;
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path directory;
 
-    private final LocalFan fan = new LocalFan();
+    private final LocalShardFanout fan = new LocalShardFanout();
     private final List<String> probed = new ArrayList<>();
-    private final Questions questions = new Questions(() -> Optional.of(fan.fan()), MOST, Costs.DEFAULTS, Optional.of(this::probe));
+    private final LookupQueries questions = new LookupQueries(() -> Optional.of(fan.fan()), MOST, Costs.DEFAULTS, Optional.of(this::probe));
 
     @SuppressWarnings("NullAway.Init") // JUnit calls begin() first.
     private Caller limited;
@@ -60,8 +60,8 @@ class QuestionsTest {
         fan.close();
     }
 
-    private static Chain chain(String namespace, int count) {
-        return new Chain(namespace, new PackedKeys(DirectoryClient.packed(0, count), 16), 0);
+    private static BlockChain chain(String namespace, int count) {
+        return new BlockChain(namespace, new PackedKeys(DirectoryClient.packed(0, count), 16), 0);
     }
 
     @Test
@@ -89,7 +89,7 @@ class QuestionsTest {
     /** What is beyond the scope is the same whatever the directory's state: the answer must not show that it would have been looked for. */
     @Test
     void theScopeComesBeforeTheDirectory() {
-        Questions starting = new Questions(Optional::empty, MOST, Costs.DEFAULTS, Optional.empty());
+        LookupQueries starting = new LookupQueries(Optional::empty, MOST, Costs.DEFAULTS, Optional.empty());
         assertArrayEquals(new byte[] {2}, starting.exist(limited, chain("t2/m", 1), false, Optional.empty()).presences());
         assertEquals(Presence.NOT_FOUND, starting.where(limited, chain("t2/m", 1)).found().apply(0).presence());
         Problem refused = assertThrows(Problem.class, () -> starting.where(limited, chain("t1/m", 1)));
@@ -108,7 +108,7 @@ class QuestionsTest {
 
     @Test
     void aDirectoryThatCannotAskForPromotionsSaysSo() {
-        Questions plain = new Questions(() -> Optional.of(fan.fan()), MOST, Costs.DEFAULTS, Optional.empty());
+        LookupQueries plain = new LookupQueries(() -> Optional.of(fan.fan()), MOST, Costs.DEFAULTS, Optional.empty());
         Problem refused = assertThrows(Problem.class, () -> plain.exist(Caller.LOCAL, chain("t1/m", 1), true, Optional.empty()));
         assertEquals(Problem.Kind.NOT_OFFERED, refused.kind());
     }

@@ -5,7 +5,7 @@ import io.tierlog.controller.directory.api.Lookup.Extent;
 import io.tierlog.controller.directory.api.Lookup.NodePrefix;
 import io.tierlog.controller.directory.api.Lookup.Plan;
 import io.tierlog.controller.directory.api.Lookup.Run;
-import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Costs;
@@ -22,22 +22,22 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /** The obvious {@link Lookup}: each question goes through the whole chain and all copies once more. */
-final class SlowLookup {
-    private final List<List<Placed>> prefix = new ArrayList<>();
+final class ReferenceLookup {
+    private final List<List<BlockPlacement>> prefix = new ArrayList<>();
     private final Costs costs;
     private final Map<String, String> doors;
 
-    private SlowLookup(Costs costs, Map<String, String> doors) {
+    private ReferenceLookup(Costs costs, Map<String, String> doors) {
         this.costs = costs;
         this.doors = doors;
     }
 
     static Lookup of(List<Found> world, Costs costs, Optional<String> wanted, Map<String, String> doors) {
-        SlowLookup slow = new SlowLookup(costs, doors);
+        ReferenceLookup slow = new ReferenceLookup(costs, doors);
         int unknownFrom = -1;
         for (int number = 0; number < world.size(); number++) {
             int index = number;
-            List<Placed> serving = world.get(number).placements().stream().filter(placed -> placed.index() == index).toList();
+            List<BlockPlacement> serving = world.get(number).placements().stream().filter(placed -> placed.index() == index).toList();
             if (serving.isEmpty()) {
                 unknownFrom = world.get(number).presence() == Presence.UNKNOWN ? number : -1;
                 break;
@@ -56,16 +56,16 @@ final class SlowLookup {
 
     private Set<String> names() {
         Set<String> names = new LinkedHashSet<>();
-        prefix.forEach(each -> each.stream().map(Placed::location).filter(place -> place.isOnNode()).forEach(place -> names.add(place.node())));
+        prefix.forEach(each -> each.stream().map(BlockPlacement::location).filter(place -> place.isOnNode()).forEach(place -> names.add(place.node())));
         return names;
     }
 
-    private int length(Predicate<Placed> which) {
+    private int length(Predicate<BlockPlacement> which) {
         return (int) prefix.stream().takeWhile(each -> each.stream().anyMatch(which)).count();
     }
 
     private NodePrefix node(String node) {
-        Predicate<Placed> on = placed -> placed.location().isOnNode() && placed.location().node().equals(node);
+        Predicate<BlockPlacement> on = placed -> placed.location().isOnNode() && placed.location().node().equals(node);
         Map<Tier, Integer> tiers = new EnumMap<>(Tier.class);
         for (Tier tier : Tier.values()) {
             int blocks = length(on.and(placed -> placed.location().tier() == tier));
@@ -82,7 +82,7 @@ final class SlowLookup {
         List<Run> runs = new ArrayList<>();
         long total = 0;
         int number = 0;
-        for (List<Placed> placements : prefix) {
+        for (List<BlockPlacement> placements : prefix) {
             Run one = best(number, placements, node);
             if (one.blockCostUs() == Costs.NEVER) {
                 break;
@@ -100,11 +100,11 @@ final class SlowLookup {
     }
 
     /** The own copy that costs least; else that of the store and of those with a door that costs least; of equals the store, and then the first. */
-    private Run best(int number, List<Placed> placements, String node) {
+    private Run best(int number, List<BlockPlacement> placements, String node) {
         List<Run> own = new ArrayList<>();
         List<Run> stored = new ArrayList<>();
         List<Run> others = new ArrayList<>();
-        for (Placed placed : placements) {
+        for (BlockPlacement placed : placements) {
             Tier tier = placed.location().tier();
             if (!placed.location().isOnNode()) {
                 stored.add(new Run(number, 1, placed.location(), costs.elsewhere(tier)));

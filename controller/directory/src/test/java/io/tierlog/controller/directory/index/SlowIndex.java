@@ -9,20 +9,20 @@ import java.util.List;
 import java.util.Map;
 
 /** What {@link PlacementIndex} must be, on the heap and without any art. */
-final class SlowIndex {
+final class ReferenceIndex {
     /** A copy, or that nobody can read what there is. */
-    private record Known(boolean readable, Placed placed) {}
+    private record Known(boolean readable, BlockPlacement placed) {}
 
     private final Map<BlockKey, Map<Location, Known>> blocks = new LinkedHashMap<>();
     private final Map<String, Long> highest = new HashMap<>();
 
-    void put(BlockKey block, Placed placed) {
+    void put(BlockKey block, BlockPlacement placed) {
         blocks.computeIfAbsent(block, _ -> new LinkedHashMap<>()).put(placed.location(), new Known(true, placed));
         highest.merge(placed.location().owner(), placed.incarnation(), Math::max);
     }
 
     void unreadable(BlockKey block, Location location) {
-        blocks.computeIfAbsent(block, _ -> new LinkedHashMap<>()).put(location, new Known(false, new Placed(location, 0, 0, 0)));
+        blocks.computeIfAbsent(block, _ -> new LinkedHashMap<>()).put(location, new Known(false, new BlockPlacement(location, 0, 0, 0)));
     }
 
     boolean remove(BlockKey block, Location location) {
@@ -41,8 +41,8 @@ final class SlowIndex {
         return blocks.getOrDefault(block, Map.of()).values().stream().allMatch(Known::readable) ? Presence.NOT_FOUND : Presence.UNKNOWN;
     }
 
-    List<Placed> where(BlockKey block) {
-        List<Placed> serving = new ArrayList<>();
+    List<BlockPlacement> where(BlockKey block) {
+        List<BlockPlacement> serving = new ArrayList<>();
         for (Known known : blocks.getOrDefault(block, Map.of()).values()) {
             long newest = highest.getOrDefault(known.placed().location().owner(), Long.MIN_VALUE);
             if (known.readable() && known.placed().incarnation() >= newest) {

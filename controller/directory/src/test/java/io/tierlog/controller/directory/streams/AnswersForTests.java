@@ -4,13 +4,13 @@ package io.tierlog.controller.directory.streams;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import java.util.List;
 
-/** Answers that a test makes up. */
-public final class AnswersForTests {
-    private AnswersForTests() {}
+/** KeyAnswers that a test makes up. */
+public final class TestAnswers {
+    private TestAnswers() {}
 
     /** Fresh ones. */
-    public static Answers of(Question question, List<Found> found) {
-        Answers answers = new Answers(question);
+    public static KeyAnswers of(KeyQuery question, List<Found> found) {
+        KeyAnswers answers = new KeyAnswers(question);
         for (int i = 0; i < found.size(); i++) {
             answers.put(i, found.get(i));
         }

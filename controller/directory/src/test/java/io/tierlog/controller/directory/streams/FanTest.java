@@ -11,7 +11,7 @@ import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.BlockPartitioner;
 import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.index.Presence;
@@ -34,19 +34,19 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Who is asked, and what is made of no answer and of a wrong one. Partition 0 is here, 1 is peer a's with a standby on b, 2 is nobody's. */
-class FanTest {
+class ShardFanoutTest {
     private static final Bytes NAMESPACE = Namespaces.digest("model/a");
     private static final Owners.Peer SELF = new Owners.Peer("here", 1);
     private static final Owners.Peer A = new Owners.Peer("a", 1);
     private static final Owners.Peer B = new Owners.Peer("b", 1);
     private static final int COUNT = 60;
 
-    private final LocalCopies copies = new LocalCopies(3);
+    private final LocalShards copies = new LocalShards(3);
     private final DirectoryMetrics metrics = new DirectoryMetrics(copies, new ProbeCounts());
     private final List<String> asked = new ArrayList<>();
     private final Map<Owners.Peer, Function<PeerRequest, CompletableFuture<PeerResponse>>> peers = new LinkedHashMap<>();
 
-    private Answers ask(boolean placements, int forwards) {
+    private KeyAnswers ask(boolean placements, int forwards) {
         PeerLink link = new PeerLink() {
             @Override
             public CompletableFuture<PeerResponse> ask(Owners.Peer peer, PeerRequest request) {
@@ -65,18 +65,18 @@ class FanTest {
             copies.add(0, index);
             copies.reach(0).polled(1, -1);
             copies.reach(0).ended(1, System.currentTimeMillis());
-            return new Fan(new Fan.Parts(copies, Optional.empty(), register, link, SELF, limits, metrics)).ask(question(placements));
+            return new ShardFanout(new ShardFanout.Parts(copies, Optional.empty(), register, link, SELF, limits, metrics)).ask(question(placements));
         }
     }
 
-    private static Placed placed(int number) {
-        return new Placed(new Location("node/a", Tier.HOST), 1, number, 1);
+    private static BlockPlacement placed(int number) {
+        return new BlockPlacement(new Location("node/a", Tier.HOST), 1, number, 1);
     }
 
-    private static Question question(boolean placements) {
+    private static KeyQuery question(boolean placements) {
         ByteArrayOutputStream keys = new ByteArrayOutputStream();
         IntStream.range(0, COUNT).forEach(i -> keys.writeBytes(PlacementLog.key(i).unshared()));
-        return new Question(NAMESPACE, keys.toByteArray(), 16, placements);
+        return new KeyQuery(NAMESPACE, keys.toByteArray(), 16, placements);
     }
 
     private static int partition(int number) {
@@ -96,7 +96,7 @@ class FanTest {
         return CompletableFuture.completedFuture(response.build());
     }
 
-    private static void check(Answers answers, Presence ofOne) {
+    private static void check(KeyAnswers answers, Presence ofOne) {
         Map<Integer, Presence> expected = Map.of(0, Presence.FOUND, 1, ofOne, 2, Presence.UNKNOWN);
         for (int i = 0; i < COUNT; i++) {
             assertEquals(expected.get(partition(i)), answers.presence(i), "key " + i + " of partition " + partition(i));
@@ -106,7 +106,7 @@ class FanTest {
     @Test
     void theOneWhoHasThePartitionIsAsked() {
         peers.put(A, request -> all(request, 2, false));
-        Answers answers = ask(false, 9);
+        KeyAnswers answers = ask(false, 9);
         check(answers, Presence.NOT_FOUND);
         assertEquals(List.of("a"), asked);
         // Partition 2 is nobody's.
@@ -124,7 +124,7 @@ class FanTest {
         for (Function<PeerRequest, CompletableFuture<PeerResponse>> fault : faults) {
             asked.clear();
             peers.put(A, fault);
-            Answers answers = ask(false, 9);
+            KeyAnswers answers = ask(false, 9);
             check(answers, Presence.FOUND);
             assertEquals(List.of("a", "b stale"), asked);
             assertTrue(answers.freshness().stale());
@@ -184,7 +184,7 @@ class FanTest {
     /** One call may be under way: while nobody answers it, the next is not made. */
     @Test
     void callsUnderWayAreBounded() {
-        Answers answers = ask(false, 1);
+        KeyAnswers answers = ask(false, 1);
         check(answers, Presence.UNKNOWN);
         assertEquals(List.of("a"), asked, "the call to a is under way still, so b is not asked");
         assertEquals(1, metrics.failedForwards(ForwardFailures.Reason.FULL));

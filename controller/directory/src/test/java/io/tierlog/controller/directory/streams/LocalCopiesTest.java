@@ -5,13 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.directory.streams.LocalCopies.Standby;
+import io.tierlog.controller.directory.streams.LocalShards.Standby;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** When a copy that is no index may answer, and how old it is. */
-class LocalCopiesTest {
-    private final LocalCopies copies = new LocalCopies(2);
+class LocalShardsTest {
+    private final LocalShards copies = new LocalShards(2);
 
     private void look(long behind, long end, long nowMs) {
         copies.standbys(Map.of(1, copies.standby(1).at(behind, end, nowMs)));

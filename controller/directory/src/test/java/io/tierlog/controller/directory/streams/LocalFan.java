@@ -5,7 +5,7 @@ import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.probe.ProbeCounts;
@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** A fan over one partition, which is here, without a broker: a test says what is where. */
-public final class LocalFan implements AutoCloseable {
-    private final LocalCopies copies = new LocalCopies(1);
+public final class LocalShardFanout implements AutoCloseable {
+    private final LocalShards copies = new LocalShards(1);
     private final PlacementIndex index = new PlacementIndex(IndexLimits.DEFAULTS, copies.incarnations());
 
     private static final class NoPeers implements PeerLink {
@@ -30,15 +30,15 @@ public final class LocalFan implements AutoCloseable {
         public void close() {}
     }
 
-    public LocalFan() {
+    public LocalShardFanout() {
         copies.add(0, index);
         copies.reach(0).polled(1, -1);
         copies.reach(0).ended(1, System.currentTimeMillis());
     }
 
     /** The block with this number, at this number in the prompt. */
-    public LocalFan put(String namespace, int number, String owner, Tier tier) {
-        index.put(new BlockKey(Namespaces.digest(namespace), PlacementLog.key(number)), new Placed(new Location(owner, tier), 1, number, 1));
+    public LocalShardFanout put(String namespace, int number, String owner, Tier tier) {
+        index.put(new BlockKey(Namespaces.digest(namespace), PlacementLog.key(number)), new BlockPlacement(new Location(owner, tier), 1, number, 1));
         return this;
     }
 
@@ -47,8 +47,8 @@ public final class LocalFan implements AutoCloseable {
         copies.remove(0, index);
     }
 
-    public Fan fan() {
-        return new Fan(new Fan.Parts(copies, Optional.empty(), _ -> Owners.NONE, new NoPeers(), new Owners.Peer("here", 1),
+    public ShardFanout fan() {
+        return new ShardFanout(new ShardFanout.Parts(copies, Optional.empty(), _ -> Owners.NONE, new NoPeers(), new Owners.Peer("here", 1),
                 DirectoryLimits.DEFAULTS, new DirectoryMetrics(copies, new ProbeCounts())));
     }
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What nodes say is heard from the decisions of a real broker, among others and before its commit. */
-class LogAnswersTest {
+class PromotionAnswersTest {
     private static final Bytes KEY = PlacementLog.key(1);
 
     private final BlockingQueue<PromotionAnswered> heard = new LinkedBlockingQueue<>();
@@ -45,7 +45,7 @@ class LogAnswersTest {
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(dir.resolve("broker")));
                 PlacementLog log = new PlacementLog(broker, 2);
                 KafkaProducer<byte[], byte[]> controller = controller(log);
-                LogAnswers answers = LogAnswers.connect(new LogPromotions.Log(log.access, log.topics, codec, 2))) {
+                PromotionAnswers answers = PromotionAnswers.connect(new LogPromotions.Log(log.access, log.topics, codec, 2))) {
             answers.listen(heard::add);
             controller.initTransactions();
             controller.beginTransaction();

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Which life of a node counts, in whatever order partitions tell of it. */
-class NodeLivesTest {
+class NodeIncarnationsTest {
     private final Incarnations incarnations = new Incarnations();
-    private final NodeLives lives = new NodeLives(incarnations);
+    private final NodeIncarnations lives = new NodeIncarnations(incarnations);
 
     private void lived(long incarnation, boolean alive, @Nullable String address) {
         lives.lived(new NodeLife(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import org.junit.jupiter.api.Test;
 
 /** How far a partition is, moment by moment: offsets 0 to 4 are records, 5 is the marker of their transaction. */
-class ReachTest {
-    private final Reach reach = new Reach();
+class ReplicaPositionTest {
+    private final ReplicaPosition reach = new ReplicaPosition();
 
     private static Freshness of(boolean stale, long behind, long asOfMs) {
         return new Freshness(stale, behind, asOfMs);

@@ -2,8 +2,8 @@
 package io.tierlog.controller.streams.api;
 
 import io.tierlog.controller.core.MigrationLimits;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.Problem;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * What operators can have done, whichever door they come through: puts the request on the log and waits until what was decided about it is durable.
  * Safe for use by several threads; a call takes its thread for as long as it waits.
  */
-final class Desk {
-    private final StateView view;
+final class OperatorRequests {
+    private final CommittedState view;
     private final OperatorLog log;
     private final ApiLimits limits;
     private final Semaphore waiting;
@@ -56,7 +56,7 @@ final class Desk {
     /** How many marks are gone; unless it is decided, marks that were asked about may be left. */
     record Cleared(Decided decided, long blocks) {}
 
-    Desk(StateView view, OperatorLog log, ApiLimits limits) {
+    OperatorRequests(CommittedState view, OperatorLog log, ApiLimits limits) {
         this.view = view;
         this.log = log;
         this.limits = limits;
@@ -70,7 +70,7 @@ final class Desk {
      */
     Progress migrate(Caller caller, MigrateCall call) {
         return bounded(() -> {
-            String aggregate = Glance.MIGRATION + call.id();
+            String aggregate = StateSnapshot.MIGRATION + call.id();
             long deadlineNs = deadline(call.patience());
             List<String> nodes = view.read(state -> asked(state, call));
             MigrationRow known = view.read(state -> state.migration(call.id()));
@@ -78,14 +78,14 @@ final class Desk {
                 requireSame(call, known);
                 return view.await(deadlineNs, state -> answered(state.migration(call.id())) ? Progress.KNOWN : null).orElse(Progress.PENDING);
             }
-            try (Watch watch = view.watch(aggregate)) {
+            try (DecisionWaiter watch = view.watch(aggregate)) {
                 watch.input(log.append(caller, aggregate, envelope -> new MigrationRequested(envelope, nodes, call.order())));
                 return view.await(deadlineNs, state -> migrated(state, call, watch)).orElse(Progress.PENDING);
             }
         });
     }
 
-    private List<String> asked(Glance state, MigrateCall call) {
+    private List<String> asked(StateSnapshot state, MigrateCall call) {
         List<String> nodes = call.nodes().isEmpty() ? state.nodes() : List.copyOf(new TreeSet<>(call.nodes()));
         if (nodes.isEmpty()) {
             throw new Problem(Problem.Kind.REFUSED, "no node is known yet", "start an agent, or name nodes");
@@ -97,7 +97,7 @@ final class Desk {
         return nodes;
     }
 
-    private static @Nullable Progress migrated(Glance state, MigrateCall call, Watch watch) {
+    private static @Nullable Progress migrated(StateSnapshot state, MigrateCall call, DecisionWaiter watch) {
         boolean repeated = false;
         for (Decision fact : watch.consequences()) {
             if (fact instanceof MigrationDeclined declined) {
@@ -152,20 +152,20 @@ final class Desk {
      */
     MigrationState cancel(Caller caller, String id, Duration patience) {
         return bounded(() -> {
-            String aggregate = Glance.MIGRATION + id;
+            String aggregate = StateSnapshot.MIGRATION + id;
             MigrationRow row = view.read(state -> state.knownMigration(id));
             requireRunning(id, row);
             if (row.state() == MigrationState.CANCELLING) {
                 return row.state();
             }
-            try (Watch watch = view.watch(aggregate)) {
+            try (DecisionWaiter watch = view.watch(aggregate)) {
                 watch.input(log.append(caller, aggregate, MigrationCancelRequested::new));
                 return view.await(deadline(patience), state -> cancelled(state, id, watch)).orElse(row.state());
             }
         });
     }
 
-    private static @Nullable MigrationState cancelled(Glance state, String id, Watch watch) {
+    private static @Nullable MigrationState cancelled(StateSnapshot state, String id, DecisionWaiter watch) {
         MigrationRow row = state.knownMigration(id);
         for (Decision fact : watch.consequences()) {
             if (fact instanceof InputRefused refused && refused.reason() == RefusalReason.TOO_LATE) {
@@ -194,18 +194,18 @@ final class Desk {
     /** Has a node, or one engine instance of it, drain, or serve again. The request's name makes repeats harmless. */
     Decided drain(Caller caller, Wish wish, boolean drain, @Nullable String instance) {
         return bounded(() -> {
-            String aggregate = Glance.NODE + wish.node();
+            String aggregate = StateSnapshot.NODE + wish.node();
             if (view.read(state -> isLast(state.knownNode(wish.node()), wish))) {
                 return Decided.YES;
             }
-            try (Watch watch = view.watch(aggregate)) {
+            try (DecisionWaiter watch = view.watch(aggregate)) {
                 watch.input(log.append(caller, aggregate, envelope -> new NodeDrainRequested(envelope, wish.request(), drain, instance)));
                 return view.await(deadline(wish.patience()), state -> drained(state, wish, watch)).orElse(Decided.PENDING);
             }
         });
     }
 
-    private static @Nullable Decided drained(Glance state, Wish wish, Watch watch) {
+    private static @Nullable Decided drained(StateSnapshot state, Wish wish, DecisionWaiter watch) {
         requireTaken(watch);
         return isLast(state.knownNode(wish.node()), wish) || watch.settled() ? Decided.YES : null;
     }
@@ -237,8 +237,8 @@ final class Desk {
     }
 
     private Cleared clearOnce(Caller caller, Wish wish, List<BlockName> blocks, long deadlineNs) {
-        String aggregate = Glance.NODE + wish.node();
-        try (Watch watch = view.watch(aggregate)) {
+        String aggregate = StateSnapshot.NODE + wish.node();
+        try (DecisionWaiter watch = view.watch(aggregate)) {
             watch.input(log.append(caller, aggregate, envelope -> new MarksClearRequested(envelope, wish.request(), blocks)));
             Optional<Decided> decided = view.await(deadlineNs, _ -> {
                 requireTaken(watch);
@@ -248,11 +248,11 @@ final class Desk {
         }
     }
 
-    private static long cleared(Watch watch) {
+    private static long cleared(DecisionWaiter watch) {
         return watch.consequences().stream().mapToLong(fact -> fact instanceof MarkCleared mark ? mark.keys().size() : 0).sum();
     }
 
-    private static void requireTaken(Watch watch) {
+    private static void requireTaken(DecisionWaiter watch) {
         for (Decision fact : watch.consequences()) {
             if (fact instanceof InputRefused refused) {
                 requireTaken(refused);

@@ -7,7 +7,7 @@ import io.tierlog.controller.core.RowKey;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.controller.core.Scan;
 import io.tierlog.controller.core.Table;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.Problem;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.WireRecord;
@@ -23,8 +23,8 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The controller's committed state as one answer sees it. Used only within one call of {@link StateView#read} or its likes. */
-final class Glance {
+/** The controller's committed state as one answer sees it. Used only within one call of {@link CommittedState#read} or its likes. */
+final class StateSnapshot {
     static final String NODE = "node/";
     static final String MIGRATION = "migration/";
     private static final String POLICY = "policy";
@@ -42,7 +42,7 @@ final class Glance {
     /** A mark, and whose it is. */
     record Marked(RowKey.Mark key, MarkRow row) {}
 
-    Glance(HeapTables tables, int partitions) {
+    StateSnapshot(HeapTables tables, int partitions) {
         this.tables = tables;
         this.partitions = partitions;
     }
@@ -92,7 +92,7 @@ final class Glance {
     /** What a node has of each namespace in its present life, by the text of the namespace. */
     List<NamespaceRow> namespaces(String node, NodeRow of) {
         List<NamespaceRow> found = new ArrayList<>();
-        scan(Rows.NAMESPACES, new RowKey.Namespace(NODE + node, Keys.FIRST_DIGEST), (_, row) -> {
+        scan(Rows.NAMESPACES, new RowKey.Namespace(NODE + node, ScanKeys.FIRST_DIGEST), (_, row) -> {
             boolean present = row.incarnation() == of.incarnation() && row.tiers().stream().anyMatch(tier -> tier.usedBlocks() > 0);
             if (present) {
                 found.add(row);

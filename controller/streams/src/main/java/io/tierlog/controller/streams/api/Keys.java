@@ -5,16 +5,16 @@ import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.core.RowKey;
 import io.tierlog.schemas.Bytes;
 
-/** Keys at which walks over rows begin. Static and without state. */
-final class Keys {
+/** ScanKeys at which walks over rows begin. Static and without state. */
+final class ScanKeys {
     /** The lowest digest of a namespace. */
     static final Bytes FIRST_DIGEST = Bytes.wrapUnshared(new byte[Namespaces.DIGEST_BYTES]);
 
-    private Keys() {}
+    private ScanKeys() {}
 
     /** Where the marks of a node begin. */
     static RowKey.Mark firstMark(String node) {
-        return new RowKey.Mark(Glance.NODE + node, FIRST_DIGEST, Bytes.EMPTY);
+        return new RowKey.Mark(StateSnapshot.NODE + node, FIRST_DIGEST, Bytes.EMPTY);
     }
 
     /** The least key behind that of a mark. */

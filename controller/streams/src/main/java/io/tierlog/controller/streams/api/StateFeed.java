@@ -14,18 +14,18 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * Feeds a {@link StateView}: the changelog of the controller's store from its beginning, and the decisions from their end, both read committed.
+ * Feeds a {@link CommittedState}: the changelog of the controller's store from its beginning, and the decisions from their end, both read committed.
  * One thread of its own. After a failure it begins from nothing, and until it has caught up there are no answers.
  */
-final class StateFeed implements LogLoop.Round, AutoCloseable {
+final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
     private static final long TOPIC_PAUSE_MS = 100;
 
     private final LogAccess log;
-    private final StateView view;
+    private final CommittedState view;
     private final LogLoop loop = new LogLoop("tierlog-api-feed", this);
 
-    StateFeed(LogAccess log, StateView view) {
+    ChangelogReader(LogAccess log, CommittedState view) {
         this.log = log;
         this.view = view;
     }

@@ -6,7 +6,7 @@ import io.tierlog.controller.core.RowKey;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.controller.core.StoredRows;
 import io.tierlog.controller.core.Table;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.Problem;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.schemas.WireRecord;
@@ -23,13 +23,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the controller has decided, as far as it is committed: the rows that answers are made of, and the facts that waiting requests wait for.
- * Safe for use by several threads; fed by the one thread of {@link StateFeed}.
+ * Safe for use by several threads; fed by the one thread of {@link ChangelogReader}.
  *
  * <p>The rows come from the changelog of the controller's store, read committed, for all partitions: so they are what a restart would find, every
  * instance gives the same answers without asking another, and nothing of an open transaction is ever told. The price: each instance reads the
  * changelog of all of them, and holds nodes, namespaces, marks, migrations, clocks and the policy on its heap; of each kind up to a bound.
  */
-final class StateView {
+final class CommittedState {
     /** What answers are made of; rows of other tables are passed over undecoded. */
     private static final Set<Table<?, ?>> WANTED =
             Set.of(Rows.CLOCK, Rows.POLICY, Rows.NODES, Rows.NAMESPACES, Rows.MARKS, Rows.MIGRATIONS);
@@ -39,12 +39,12 @@ final class StateView {
     private final RecordReader<Decision> decisions;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Set<Watch> watches = new LinkedHashSet<>();
+    private final Set<DecisionWaiter> watches = new LinkedHashSet<>();
     private final Set<Table<?, ?>> overflowed = new LinkedHashSet<>();
     private HeapTables tables = new HeapTables();
     private String notReady = "the state has not been read yet";
 
-    StateView(LogAccess log, ApiLimits limits) {
+    CommittedState(LogAccess log, ApiLimits limits) {
         this.limits = limits;
         partitions = log.partitions();
         decisions = log.codec().reader(Decision.class);
@@ -55,7 +55,7 @@ final class StateView {
      *
      * @throws Problem NOT_READY while the state is being read
      */
-    <T> T read(Function<Glance, T> question) {
+    <T> T read(Function<StateSnapshot, T> question) {
         lock.lock();
         try {
             return question.apply(glance());
@@ -65,8 +65,8 @@ final class StateView {
     }
 
     /** Follows the facts about one aggregate from here on, until it is closed. */
-    Watch watch(String aggregate) {
-        Watch watch = new Watch(this, aggregate, partitions, limits.factsPerRequest());
+    DecisionWaiter watch(String aggregate) {
+        DecisionWaiter watch = new DecisionWaiter(this, aggregate, partitions, limits.factsPerRequest());
         lock.lock();
         try {
             watches.add(watch);
@@ -76,7 +76,7 @@ final class StateView {
         return watch;
     }
 
-    void forget(Watch watch) {
+    void forget(DecisionWaiter watch) {
         lock.lock();
         try {
             watches.remove(watch);
@@ -92,7 +92,7 @@ final class StateView {
      * @param question answers null as long as it is to be asked again; what it throws ends the wait
      * @return the answer; empty when there was none in time
      */
-    <T> Optional<T> await(long deadlineNs, Function<Glance, @Nullable T> question) {
+    <T> Optional<T> await(long deadlineNs, Function<StateSnapshot, @Nullable T> question) {
         lock.lock();
         try {
             while (true) {
@@ -128,11 +128,11 @@ final class StateView {
         }
     }
 
-    private Glance glance() {
+    private StateSnapshot glance() {
         if (!notReady.isEmpty()) {
             throw new Problem(Problem.Kind.NOT_READY, notReady, "ask again in a moment");
         }
-        return new Glance(tables, partitions);
+        return new StateSnapshot(tables, partitions);
     }
 
     /** Begins from nothing: the feed reads from the start. */

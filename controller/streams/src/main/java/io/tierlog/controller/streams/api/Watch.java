@@ -7,14 +7,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The committed facts about one aggregate while a request about it waits. Guarded by the lock of its {@link StateView}.
+ * The committed facts about one aggregate while a request about it waits. Guarded by the lock of its {@link CommittedState}.
  *
  * <p>A fact names its cause, AGGREGATE@OFFSET, and facts of a partition follow the order of its inputs. So what an input led to can be told from
  * what happened besides; and a fact caused by a later input, a tick at the latest, says that the input has been decided, also where it led to
  * nothing.
  */
-final class Watch implements AutoCloseable {
-    private final StateView view;
+final class DecisionWaiter implements AutoCloseable {
+    private final CommittedState view;
     private final String aggregate;
     private final String clock;
     private final int partition;
@@ -23,7 +23,7 @@ final class Watch implements AutoCloseable {
     private long decidedThrough = -1;
     private long offset = Long.MAX_VALUE;
 
-    Watch(StateView view, String aggregate, int partitions, int mostFacts) {
+    DecisionWaiter(CommittedState view, String aggregate, int partitions, int mostFacts) {
         this.view = view;
         this.aggregate = aggregate;
         this.mostFacts = mostFacts;

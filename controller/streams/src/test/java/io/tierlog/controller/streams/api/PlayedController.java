@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * What a controller writes, line by line as a test wants it: rows to the changelog and facts to the decisions topic, in transactions, by the core's
  * own encoding. So the door can be asked at every moment of a decision, and about rows that would take long to come about. One thread.
  */
-final class PlayedController implements AutoCloseable {
+final class ScriptedController implements AutoCloseable {
     final LogAccess access;
     private final TestLog log;
     private final KafkaProducer<byte[], byte[]> producer;
@@ -40,7 +40,7 @@ final class PlayedController implements AutoCloseable {
     private final BytesTables tables;
     private int home;
 
-    PlayedController(TestLog log) throws Exception {
+    ScriptedController(TestLog log) throws Exception {
         this.log = log;
         access = new LogAccess(log.access, log.topics, log.codec, log.partitions, log.topics.prefix() + "-played-changelog");
         try (Admin admin = Admin.create(log.access.client(Map.of()))) {

@@ -5,14 +5,14 @@ import io.tierlog.controller.streams.TestLog;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 
 /** A log, a controller that a test plays with the rows of {@link World}, and a door beside it. */
-final class PlayedDoor implements AutoCloseable {
+final class ApiUnderTest implements AutoCloseable {
     final TestLog log;
-    final PlayedController controller;
+    final ScriptedController controller;
     final OperatorApi api;
 
-    PlayedDoor(EmbeddedKafka broker, int partitions, ApiConfig config) throws Exception {
+    ApiUnderTest(EmbeddedKafka broker, int partitions, ApiConfig config) throws Exception {
         log = new TestLog(broker, partitions);
-        controller = new PlayedController(log);
+        controller = new ScriptedController(log);
         controller.commit(() -> World.begin(controller, partitions));
         api = OperatorApi.start(controller.access, config);
     }
