@@ -3,22 +3,22 @@ package io.tierlog.controller.directory;
 
 import io.tierlog.controller.directory.api.DirectoryRoutes;
 import io.tierlog.controller.directory.api.DirectoryService;
-import io.tierlog.controller.directory.api.PeerService;
 import io.tierlog.controller.directory.api.LookupQueries;
+import io.tierlog.controller.directory.api.PeerService;
 import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.directory.probe.PromotionProbes;
 import io.tierlog.controller.directory.probe.PromotionRequests;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
 import io.tierlog.controller.directory.streams.DirectoryStreams;
-import io.tierlog.controller.directory.streams.ShardFanout;
-import io.tierlog.controller.directory.streams.PromotionAnswers;
 import io.tierlog.controller.directory.streams.LogPromotions;
 import io.tierlog.controller.directory.streams.Owners;
-import io.tierlog.controller.http.ServerException;
+import io.tierlog.controller.directory.streams.PromotionAnswers;
+import io.tierlog.controller.directory.streams.ShardFanout;
 import io.tierlog.controller.http.GrpcServer;
 import io.tierlog.controller.http.HttpServer;
 import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Codec;
@@ -107,16 +107,16 @@ public final class DirectoryApp implements AutoCloseable {
     }
 
     private DirectoryStreams begin(Codec codec, int partitions, ProbeCounts probes) {
-        Tokens tokens = Tokens.scoped(config.doors().tokens());
-        Optional<String> own = config.doors().peerToken().map(DirectoryApp::token);
+        Tokens tokens = Tokens.scoped(config.addresses().tokens());
+        Optional<String> own = config.addresses().peerToken().map(DirectoryApp::token);
         DirectoryStreams made = new DirectoryStreams(config, codec, partitions, probes);
         parts.push(made);
-        config.doors().status().ifPresent(where -> {
+        config.addresses().status().ifPresent(where -> {
             StatusServer server = new StatusServer("--directory-status-listen", where, made.metrics(), made::report);
             parts.push(server);
             statusPort = server.port();
         });
-        Listener grpcWhere = new Listener("--directory-grpc-listen", config.doors().grpc(), config.limits().door());
+        Listener grpcWhere = new Listener("--directory-grpc-listen", config.addresses().grpc(), config.limits().door());
         GrpcServer grpc = new GrpcServer(grpcWhere,
                 List.of(new DirectoryService(tokens, questions, config.limits().door().requests(), made.metrics()),
                         new PeerService(tokens, () -> fan, config.limits().keys())),
@@ -124,12 +124,12 @@ public final class DirectoryApp implements AutoCloseable {
         parts.push(grpc);
         grpcPort = grpc.port();
         // After the door, which says by the name of the option what is wrong with the address.
-        PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn);
-        Listener httpWhere = new Listener("--directory-listen", config.doors().http(), config.limits().door());
+        PeerTokens.warning(config.addresses(), tokens, own).ifPresent(LOG::warn);
+        Listener httpWhere = new Listener("--directory-listen", config.addresses().http(), config.limits().door());
         HttpServer http = new HttpServer(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
         parts.push(http);
         httpPort = http.port();
-        String host = config.doors().advertised().orElse(config.doors().grpc().host());
+        String host = config.addresses().advertised().orElse(config.addresses().grpc().host());
         fan = Optional.of(made.start(new Owners.Peer(host, grpcPort), own));
         return made;
     }

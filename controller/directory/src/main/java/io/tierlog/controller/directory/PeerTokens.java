@@ -17,7 +17,7 @@ final class PeerTokens {
      * @param tokens those of the doors
      * @param own the token that this instance shows to others
      */
-    static Optional<String> warning(DirectoryConfig.Doors doors, Tokens tokens, Optional<String> own) {
+    static Optional<String> warning(DirectoryConfig.Addresses doors, Tokens tokens, Optional<String> own) {
         if (doors.tokens().isEmpty()) {
             return Optional.empty();
         }

@@ -36,7 +36,8 @@ class KilledInstanceTest {
                 PlacementLog log = new PlacementLog(broker, PARTITIONS);
                 InstanceProcess stays = InstanceProcess.start(log, directory.resolve("stays"))) {
             log.begin();
-            IntStream.range(0, DirectoryPoller.BLOCKS).filter(DirectoryPoller::isHeld).forEach(i -> log.put(DirectoryPoller.NAMESPACE, i, "node/a", Tier.HOST, 1));
+            IntStream.range(0, DirectoryPoller.BLOCKS).filter(DirectoryPoller::isHeld)
+                    .forEach(i -> log.put(DirectoryPoller.NAMESPACE, i, "node/a", Tier.HOST, 1));
             log.commit();
             InstanceProcess killed = InstanceProcess.start(log, directory.resolve("killed"));
             try (DirectoryPoller first = new DirectoryPoller("stays", stays.grpcPort(), killed.grpcPort());
@@ -53,7 +54,8 @@ class KilledInstanceTest {
                 long killedAt = System.nanoTime();
                 killed.kill();
                 log.begin();
-                IntStream.range(DirectoryPoller.BLOCKS, DirectoryPoller.WITH_LATE).forEach(i -> log.put(DirectoryPoller.NAMESPACE, i, "node/a", Tier.HOST, 1));
+                IntStream.range(DirectoryPoller.BLOCKS, DirectoryPoller.WITH_LATE)
+                        .forEach(i -> log.put(DirectoryPoller.NAMESPACE, i, "node/a", Tier.HOST, 1));
                 log.commit();
                 long lateMs = System.currentTimeMillis();
                 askers.forEach(asker -> asker.lateSince(lateMs));

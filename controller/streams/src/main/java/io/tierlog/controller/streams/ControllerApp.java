@@ -3,9 +3,9 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.HttpBounds;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
 import io.tierlog.controller.streams.api.OperatorApi;

@@ -36,7 +36,8 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             Duration tick) {}
 
     /** What belongs to the task. */
-    private record Task(ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender outlet, PartitionClock clock, Sampler sampler) {}
+    private record Task(
+            ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender outlet, PartitionClock clock, Sampler sampler) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>The thread that brings questions reads the connection, so nothing that waits runs on it; the lock is held for one answer. The price: a stream is
- * answered by one thread at a time, so whoever wants two takes two streams. Threads of their own are bounded ({@link AdmissionLimiter}); the threads that read
+ * answered by one thread at a time, so whoever wants two takes two streams. {@link AdmissionLimiter} bounds these threads; the threads that read
  * connections are few, so what they answer by themselves takes no room, and is answered while there is none.
  */
 final class DirectoryStream implements StreamObserver<StreamRequest> {
@@ -86,7 +86,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
         }
     }
 
-    /** AdmissionLimiter is taken here and not in the thread, so that there are no more threads than room. */
+    /** Admission happens here and not in the new thread, so the limit bounds the threads too. */
     private void later(StreamRequest request) {
         try {
             asking.room().take();

@@ -5,9 +5,9 @@ import io.grpc.stub.StreamObserver;
 import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.directory.index.KeyWords;
 import io.tierlog.controller.directory.streams.KeyAnswers;
-import io.tierlog.controller.directory.streams.ShardFanout;
-import io.tierlog.controller.directory.streams.PeerMessages;
 import io.tierlog.controller.directory.streams.KeyQuery;
+import io.tierlog.controller.directory.streams.PeerMessages;
+import io.tierlog.controller.directory.streams.ShardFanout;
 import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.GrpcCalls;
 import io.tierlog.controller.http.Problem;
@@ -22,7 +22,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * KeyAnswers other instances about partitions that are here. Safe for use by several threads. Whoever comes must be an operator without a limit to
+ * Answers other instances about partitions that are here. Safe for use by several threads. Whoever comes must be an operator without a limit to
  * namespaces, for a digest does not say whose it is.
  */
 public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {

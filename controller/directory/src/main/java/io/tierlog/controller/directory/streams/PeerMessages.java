@@ -2,8 +2,8 @@
 package io.tierlog.controller.directory.streams;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.BlockPlacement;
+import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.PlacementIndex.Batch;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
@@ -18,7 +18,7 @@ import java.util.List;
 public final class PeerMessages {
     private PeerMessages() {}
 
-    /** KeyAnswers as a message. */
+    /** Answers as a message. */
     public static PeerAnswer of(KeyAnswers answers, boolean placements) {
         PeerAnswer.Builder answer = PeerAnswer.newBuilder()
                 .setPresences(ByteString.copyFrom(answers.presences()))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
-import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.BlockPlacement;
+import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.index.PlacementKey;
 import io.tierlog.events.Reading;

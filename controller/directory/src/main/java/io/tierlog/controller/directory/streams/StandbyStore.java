@@ -24,7 +24,7 @@ import org.apache.kafka.streams.state.QueryableStoreTypes;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
 /**
- * KeyAnswers from the records of a partition that this instance keeps without an index: as a standby, or while it builds one. Safe for use by several
+ * Answers from the records of a partition that this instance keeps without an index: as a standby, or while it builds one. Safe for use by several
  * threads. The price: a walk in RocksDB for each key, some hundred times slower than the index,
  * and one for each node, since a task that would tell of the lives of nodes does not run here.
  */

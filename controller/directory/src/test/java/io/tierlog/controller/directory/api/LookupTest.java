@@ -4,8 +4,8 @@ package io.tierlog.controller.directory.api;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.BlockPlacement;
+import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Costs;
@@ -55,7 +55,8 @@ class LookupTest {
     /** A prompt's blocks from {@code first} on, of a world whose blocks are at the positions from there on. */
     private Lookup lookup(List<Found> world, int first, Costs costs, Optional<String> node) {
         BlockChain chain = new BlockChain("model/a", new PackedKeys(new byte[world.size() * 16], 16), first);
-        return Lookup.of(new ChainPlacements(chain, world::get, new Freshness(false, 0, 1)), costs, node, name -> Optional.ofNullable(doors.get(name)));
+        return Lookup.of(new ChainPlacements(chain, world::get, new Freshness(false, 0, 1)), costs, node,
+                name -> Optional.ofNullable(doors.get(name)));
     }
 
     private String plan(String node, List<Found> world) {

@@ -84,7 +84,8 @@ class PlacementIndexTest {
         Location location = new Location(random.nextInt(5) == 0 ? "store/0" : "node/" + random.nextInt(4), tier(random));
         int what = random.nextInt(20);
         if (what < 11) {
-            BlockPlacement placed = new BlockPlacement(location, location.isOnNode() ? 1 + random.nextInt(2) : 0, random.nextInt(9), random.nextLong());
+            BlockPlacement placed =
+                    new BlockPlacement(location, location.isOnNode() ? 1 + random.nextInt(2) : 0, random.nextInt(9), random.nextLong());
             boolean had = model.locations(block).contains(location);
             model.put(block, placed);
             assertEquals(had ? Taken.REPLACED : Taken.ADDED, index.put(block, placed), at);

@@ -6,15 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.directory.PlacementLog;
-import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.BlockPlacement;
+import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.probe.ProbeCounts.End;
 import io.tierlog.controller.directory.probe.ProbeSink.Probe;
 import io.tierlog.controller.directory.streams.KeyAnswers;
-import io.tierlog.controller.directory.streams.TestAnswers;
 import io.tierlog.controller.directory.streams.KeyQuery;
+import io.tierlog.controller.directory.streams.TestAnswers;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.Route;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.Tokens;
 import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.api.ApiClient.Reply;
