@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
-import org.apache.kafka.common.config.ConfigDef.Type;
 
 /** The options that name the log a program works on, the same for every program. Static and without state. */
 public final class LogOptions {
@@ -50,11 +50,11 @@ public final class LogOptions {
     /** Declares them beside others. */
     public static Options declare(Options options) {
         return options.group("Log", Importance.HIGH)
-                .option(BOOTSTRAP_SERVERS, Type.STRING, "127.0.0.1:9092", Bounds.NONE, "HOST:PORT", "Kafka brokers, several with commas.")
+                .option(BOOTSTRAP_SERVERS, ConfigDef.Type.STRING, "127.0.0.1:9092", Bounds.NONE, "HOST:PORT", "Kafka brokers, several with commas.")
                 .text(CLIENT_CONFIG, Bounds.PATH, "FILE", "File of further Kafka client properties, for security (default: none).")
                 .list(REGISTRY_URL, Bounds.form("URL", URI::create), "URL",
                         "Schema registries that speak Confluent's protocol, several with commas (default: none, the bundled schema ids).")
-                .option(TOPIC_PREFIX, Type.STRING, "tierlog", Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX),
+                .option(TOPIC_PREFIX, ConfigDef.Type.STRING, "tierlog", Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX),
                         "NAME", "First part of the names of the topics.")
                 .number(CONNECT_TIMEOUT, 15, 1, 600, "SECONDS", "Time to wait for brokers and registry at start.");
     }

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
-import org.apache.kafka.common.config.ConfigDef.Type;
 
 /**
  * The options of a directory, each declared here and nowhere else, and the configuration they make. A directory beside a controller has those of
@@ -48,7 +48,7 @@ public final class DirectoryOptions {
     public static Options options() {
         Options options = new Options()
                 .group("Instance", Importance.HIGH)
-                .option(ControllerOptions.STATE_DIR, Type.STRING, "~/.tierlog/directory", Bounds.PATH, "DIR",
+                .option(ControllerOptions.STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/directory", Bounds.PATH, "DIR",
                         "Directory of the state; a lost one is rebuilt from the log.")
                 .text(ControllerOptions.APPLICATION_ID, NAME, "NAME", "Instances with the same name share the work (default: PREFIX-directory).")
                 .text(ControllerOptions.INSTANCE_ID, NAME, "NAME",
@@ -62,10 +62,10 @@ public final class DirectoryOptions {
     /** Declares those that a directory beside a controller has too. */
     public static Options declareBeside(Options options) {
         return options.group("Directory", Importance.MEDIUM)
-                .option(LISTEN, Type.STRING, "127.0.0.1:8082", ENDPOINT, "HOST:PORT", "Address of the directory over HTTP.")
-                .option(GRPC_LISTEN, Type.STRING, "127.0.0.1:8083", ENDPOINT, "HOST:PORT",
+                .option(LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8082", ENDPOINT, "HOST:PORT", "Address of the directory over HTTP.")
+                .option(GRPC_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8083", ENDPOINT, "HOST:PORT",
                         "Address of the directory over gRPC, for other instances too.")
-                .option(STATUS_LISTEN, Type.STRING, "127.0.0.1:8084", ControllerOptions.endpointOrNone(), "HOST:PORT",
+                .option(STATUS_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8084", ControllerOptions.endpointOrNone(), "HOST:PORT",
                         "Address of its /metrics and /health, or 'none'.")
                 .text(HOST, Bounds.NONE, "HOST", "Name by which other instances reach the gRPC port (default: the host of --directory-grpc-listen).")
                 .text(PEER_TOKEN_FILE, Bounds.PATH, "FILE", "File with an operator's token that instances send to each other.")
@@ -73,7 +73,7 @@ public final class DirectoryOptions {
                         "Cost of a block from the own host, the own disk, the store, another host, another disk: five numbers in microseconds."
                                 + " Give as the last three those of the policy (fetch.peers), by which nodes read; the default has those of the default"
                                 + " policy.")
-                .option(QUERY_NAMESPACE, Type.STRING, "{model}", Bounds.form("", QueryNamespaces::new), "TEXT",
+                .option(QUERY_NAMESPACE, ConfigDef.Type.STRING, "{model}", Bounds.form("", QueryNamespaces::new), "TEXT",
                         "Namespace of a /query, with {model}, {tenant}, {lora} and {salt}.")
                 .list(TOKEN_HASH, Bounds.form("MODEL=HASH", text -> hasher(text, new LinkedHashMap<>())), "MODEL=HASH",
                         "How the keys of a model follow from its tokens, for /query: sha256_cbor:SEED or sha256_cbor_64bit:SEED, as in vLLM"

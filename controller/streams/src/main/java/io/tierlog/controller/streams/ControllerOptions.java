@@ -12,8 +12,8 @@ import io.tierlog.events.registry.RegistryLimits;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
-import org.apache.kafka.common.config.ConfigDef.Type;
 
 /** The options of a controller, each declared here and nowhere else, and the configuration they make. Static and without state. */
 public final class ControllerOptions {
@@ -45,13 +45,13 @@ public final class ControllerOptions {
         StreamsTuning usual = StreamsTuning.DEFAULTS;
         return LogOptions.declare(new Options()
                 .group("Instance", Importance.HIGH)
-                .option(STATE_DIR, Type.STRING, "~/.tierlog/controller", Bounds.PATH, "DIR", "Directory of the state, on a disk that survives restarts.")
-                .option(APPLICATION_ID, Type.STRING, "tierlog-controller", NAME, "NAME", "Instances with the same name share the work.")
+                .option(STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/controller", Bounds.PATH, "DIR", "Directory of the state, on a disk that survives restarts.")
+                .option(APPLICATION_ID, ConfigDef.Type.STRING, "tierlog-controller", NAME, "NAME", "Instances with the same name share the work.")
                 .text(INSTANCE_ID, NAME, "NAME", "Name of this instance, kept over restarts (default: one kept in the state directory).")
                 .group("HTTP and gRPC", Importance.MEDIUM)
-                .option(HTTP_HOST, Type.STRING, "127.0.0.1", Bounds.NONE, "HOST", "RecordTarget for /metrics and /health.")
+                .option(HTTP_HOST, ConfigDef.Type.STRING, "127.0.0.1", Bounds.NONE, "HOST", "RecordTarget for /metrics and /health.")
                 .number(HTTP_PORT, 8080, 0, 65_535, "PORT", "Port for /metrics and /health, 0 for any free one.")
-                .option(API_LISTEN, Type.STRING, "127.0.0.1:8081", endpointOrNone(), "HOST:PORT", "RecordTarget of the operator API over HTTP, or 'none'.")
+                .option(API_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8081", endpointOrNone(), "HOST:PORT", "RecordTarget of the operator API over HTTP, or 'none'.")
                 .text(GRPC_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT", "RecordTarget of the operator API over gRPC (default: none).")
                 .text(API_TOKENS, Bounds.PATH, "FILE", "File of the tokens that the operator API accepts: lines of reader|operator NAME"
                         + " sha256:HEX (default: no tokens are required).")
@@ -59,7 +59,7 @@ public final class ControllerOptions {
                 .group("Streams", Importance.LOW)
                 .number(COMMIT_INTERVAL_MS, usual.commitIntervalMs(), 5, 60_000, "MS", "Time between two transactions.")
                 .number(STANDBY_REPLICAS, usual.standbyReplicas(), 0, 4, "N", "Warm copies of the state on other instances.")
-                .option(COMMANDS, Type.STRING, CommandDelivery.DIRECT.name(), Bounds.oneOf(CommandDelivery.class), "HOW",
+                .option(COMMANDS, ConfigDef.Type.STRING, CommandDelivery.DIRECT.name(), Bounds.oneOf(CommandDelivery.class), "HOW",
                         "DIRECT: commands leave at once by a plain producer. TRANSACTIONAL: in the transaction of the decision.")
                 .number(TICK_MS, 1_000, 10, 60_000, "MS", "Time between two ticks of log time.")
                 .list(SKIP_INPUT, Bounds.form("PARTITION:OFFSET", InputPosition::parse), "PARTITION:OFFSET",

@@ -67,7 +67,7 @@ import org.slf4j.LoggerFactory;
  * One agent: everything around an {@link AgentCore}, started and stopped as one. Several may live in one process.
  *
  * <p>{@link #start} returns when engines can connect; registration goes on behind, and until it has ended requests are answered from what
- * is here. Safe for use by several threads. The price: a host pool, seven to a dozen threads, and a few Kafka clients per agent.
+ * is here. Safe for use by several threads. Trade-off: a host pool, seven to a dozen threads, and a few Kafka clients per agent.
  */
 public final class AgentApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentApp.class);
@@ -277,12 +277,12 @@ public final class AgentApp implements AutoCloseable {
         return log.processId();
     }
 
-    /** Port of the engine door on loopback; -1 when it has none. */
+    /** Port of the engine API on loopback; -1 when it has none. */
     public int enginePort() {
         return engines.port();
     }
 
-    /** Port of the peer door; -1 when it has none. */
+    /** Port of the peer API; -1 when it has none. */
     public int peerPort() {
         return peerServer.map(PeerServer::port).orElse(-1);
     }
@@ -343,8 +343,8 @@ public final class AgentApp implements AutoCloseable {
     }
 
     /**
-     * Stops: new work is refused, transfers end (within the time-out), the log hears goodbye, engines too, and everything is closed.
-     * Closing twice is nothing.
+     * Stops: new work is refused, transfers end (within the time-out), the log and the engines receive a goodbye, and everything is closed.
+     * A second close has no effect.
      */
     @Override
     public void close() {
@@ -482,7 +482,7 @@ public final class AgentApp implements AutoCloseable {
         try {
             drained.get(bound.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            LOG.warn("agent {}: transfers have not ended within {} ms and are given up", config.node(), bound.toMillis());
+            LOG.warn("agent {}: transfers have not ended within {} ms and are abandoned", config.node(), bound.toMillis());
         } catch (ExecutionException e) {
             throw new IllegalStateException("the drain has no exception", e);
         } catch (InterruptedException e) {

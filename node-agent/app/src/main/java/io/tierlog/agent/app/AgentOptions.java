@@ -6,8 +6,8 @@ import io.tierlog.events.config.Bounds;
 import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.config.Options;
 import java.util.regex.Pattern;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
-import org.apache.kafka.common.config.ConfigDef.Type;
 
 /** The options of an agent, each declared here and nowhere else. {@link AgentConfig} is made of their values. Static and without state. */
 public final class AgentOptions {
@@ -47,16 +47,16 @@ public final class AgentOptions {
                 .group("Node", Importance.HIGH)
                 .required(NODE, Bounds.pattern("1 to 64 letters, digits, dots, dashes or underscores", NODE_NAME), "NAME",
                         "Name of the node: letters, digits, dots, dashes, underscores.")
-                .option(DEVICE, Type.STRING, "emulated", Bounds.form("emulated, cuda, or cuda:N", AgentConfig.Device::parse), "DEVICE",
+                .option(DEVICE, ConfigDef.Type.STRING, "emulated", Bounds.form("emulated, cuda, or cuda:N", AgentConfig.Device::parse), "DEVICE",
                         "Memory in which the engines of this node keep their KV: emulated (files in shared memory), cuda, or cuda:N for GPU N.")
                 .group("Tiers", Importance.HIGH)
                 .required(STORE, Bounds.PATH, "DIR", "The shared store: a directory that all nodes see.")
-                .option(HOST, Type.STRING, "1GiB", Bounds.SIZE, "SIZE", "Host memory: bytes (64GiB) or blocks (4096blocks).")
+                .option(HOST, ConfigDef.Type.STRING, "1GiB", Bounds.SIZE, "SIZE", "Host memory: bytes (64GiB) or blocks (4096blocks).")
                 .text(DISK, Bounds.PATH, "DIR", "A directory of this node alone for the disk tier (default: no disk tier).")
                 .text(DISK_SIZE, Bounds.SIZE, "SIZE", "Size of the disk tier, with --disk: bytes of KV (1TiB) or blocks (65536blocks).")
                 .off(FSYNC, "A block counts as stored, and as copied to the disk, only when it survives a loss of power; slower.")
                 .group("Blocks", Importance.HIGH)
-                .option(BYTES_PER_BLOCK, Type.STRING, "16KiB", Bounds.BYTES, "BYTES", "Size of a block, where --layouts is not given.")
+                .option(BYTES_PER_BLOCK, ConfigDef.Type.STRING, "16KiB", Bounds.BYTES, "BYTES", "Size of a block, where --layouts is not given.")
                 .number(BLOCK_TOKENS, Layouts.DEFAULT_BLOCK_TOKENS, 1, Integer.MAX_VALUE, "N",
                         "Tokens in a block, where --layouts is not given.")
                 .text(LAYOUTS, Bounds.PATH, "FILE", "The KV layouts, as JSON; they give the size of a block (default: one opaque segment).")

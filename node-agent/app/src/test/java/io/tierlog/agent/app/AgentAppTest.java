@@ -316,7 +316,7 @@ class AgentAppTest {
     }
 
     @Test
-    void aDiskThatIsInUseIsSaidAtOnce() {
+    void aDiskThatIsInUseIsReportedAtOnce() {
         AgentConfig config = config().with(Map.of(AgentOptions.DISK, directory.resolve("disk"), AgentOptions.DISK_SIZE, "16blocks"));
         start(config);
         DiskUnavailableException inUse = assertThrows(DiskUnavailableException.class, () -> AgentApp.start(config));
@@ -377,7 +377,7 @@ class AgentAppTest {
     }
 
     @Test
-    void aWaitThatNobodyEndsExpires() {
+    void aWaitWithoutAnEndExpires() {
         ScriptedController controller = controller();
         AgentApp agent = accepted(controller, config().with(AgentOptions.PREFETCH_WAIT_MS, 50));
         seedStore();

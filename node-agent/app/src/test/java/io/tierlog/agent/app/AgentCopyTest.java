@@ -132,7 +132,7 @@ class AgentCopyTest {
         engine.leave();
         agent.close();
 
-        // The rest is still there after a restart, as the log was told.
+        // The rest is still there after a restart, as the log records.
         AgentApp second = opened(AgentApp.start(config));
         controller.accept(controller.await(AgentRegistering.class, again -> asked.processId().equals(again.replaces())), 2);
         assertEquals(

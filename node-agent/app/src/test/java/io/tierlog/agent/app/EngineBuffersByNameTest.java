@@ -8,18 +8,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.copy.Direction;
-import io.tierlog.door.v1.BlockReason;
-import io.tierlog.door.v1.BlockStatus;
-import io.tierlog.door.v1.ExistRequest;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.PrefilledRequest;
-import io.tierlog.door.v1.ReadRequest;
-import io.tierlog.door.v1.ReserveReply;
-import io.tierlog.door.v1.ReserveRequest;
-import io.tierlog.door.v1.SaveReply;
-import io.tierlog.door.v1.SaveRequest;
-import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.Whereabouts;
+import io.tierlog.server.v1.BlockReason;
+import io.tierlog.server.v1.BlockStatus;
+import io.tierlog.server.v1.ExistRequest;
+import io.tierlog.server.v1.LoadRequest;
+import io.tierlog.server.v1.PrefilledRequest;
+import io.tierlog.server.v1.ReadRequest;
+import io.tierlog.server.v1.ReserveReply;
+import io.tierlog.server.v1.ReserveRequest;
+import io.tierlog.server.v1.SaveReply;
+import io.tierlog.server.v1.SaveRequest;
+import io.tierlog.server.v1.SealedRequest;
+import io.tierlog.server.v1.Whereabouts;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.LoadBackDone;
@@ -98,7 +98,7 @@ class EngineBuffersByNameTest extends WarmEngineServer {
     }
 
     @Test
-    void whatIsHereIsReadAndTheRestIsSaid() throws Exception {
+    void blocksThatAreHeldAreReadAndTheOthersReported() throws Exception {
         EngineWorld.Held before = world.held();
 
         List<BlockStatus> read = engine.calls().read(read(2, 3, 5)).getBlocksList();

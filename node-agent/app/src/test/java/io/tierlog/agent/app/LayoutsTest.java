@@ -63,7 +63,7 @@ class LayoutsTest {
         "{\"name\"; [\"name\"; line 1 column",
         "\"layers\":36; \"layers\":36,\"layers\":37; line 1 column",
     })
-    void aFaultIsSaidWithItsPlace(String from, String to, String message) throws IOException {
+    void aFaultIsReportedWithItsPlace(String from, String to, String message) throws IOException {
         Path file = write("[" + GOOD.replace(from, to) + "]");
         String said = String.valueOf(assertThrows(IllegalArgumentException.class, () -> LayoutsFile.read(file)).getMessage());
         assertTrue(said.startsWith(file.toString()) && said.contains(message), said);
@@ -71,7 +71,7 @@ class LayoutsTest {
 
     @ParameterizedTest
     @CsvSource({"{}", "[]", "'[1]'", "''", "'[] []'"})
-    void whatIsNoListOfLayoutsIsRefused(String text) throws IOException {
+    void aFileWithoutAListOfLayoutsIsRefused(String text) throws IOException {
         Path file = write(text);
         String said = String.valueOf(assertThrows(IllegalArgumentException.class, () -> LayoutsFile.read(file)).getMessage());
         assertTrue(said.startsWith(file.toString()), said);

@@ -17,8 +17,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
-import org.apache.kafka.common.config.ConfigDef.Type;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -130,7 +130,7 @@ class OptionFlagsTest {
                             throw new IllegalArgumentException("'wrong' is wrong");
                         }
                     }), "X", "Some.")
-                    .option("file", Type.STRING, null, Bounds.PATH, "FILE", "A file.");
+                    .option("file", ConfigDef.Type.STRING, null, Bounds.PATH, "FILE", "A file.");
         }
 
         @Override

@@ -58,7 +58,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The door over real gRPC, with a list of inputs in the place of the core: blocks of 100 bytes, a pool of 8 pages, 4 calls at most. */
+/** The engine API over real gRPC, with a list of inputs in the place of the core: blocks of 100 bytes, a pool of 8 pages, 4 calls at most. */
 class EngineServerTest {
     private static final int BLOCK = 100;
     private static final int PAGES = 8;
@@ -69,7 +69,7 @@ class EngineServerTest {
 
     private final List<AgentInput> inputs = new CopyOnWriteArrayList<>();
     private final List<EnginePool> attached = new CopyOnWriteArrayList<>();
-    private final EmulatedDevice device = new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS);
+    private final EmulatedDevice device = new EmulatedDevice("engine", EmulatedDevice.Limits.DEFAULTS);
     private final EngineServer.Pools pools = new EngineServer.Pools() {
         @Override
         public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
@@ -136,7 +136,7 @@ class EngineServerTest {
     }
 
     @Test
-    void badArgumentsEndAtTheDoor() {
+    void badArgumentsEndAtTheApi() {
         TestEngine engine = engine();
         String session = open(engine, "gpu0");
         attach(engine, session);
@@ -273,7 +273,7 @@ class EngineServerTest {
     @Test
     void anUnknownSessionAndASecondOneOfTheInstanceAreRefused() {
         TestEngine engine = engine();
-        refused(Status.Code.NOT_FOUND, () -> engine.calls().submit(submit("nobody").build()));
+        refused(Status.Code.NOT_FOUND, () -> engine.calls().submit(submit("unknown").build()));
         open(engine, "gpu0");
         TestEngine second = engine();
         CompletableFuture<?> taken = later(() -> second.open("gpu0"));
@@ -320,7 +320,7 @@ class EngineServerTest {
         }
         List<AgentInput> forgotten = List.copyOf(inputs);
         inputs.clear();
-        Eventually.await("room for one more call", () -> {
+        Eventually.await("space for one more call", () -> {
             CompletableFuture<?> next =
                     later(() -> engine.calls().withDeadlineAfter(50, TimeUnit.MILLISECONDS).submit(submit(session).build()));
             return statusOf(next).getCode() == Status.Code.DEADLINE_EXCEEDED && count(Submitted.class) > 0;
@@ -336,7 +336,7 @@ class EngineServerTest {
     }
 
     @Test
-    void aDoorThatClosesSaysSo() {
+    void aServerThatClosesReportsIt() {
         TestEngine engine = engine();
         String session = open(engine, "gpu0");
         CompletableFuture<?> waiting = later(() -> engine.calls().submit(submit(session).build()));
@@ -348,7 +348,7 @@ class EngineServerTest {
     }
 
     @Test
-    void aPortThatIsTakenIsSaid() {
+    void aPortInUseIsReported() {
         EngineServer second = new EngineServer(
                 EngineAddress.tcp(door.port()),
                 new EngineServer.Wiring("n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
