@@ -24,7 +24,7 @@ import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.app.DoorWorld.Held;
 import io.tierlog.agent.app.door.Cable;
 import io.tierlog.agent.app.door.DoorLimits;
-import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.door.v1.KvLayer;
 import io.tierlog.door.v1.LoadRequest;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.ops.policy.Finding;
 import io.tierlog.ops.policy.PolicyDocument;
