@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import static io.tierlog.agent.app.DoorMessages.page;
-import static io.tierlog.agent.app.DoorMessages.submit;
+import static io.tierlog.agent.app.EngineMessages.page;
+import static io.tierlog.agent.app.EngineMessages.submit;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

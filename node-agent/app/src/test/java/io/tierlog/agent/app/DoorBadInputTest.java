@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import static io.tierlog.agent.app.DoorMessages.load;
-import static io.tierlog.agent.app.DoorMessages.page;
-import static io.tierlog.agent.app.DoorMessages.submit;
+import static io.tierlog.agent.app.EngineMessages.load;
+import static io.tierlog.agent.app.EngineMessages.page;
+import static io.tierlog.agent.app.EngineMessages.submit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -21,9 +21,9 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.tierlog.agent.app.DoorWorld.Held;
-import io.tierlog.agent.app.door.Cable;
-import io.tierlog.agent.app.door.DoorLimits;
+import io.tierlog.agent.app.EngineWorld.Held;
+import io.tierlog.agent.app.engine.Cable;
+import io.tierlog.agent.app.engine.EngineApiLimits;
 import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.door.v1.KvLayer;
@@ -47,11 +47,11 @@ import org.junit.jupiter.api.function.Executable;
  * Bad input at the door, over real gRPC, to a real core with an emulated device: each is a status with a reason, and afterwards as many pages are
  * free and pinned as before. Four blocks of the prompt serve on the host.
  */
-class DoorBadInputTest extends WarmDoor {
+class EngineBadInputTest extends WarmEngineServer {
     private static final Metadata.Key<String> REFUSAL = Metadata.Key.of("tierlog-refusal", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> POSITION = Metadata.Key.of("tierlog-position", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> TIMEOUT = Metadata.Key.of("grpc-timeout", Metadata.ASCII_STRING_MARSHALLER);
-    private static final Held BEFORE = new Held(DoorWorld.HOST_PAGES - 4, 0, 0, 0);
+    private static final Held BEFORE = new Held(EngineWorld.HOST_PAGES - 4, 0, 0, 0);
 
     private SubmitRequest request() {
         return submit(session, "r1", 4);
@@ -124,7 +124,7 @@ class DoorBadInputTest extends WarmDoor {
     @Test
     void aDestinationOutsideOfThePool() {
         Offer offer = world.offered(engine, request());
-        refused(Status.Code.INVALID_ARGUMENT, "BAD_ARGUMENT", () -> engine.calls().load(loadOf(offer, 4, DoorWorld.PAGES - 3).build()));
+        refused(Status.Code.INVALID_ARGUMENT, "BAD_ARGUMENT", () -> engine.calls().load(loadOf(offer, 4, EngineWorld.PAGES - 3).build()));
         refused(Status.Code.NOT_FOUND, "UNKNOWN_LEASE", () -> giveUp(offer.getLease()));
         world.assertHeld(BEFORE);
     }
@@ -207,7 +207,7 @@ class DoorBadInputTest extends WarmDoor {
 
     @Test
     void theDoorsOwnDeadlineEndsACallThatBringsNone() throws Exception {
-        restart(new DoorLimits(16, 4, 100, 100, 100, 400));
+        restart(new EngineApiLimits(16, 4, 100, 100, 100, 400));
         Offer offer = world.offered(engine, request());
         world.gate(Direction.LOAD).pauseAfter(0);
         String why = refused(Status.Code.DEADLINE_EXCEEDED, "EXPIRED", () -> engine.calls().withDeadline(null).load(loadOf(offer, 4, 4).build()));

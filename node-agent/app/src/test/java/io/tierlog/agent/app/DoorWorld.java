@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.app.door.Agreed;
-import io.tierlog.agent.app.door.DoorAddress;
-import io.tierlog.agent.app.door.DoorHealth;
-import io.tierlog.agent.app.door.DoorLimits;
-import io.tierlog.agent.app.door.DoorServer;
+import io.tierlog.agent.app.engine.AgreedLayouts;
+import io.tierlog.agent.app.engine.EngineAddress;
+import io.tierlog.agent.app.engine.EngineApiHealth;
+import io.tierlog.agent.app.engine.EngineApiLimits;
+import io.tierlog.agent.app.engine.EngineServer;
 import io.tierlog.agent.app.memory.Checksums;
 import io.tierlog.agent.app.memory.CopyGate;
 import io.tierlog.agent.app.memory.DeviceStreams;
@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * A core behind a real door, with an emulated device or another one and a store in memory, and a test in the place of the log and the controller.
  * Blocks of 1,000 bytes and 2 tokens, 16 device pages, 16 host pages.
  */
-final class DoorWorld implements AutoCloseable {
+final class EngineWorld implements AutoCloseable {
     static final int BLOCK = 1_000;
     static final int PAGES = 16;
     static final int HOST_PAGES = 16;
@@ -69,7 +69,7 @@ final class DoorWorld implements AutoCloseable {
     final HostPool host = HostPool.allocate(HOST_PAGES, BLOCK);
     final DeviceMemory device;
     final List<Layout> layouts = Layouts.opaque(BLOCK, 2);
-    final DoorServer door;
+    final EngineServer door;
     final Path file;
     private final List<TestEngine> opened = new ArrayList<>();
     private final DeviceStreams streams;
@@ -80,15 +80,15 @@ final class DoorWorld implements AutoCloseable {
     private volatile @Nullable Throwable failure;
     private int commands;
 
-    DoorWorld(Path directory, DoorLimits limits, DeviceMemory device) throws IOException, DeviceFault {
+    EngineWorld(Path directory, EngineApiLimits limits, DeviceMemory device) throws IOException, DeviceFault {
         this.device = device;
         file = Files.write(directory.resolve("device"), new byte[PAGES * BLOCK]);
         loop = new AgentLoop("door-world", 100, 100, () -> System.nanoTime() / 1_000_000, e -> failure = e);
         streams = DeviceStreams.start("door-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
         workers = new StoreWorkers("door-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
-        DoorServer.Wiring wiring =
-                new DoorServer.Wiring("a", new Agreed(layouts, 1), loop::offer, loop::post, new DevicePools(device, streams), this::health);
-        door = new DoorServer(DoorAddress.tcp(0), wiring, limits);
+        EngineServer.Wiring wiring =
+                new EngineServer.Wiring("a", new AgreedLayouts(layouts, 1), loop::offer, loop::post, new DevicePools(device, streams), this::health);
+        door = new EngineServer(EngineAddress.tcp(0), wiring, limits);
         core = new AgentCore(
                 AgentLimits.defaults().withPrefetchWaitMs(20_000), // the test is the controller, and may be slow
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),
@@ -99,16 +99,16 @@ final class DoorWorld implements AutoCloseable {
     }
 
     /** On the log, with the limits of every door. */
-    static DoorWorld registered(Path directory) throws Exception {
-        return registered(directory, DoorLimits.DEFAULTS);
+    static EngineWorld registered(Path directory) throws Exception {
+        return registered(directory, EngineApiLimits.DEFAULTS);
     }
 
-    static DoorWorld registered(Path directory, DoorLimits limits) throws Exception {
+    static EngineWorld registered(Path directory, EngineApiLimits limits) throws Exception {
         return registered(directory, limits, new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS));
     }
 
-    static DoorWorld registered(Path directory, DoorLimits limits, DeviceMemory device) throws Exception {
-        DoorWorld world = new DoorWorld(directory, limits, device);
+    static EngineWorld registered(Path directory, EngineApiLimits limits, DeviceMemory device) throws Exception {
+        EngineWorld world = new EngineWorld(directory, limits, device);
         world.loop.put(new AgentInput.Registered(1, 0, ScriptedController.POLICY));
         Eventually.await("registration", () -> world.status.onTheLog());
         return world;
@@ -145,10 +145,10 @@ final class DoorWorld implements AutoCloseable {
         }
     }
 
-    private DoorHealth health() {
+    private EngineApiHealth health() {
         AgentStatus now = status;
         int free = Math.toIntExact(use().freeBlocks());
-        return new DoorHealth(now.onTheLog(), now.incarnation(), free, 0, now.waitingRequests(), now.activeOperations());
+        return new EngineApiHealth(now.onTheLog(), now.incarnation(), free, 0, now.waitingRequests(), now.activeOperations());
     }
 
     // --- looking
@@ -246,7 +246,7 @@ final class DoorWorld implements AutoCloseable {
             ObjectName name = new ObjectName(ObjectName.digest(AgentAppTest.NAMESPACE), ScriptedController.key(i));
             store.write(name, ByteBuffer.wrap(bytes), Checksums.crc32c(bytes, 0, bytes.length));
         }
-        SubmitRequest request = DoorMessages.submit(session, "warm", blocks);
+        SubmitRequest request = EngineMessages.submit(session, "warm", blocks);
         assertTrue(engine.calls().submit(request).hasWaiting());
         CommandHeader header = header();
         command(new PrefetchBlocks(

@@ -42,7 +42,7 @@ import java.util.regex.Pattern;
  * Checks every argument of every call and makes the core's inputs of them, so that bad input ends at the door. Without state; safe for use
  * by several threads.
  */
-final class DoorArguments {
+final class EngineArguments {
     private static final Pattern INSTANCE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final int LEAST_KEY_BYTES = 8;
     private static final int MOST_KEY_BYTES = 32;
@@ -51,10 +51,10 @@ final class DoorArguments {
     private static final int MOST_OPTIONS = 1_000;
     private static final int MOST_OPTION_BYTES = 4_096;
 
-    private final DoorLimits limits;
+    private final EngineApiLimits limits;
     private final int blockBytes;
 
-    DoorArguments(DoorLimits limits, int blockBytes) {
+    EngineArguments(EngineApiLimits limits, int blockBytes) {
         this.limits = limits;
         this.blockBytes = blockBytes;
     }
@@ -67,7 +67,7 @@ final class DoorArguments {
 
     /** Checks everything of the call but the memory and how it is laid out. */
     void buffers(RegisterBuffersRequest request) throws BadArgumentException {
-        if (DoorBuffers.opaque(request)) {
+        if (EngineBuffers.opaque(request)) {
             text("shared_memory_path", request.getSharedMemoryPath(), MOST_OPTION_BYTES);
         } else {
             check(request.getSharedMemoryPath().isEmpty(), "shared_memory_path", "is given, and regions or layers too: one or the other");

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** What the core says to engines, given to gRPC. Called by the core's thread; never blocks, since gRPC queues what it is given. */
-final class DoorReplies implements EngineReplies {
-    private final DoorSessions sessions;
+final class GrpcEngineReplies implements EngineReplies {
+    private final EngineSessions sessions;
     private final PendingCalls pending;
     private final Consumer<AgentInput> posts;
 
-    DoorReplies(DoorSessions sessions, PendingCalls pending, Consumer<AgentInput> posts) {
+    GrpcEngineReplies(EngineSessions sessions, PendingCalls pending, Consumer<AgentInput> posts) {
         this.sessions = sessions;
         this.pending = pending;
         this.posts = posts;
@@ -51,7 +51,7 @@ final class DoorReplies implements EngineReplies {
 
     @Override
     public void missing(long call, int position) {
-        pending.take(call).ifPresent(waiting -> waiting.refuse(DoorErrors.missing(position)));
+        pending.take(call).ifPresent(waiting -> waiting.refuse(EngineErrors.missing(position)));
     }
 
     @Override
@@ -82,7 +82,7 @@ final class DoorReplies implements EngineReplies {
 
     @Override
     public void refused(long call, Refusal refusal, String detail, boolean retry) {
-        pending.take(call).ifPresent(waiting -> waiting.refuse(DoorErrors.of(refusal, detail, retry)));
+        pending.take(call).ifPresent(waiting -> waiting.refuse(EngineErrors.of(refusal, detail, retry)));
     }
 
     @Override
@@ -102,7 +102,7 @@ final class DoorReplies implements EngineReplies {
     }
 
     private void notice(String id, Notice notice) {
-        DoorSession session = sessions.find(id);
+        EngineSession session = sessions.find(id);
         if (session != null && !session.send(notice) && sessions.remove(session)) {
             posts.accept(new AgentInput.SessionClosed(id, false));
         }

@@ -23,7 +23,7 @@ import java.util.function.Supplier;
  * thread. The price: whoever can open a socket on this machine can open a session, unless the door has a Unix socket alone, which only its own user
  * can open; device memory is what the engine says it is.
  */
-public final class DoorServer implements AutoCloseable {
+public final class EngineServer implements AutoCloseable {
     private static final int END_S = 2;
 
     /**
@@ -38,11 +38,11 @@ public final class DoorServer implements AutoCloseable {
      */
     public record Wiring(
             String node,
-            Agreed agreed,
+            AgreedLayouts agreed,
             Predicate<AgentInput> calls,
             Consumer<AgentInput> posts,
             Pools pools,
-            Supplier<DoorHealth> health) {
+            Supplier<EngineApiHealth> health) {
         /** Size of a block in bytes. */
         int blockBytes() {
             return Math.toIntExact(Layouts.blockBytes(agreed.layouts()));
@@ -63,27 +63,27 @@ public final class DoorServer implements AutoCloseable {
         void attach(EnginePool pool);
     }
 
-    private final DoorSessions sessions;
+    private final EngineSessions sessions;
     private final PendingCalls pending;
-    private final DoorReplies replies;
-    private final DoorListeners listeners;
+    private final GrpcEngineReplies replies;
+    private final EngineListeners listeners;
 
     /**
      * A door that is not open yet.
      *
      * @param address where it will be
      */
-    public DoorServer(DoorAddress address, Wiring wiring, DoorLimits limits) {
-        sessions = new DoorSessions(limits.sessions());
+    public EngineServer(EngineAddress address, Wiring wiring, EngineApiLimits limits) {
+        sessions = new EngineSessions(limits.sessions());
         pending = new PendingCalls(limits.pendingCalls());
-        replies = new DoorReplies(sessions, pending, wiring.posts());
-        listeners = new DoorListeners(address, new DoorService(wiring, limits, sessions, pending), limits.messageBytes());
+        replies = new GrpcEngineReplies(sessions, pending, wiring.posts());
+        listeners = new EngineListeners(address, new EngineGrpcService(wiring, limits, sessions, pending), limits.messageBytes());
     }
 
     /**
      * Opens the door.
      *
-     * @throws DoorException when the port is taken, or the socket cannot be had; the door is to be closed all the same
+     * @throws EngineServerException when the port is taken, or the socket cannot be had; the door is to be closed all the same
      */
     public void start() {
         listeners.start();
@@ -108,12 +108,12 @@ public final class DoorServer implements AutoCloseable {
     public void close(String reason) {
         Notice closing = Notice.newBuilder().setClosing(Closing.newBuilder().setReason(reason)).build();
         listeners.shutdown();
-        for (DoorSession session : sessions.all()) {
+        for (EngineSession session : sessions.all()) {
             if (sessions.remove(session)) {
                 session.complete(closing);
             }
         }
-        pending.refuseAll(DoorErrors.of(Refusal.CLOSING, reason, false));
+        pending.refuseAll(EngineErrors.of(Refusal.CLOSING, reason, false));
         listeners.end(END_S);
         pending.close();
     }

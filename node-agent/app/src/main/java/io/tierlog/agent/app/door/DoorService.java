@@ -6,8 +6,8 @@ import io.grpc.Deadline;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.agent.app.door.PendingCalls.Pending;
-import io.tierlog.agent.app.door.PendingCalls.UnexpectedAnswerException;
+import io.tierlog.agent.app.engine.PendingCalls.Pending;
+import io.tierlog.agent.app.engine.PendingCalls.UnexpectedAnswerException;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.Attempt;
@@ -51,20 +51,20 @@ import java.util.function.Function;
 import java.util.function.LongFunction;
 
 /**
- * Every call of the door: checked, numbered, remembered, given to the core. The answer comes later through {@link DoorReplies}.
+ * Every call of the door: checked, numbered, remembered, given to the core. The answer comes later through {@link GrpcEngineReplies}.
  *
  * <p>Called by gRPC's threads and never blocks them, but for the opening of an engine's memory.
  */
-final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
-    private final DoorServer.Wiring wiring;
-    private final DoorLimits limits;
-    private final DoorArguments arguments;
-    private final DoorSessions sessions;
+final class EngineGrpcService extends EngineDoorGrpc.EngineDoorImplBase {
+    private final EngineServer.Wiring wiring;
+    private final EngineApiLimits limits;
+    private final EngineArguments arguments;
+    private final EngineSessions sessions;
     private final PendingCalls pending;
 
     /** Makes the core's input of a call of a session. */
     private interface Maker {
-        AgentInput make(long call, DoorSession session) throws BadArgumentException;
+        AgentInput make(long call, EngineSession session) throws BadArgumentException;
     }
 
     /** The core's input of one call. */
@@ -72,10 +72,10 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         AgentInput make() throws BadArgumentException;
     }
 
-    DoorService(DoorServer.Wiring wiring, DoorLimits limits, DoorSessions sessions, PendingCalls pending) {
+    EngineGrpcService(EngineServer.Wiring wiring, EngineApiLimits limits, EngineSessions sessions, PendingCalls pending) {
         this.wiring = wiring;
         this.limits = limits;
-        this.arguments = new DoorArguments(limits, wiring.blockBytes());
+        this.arguments = new EngineArguments(limits, wiring.blockBytes());
         this.sessions = sessions;
         this.pending = pending;
     }
@@ -90,10 +90,10 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             stream.onError(bad(e));
             return;
         }
-        DoorSession session = new DoorSession(sessions.newId(instance), stream, limits.queuedNotices());
+        EngineSession session = new EngineSession(sessions.newId(instance), stream, limits.queuedNotices());
         SessionEnds.End end = SessionEnds.current();
         if (!sessions.add(session)) {
-            stream.onError(DoorErrors.of(Refusal.BUSY, limits.sessions() + " sessions are open already", true));
+            stream.onError(EngineErrors.of(Refusal.BUSY, limits.sessions() + " sessions are open already", true));
             return;
         }
         stream.setOnCancelHandler(() -> {
@@ -114,9 +114,9 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     /** Open is answered with the first notice; a refusal ends the stream. */
     private final class Opening implements Pending {
-        private final DoorSession session;
+        private final EngineSession session;
 
-        Opening(DoorSession session) {
+        Opening(EngineSession session) {
             this.session = session;
         }
 
@@ -140,10 +140,10 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     @Override
     public void registerBuffers(RegisterBuffersRequest request, StreamObserver<RegisterBuffersReply> observer) {
         if (isLate()) {
-            observer.onError(DoorErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
+            observer.onError(EngineErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
             return;
         }
-        DoorSession session = sessions.find(request.getSession());
+        EngineSession session = sessions.find(request.getSession());
         if (session == null) {
             observer.onError(unknownSession());
             return;
@@ -151,16 +151,16 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         EnginePool pool;
         try {
             arguments.buffers(request);
-            DoorBuffers buffers = DoorBuffers.of(request, wiring.agreed());
+            EngineBuffers buffers = EngineBuffers.of(request, wiring.agreed());
             pool = wiring.pools().open(buffers.layouts(), buffers.handles());
         } catch (BadArgumentException e) {
             observer.onError(bad(e));
             return;
         } catch (LayoutFault e) {
-            observer.onError(DoorErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false));
+            observer.onError(EngineErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false));
             return;
         } catch (DeviceFault e) {
-            observer.onError(DoorErrors.of(e));
+            observer.onError(EngineErrors.of(e));
             return;
         }
         long call = pending.nextNumber();
@@ -183,12 +183,12 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     /** The memory is attached when the core has taken the pool, before the engine hears of it. */
     private final class Registering implements Pending {
-        private final DoorSession session;
+        private final EngineSession session;
         private final EnginePool pool;
         private final ServerCallStreamObserver<RegisterBuffersReply> caller;
         private final AtomicBoolean told = new AtomicBoolean();
 
-        Registering(DoorSession session, EnginePool pool, ServerCallStreamObserver<RegisterBuffersReply> caller) {
+        Registering(EngineSession session, EnginePool pool, ServerCallStreamObserver<RegisterBuffersReply> caller) {
             this.session = session;
             this.pool = pool;
             this.caller = caller;
@@ -215,14 +215,14 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
         /** The caller hears that it took too long; the core's answer still counts. */
         void late() {
             if (told.compareAndSet(false, true)) {
-                caller.onError(DoorErrors.expired("no answer within " + limits.callMs() + " ms; register again to hear what became of it"));
+                caller.onError(EngineErrors.expired("no answer within " + limits.callMs() + " ms; register again to hear what became of it"));
             }
         }
     }
 
     @Override
     public void submit(SubmitRequest request, StreamObserver<SubmitReply> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request), DoorService::submitReply);
+        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request), EngineGrpcService::submitReply);
     }
 
     @Override
@@ -241,7 +241,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void release(ReleaseRequest request, StreamObserver<Ack> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.release(call, request), DoorService::ack);
+        unary(observer, request.getSession(), (call, session) -> arguments.release(call, request), EngineGrpcService::ack);
     }
 
     @Override
@@ -264,13 +264,13 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void prefilled(PrefilledRequest request, StreamObserver<Ack> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.prefilled(call, request), DoorService::ack);
+        unary(observer, request.getSession(), (call, session) -> arguments.prefilled(call, request), EngineGrpcService::ack);
     }
 
     @Override
     public void sealed(SealedRequest request, StreamObserver<Ack> observer) {
         Maker maker = (call, session) -> arguments.sealed(call, request, session.devicePages());
-        unary(observer, request.getSession(), maker, DoorService::ack);
+        unary(observer, request.getSession(), maker, EngineGrpcService::ack);
     }
 
     @Override
@@ -295,25 +295,25 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     @Override
     public void finish(FinishRequest request, StreamObserver<Ack> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.finish(call, request), DoorService::ack);
+        unary(observer, request.getSession(), (call, session) -> arguments.finish(call, request), EngineGrpcService::ack);
     }
 
     @Override
     public void cancel(CancelRequest request, StreamObserver<Ack> observer) {
         Maker maker = (call, session) ->
                 new AgentInput.Cancelled(call, arguments.attempt(request.getSession(), request.getRequest(), request.getAttempt()));
-        unary(observer, request.getSession(), maker, DoorService::ack);
+        unary(observer, request.getSession(), maker, EngineGrpcService::ack);
     }
 
     @Override
     public void evicted(EvictedRequest request, StreamObserver<Ack> observer) {
         Maker maker = (call, session) -> arguments.evicted(call, request, session.devicePages());
-        unary(observer, request.getSession(), maker, DoorService::ack);
+        unary(observer, request.getSession(), maker, EngineGrpcService::ack);
     }
 
     @Override
     public void health(HealthRequest request, StreamObserver<HealthReply> observer) {
-        DoorHealth health = wiring.health().get();
+        EngineApiHealth health = wiring.health().get();
         observer.onNext(HealthReply.newBuilder()
                 .setOnTheLog(health.onTheLog())
                 .setIncarnation(health.incarnation())
@@ -333,7 +333,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     private <R> void unary(
             StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode, LongFunction<AgentInput> gone) {
         ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
-        DoorSession found = sessions.find(session);
+        EngineSession found = sessions.find(session);
         long call = pending.nextNumber();
         Departure departure = new Departure(() -> wiring.posts().accept(gone.apply(call)));
         caller.setOnCancelHandler(() -> {
@@ -341,7 +341,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
             departure.gone();
         });
         if (isLate()) {
-            caller.onError(DoorErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
+            caller.onError(EngineErrors.expired("the deadline of the call had passed when it came; nothing was begun"));
             departure.gone();
         } else if (found == null) {
             caller.onError(unknownSession());
@@ -354,7 +354,7 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     /** The door's own deadline for a call that brought none. */
     private void expire(long call, Departure departure) {
         pending.take(call).ifPresent(waiting -> {
-            waiting.refuse(DoorErrors.expired("no answer within " + limits.callMs() + " ms, the door's own deadline for a call that brings none"));
+            waiting.refuse(EngineErrors.expired("no answer within " + limits.callMs() + " ms, the door's own deadline for a call that brings none"));
             departure.gone();
         });
     }
@@ -380,9 +380,9 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
 
     private void pass(long call, Pending waiting, AgentInput input, boolean added) {
         if (!added) {
-            waiting.refuse(DoorErrors.of(Refusal.BUSY, limits.pendingCalls() + " calls wait for the agent already", true));
+            waiting.refuse(EngineErrors.of(Refusal.BUSY, limits.pendingCalls() + " calls wait for the agent already", true));
         } else if (!wiring.calls().test(input)) {
-            pending.take(call).ifPresent(left -> left.refuse(DoorErrors.of(Refusal.BUSY, "the agent has too much to do", true)));
+            pending.take(call).ifPresent(left -> left.refuse(EngineErrors.of(Refusal.BUSY, "the agent has too much to do", true)));
         }
     }
 
@@ -405,10 +405,10 @@ final class DoorService extends EngineDoorGrpc.EngineDoorImplBase {
     }
 
     private static StatusRuntimeException bad(BadArgumentException e) {
-        return DoorErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false);
+        return EngineErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false);
     }
 
     private static StatusRuntimeException unknownSession() {
-        return DoorErrors.of(Refusal.UNKNOWN_SESSION, "no such session: open one, and use the id of its first notice", false);
+        return EngineErrors.of(Refusal.UNKNOWN_SESSION, "no such session: open one, and use the id of its first notice", false);
     }
 }

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /** The finder of an agent that has no directory to ask: nobody has anything. */
-public final class NoPeers implements PeerFinder {
+public final class NoopPeerFinder implements PeerFinder {
     private final Consumer<AgentInput> completions;
 
-    public NoPeers(Consumer<AgentInput> completions) {
+    public NoopPeerFinder(Consumer<AgentInput> completions) {
         this.completions = completions;
     }
 

@@ -6,7 +6,7 @@ import io.tierlog.schemas.PeerReadReason;
 import java.util.List;
 
 /** The answers of an agent without a peer door, which nobody can have asked. */
-public final class NobodyAsks implements PeerReplies {
+public final class NoopPeerReplies implements PeerReplies {
     @Override
     public void retry(long call, long afterMs) {
         throw nobody(call);

@@ -59,7 +59,7 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The door over real gRPC, with a list of inputs in the place of the core: blocks of 100 bytes, a pool of 8 pages, 4 calls at most. */
-class DoorServerTest {
+class EngineServerTest {
     private static final int BLOCK = 100;
     private static final int PAGES = 8;
     private static final int PENDING = 4;
@@ -70,7 +70,7 @@ class DoorServerTest {
     private final List<AgentInput> inputs = new CopyOnWriteArrayList<>();
     private final List<EnginePool> attached = new CopyOnWriteArrayList<>();
     private final EmulatedDevice device = new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS);
-    private final DoorServer.Pools pools = new DoorServer.Pools() {
+    private final EngineServer.Pools pools = new EngineServer.Pools() {
         @Override
         public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
             return EnginePool.open(device, layouts, handles);
@@ -84,10 +84,10 @@ class DoorServerTest {
     private final List<Layout> layouts = Layouts.opaque(BLOCK, 16);
     private final List<AutoCloseable> opened = new ArrayList<>();
     private volatile boolean full;
-    private final DoorServer door = new DoorServer(
-            DoorAddress.tcp(0),
-            new DoorServer.Wiring("n1", new Agreed(layouts, 1), this::call, inputs::add, pools, () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
-            new DoorLimits(PENDING, 2, 3, 6, 20, 30_000));
+    private final EngineServer door = new EngineServer(
+            EngineAddress.tcp(0),
+            new EngineServer.Wiring("n1", new AgreedLayouts(layouts, 1), this::call, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
+            new EngineApiLimits(PENDING, 2, 3, 6, 20, 30_000));
 
     private boolean call(AgentInput input) {
         return !full && inputs.add(input);
@@ -267,7 +267,7 @@ class DoorServerTest {
         assertEquals(Status.Code.RESOURCE_EXHAUSTED, busy.getStatus().getCode());
         Metadata trailers = busy.getTrailers();
         assertNotNull(trailers);
-        assertEquals(List.of("BUSY", "true"), List.of(trailers.get(DoorErrors.REFUSAL), trailers.get(DoorErrors.RETRY)));
+        assertEquals(List.of("BUSY", "true"), List.of(trailers.get(EngineErrors.REFUSAL), trailers.get(EngineErrors.RETRY)));
     }
 
     @Test
@@ -349,11 +349,11 @@ class DoorServerTest {
 
     @Test
     void aPortThatIsTakenIsSaid() {
-        DoorServer second = new DoorServer(
-                DoorAddress.tcp(door.port()),
-                new DoorServer.Wiring("n1", new Agreed(layouts, 1), inputs::add, inputs::add, pools, () -> new DoorHealth(false, 0, 0, 0, 0, 0)),
-                DoorLimits.DEFAULTS);
-        String message = String.valueOf(assertThrows(DoorException.class, second::start).getMessage());
+        EngineServer second = new EngineServer(
+                EngineAddress.tcp(door.port()),
+                new EngineServer.Wiring("n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
+                EngineApiLimits.DEFAULTS);
+        String message = String.valueOf(assertThrows(EngineServerException.class, second::start).getMessage());
         assertTrue(message.contains(String.valueOf(door.port())), message);
         second.close();
     }

@@ -31,23 +31,23 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of a load's pages when its caller goes, at moments that no real connection can be held at. */
-class DoorServiceTest {
+class EngineGrpcServiceTest {
     private final List<AgentInput> inputs = new CopyOnWriteArrayList<>(); // a deadline comes from a thread of its own
-    private final DoorSessions sessions = new DoorSessions(2);
+    private final EngineSessions sessions = new EngineSessions(2);
     private final PendingCalls pending = new PendingCalls(8);
-    private final DoorReplies replies = new DoorReplies(sessions, pending, inputs::add);
-    private final DoorService service = service(DoorLimits.DEFAULTS);
+    private final GrpcEngineReplies replies = new GrpcEngineReplies(sessions, pending, inputs::add);
+    private final EngineGrpcService service = service(EngineApiLimits.DEFAULTS);
     private final Caller<Notice> notices = new Caller<>();
     private final Caller<LoadReply> caller = new Caller<>();
 
-    private DoorService service(DoorLimits limits) {
-        return new DoorService(
-                new DoorServer.Wiring("n", new Agreed(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, new NoPools(),
-                        () -> new DoorHealth(true, 1, 1, 0, 0, 0)),
+    private EngineGrpcService service(EngineApiLimits limits) {
+        return new EngineGrpcService(
+                new EngineServer.Wiring("n", new AgreedLayouts(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, new NoPools(),
+                        () -> new EngineApiHealth(true, 1, 1, 0, 0, 0)),
                 limits, sessions, pending);
     }
 
-    private static final class NoPools implements DoorServer.Pools {
+    private static final class NoPools implements EngineServer.Pools {
         @Override
         public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
             throw new DeviceFault(DeviceFault.Kind.UNSUPPORTED, "no memory here");
@@ -123,7 +123,7 @@ class DoorServiceTest {
         service.open(OpenRequest.newBuilder().setInstance("gpu0").build(), notices);
         replies.done(last(AgentInput.SessionOpened.class).call());
         String session = notices.heard.removeFirst().getOpened().getSession();
-        DoorSession opened = sessions.find(session);
+        EngineSession opened = sessions.find(session);
         if (opened == null) {
             throw new NoSuchElementException(session);
         }
@@ -198,7 +198,7 @@ class DoorServiceTest {
     /** The core takes the session after its opening was refused for want of time. */
     @Test
     void anOpeningThatTookTooLongIsClosed() {
-        DoorService hurried = service(new DoorLimits(16, 4, 100, 100, 100, 1));
+        EngineGrpcService hurried = service(new EngineApiLimits(16, 4, 100, 100, 100, 1));
         hurried.open(OpenRequest.newBuilder().setInstance("gpu0").build(), notices);
         AgentInput.SessionOpened opened = last(AgentInput.SessionOpened.class);
         Eventually.await("its time is over", () -> inputs.size() == 2);
@@ -224,7 +224,7 @@ class DoorServiceTest {
 
     private static String refusal(Throwable error) {
         Metadata trailers = ((StatusRuntimeException) error).getTrailers();
-        return trailers == null ? "" : String.valueOf(trailers.get(DoorErrors.REFUSAL));
+        return trailers == null ? "" : String.valueOf(trailers.get(EngineErrors.REFUSAL));
     }
 
     private static String sessionOf(AgentInput.LoadCalled asked) {

@@ -37,24 +37,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The door on a Unix socket: who may open it, what lies in its way, and what is left of it. */
-class DoorSocketTest {
+class EngineSocketTest {
     @TempDir
     Path directory;
 
     private final List<AgentInput> inputs = new CopyOnWriteArrayList<>();
-    private final List<DoorServer> doors = new ArrayList<>();
+    private final List<EngineServer> doors = new ArrayList<>();
 
     @AfterEach
     void stop() {
-        doors.forEach(DoorServer::close);
+        doors.forEach(EngineServer::close);
     }
 
     private Path path() {
         return directory.resolve("door.sock");
     }
 
-    private DoorServer door(DoorAddress address) {
-        DoorServer.Pools none = new DoorServer.Pools() {
+    private EngineServer door(EngineAddress address) {
+        EngineServer.Pools none = new EngineServer.Pools() {
             @Override
             public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
                 throw new DeviceFault(Kind.UNSUPPORTED, 0, "there is no device");
@@ -65,11 +65,11 @@ class DoorSocketTest {
                 throw new IllegalStateException("there is no pool");
             }
         };
-        DoorServer door = new DoorServer(
+        EngineServer door = new EngineServer(
                 address,
-                new DoorServer.Wiring("n1", new Agreed(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none,
-                        () -> new DoorHealth(true, 3, 5, 7, 1, 2)),
-                DoorLimits.DEFAULTS);
+                new EngineServer.Wiring("n1", new AgreedLayouts(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none,
+                        () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
+                EngineApiLimits.DEFAULTS);
         doors.add(door);
         return door;
     }
@@ -101,7 +101,7 @@ class DoorSocketTest {
 
     @Test
     void enginesConnectThroughTheSocketThatOnlyTheOwnerMayOpen() throws Exception {
-        DoorServer door = door(DoorAddress.unix(path()));
+        EngineServer door = door(EngineAddress.unix(path()));
         door.start();
         assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(path(), LinkOption.NOFOLLOW_LINKS)));
         assertEquals(List.of("door.sock"), left(), "nothing but the socket");
@@ -113,7 +113,7 @@ class DoorSocketTest {
 
     @Test
     void aDoorMayHaveBoth() throws Exception {
-        DoorServer door = door(new DoorAddress(OptionalInt.of(0), Optional.of(path())));
+        EngineServer door = door(new EngineAddress(OptionalInt.of(0), Optional.of(path())));
         door.start();
         assertTrue(door.port() > 0);
         assertEquals(3, incarnationThrough(path()));
@@ -125,15 +125,15 @@ class DoorSocketTest {
             dead.bind(UnixDomainSocketAddress.of(path()));
         }
         assertTrue(Files.exists(path()), "Java leaves the file");
-        door(DoorAddress.unix(path())).start();
+        door(EngineAddress.unix(path())).start();
         assertEquals(3, incarnationThrough(path()));
     }
 
     @Test
     void aSocketOfALiveProcessIsSaidAndStays() throws Exception {
-        door(DoorAddress.unix(path())).start();
-        DoorServer second = door(DoorAddress.unix(path()));
-        String why = String.valueOf(assertThrows(DoorException.class, second::start).getMessage());
+        door(EngineAddress.unix(path())).start();
+        EngineServer second = door(EngineAddress.unix(path()));
+        String why = String.valueOf(assertThrows(EngineServerException.class, second::start).getMessage());
         assertTrue(why.contains("another process listens on " + path()), why);
         second.close();
         assertEquals(3, incarnationThrough(path()));
@@ -142,7 +142,7 @@ class DoorSocketTest {
     @Test
     void aFileThatIsNoSocketIsSaidAndStays() throws Exception {
         Files.writeString(path(), "a letter");
-        String why = String.valueOf(assertThrows(DoorException.class, door(DoorAddress.unix(path()))::start).getMessage());
+        String why = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(path()))::start).getMessage());
         assertTrue(why.contains("is no socket"), why);
         assertEquals("a letter", Files.readString(path()));
     }
@@ -150,16 +150,16 @@ class DoorSocketTest {
     @Test
     void aPathThatCannotBeIsSaid() {
         Path tooLong = directory.resolve("x".repeat(100));
-        String length = String.valueOf(assertThrows(DoorException.class, door(DoorAddress.unix(tooLong))::start).getMessage());
+        String length = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(tooLong))::start).getMessage());
         assertTrue(length.contains("at most 107"), length);
         Path nowhere = directory.resolve("none").resolve("door");
-        String missing = String.valueOf(assertThrows(DoorException.class, door(DoorAddress.unix(nowhere))::start).getMessage());
+        String missing = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(nowhere))::start).getMessage());
         assertTrue(missing.contains("no such directory"), missing);
     }
 
     @Test
     void aSocketThatWasReplacedMeanwhileIsNotTakenAway() throws Exception {
-        DoorServer door = door(DoorAddress.unix(path()));
+        EngineServer door = door(EngineAddress.unix(path()));
         door.start();
         Files.delete(path());
         try (ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
@@ -171,7 +171,7 @@ class DoorSocketTest {
 
     @Test
     void aDoorWithoutAnAddressIsRefused() {
-        assertThrows(IllegalArgumentException.class, () -> new DoorAddress(OptionalInt.empty(), Optional.empty()));
-        assertThrows(IllegalArgumentException.class, () -> DoorAddress.tcp(65_536));
+        assertThrows(IllegalArgumentException.class, () -> new EngineAddress(OptionalInt.empty(), Optional.empty()));
+        assertThrows(IllegalArgumentException.class, () -> EngineAddress.tcp(65_536));
     }
 }

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Both sides of the peer door over real sockets, with a test that plays the lender's core. Blocks of 10,000 bytes in chunks of 4,096. */
-class PeerDoorTest {
+class PeerServerTest {
     private static final int BLOCK = 10_000;
     private static final PeerLimits LIMITS = new PeerLimits(4_096, 2, 4, 16, 2_000, 1_000, 8L * BLOCK, 2, 4, PeerLimits.UNBOUNDED);
     private static final PeerToken TOKEN = PeerToken.of("0123456789abcdef");
