@@ -259,7 +259,7 @@ public final class AgentApp implements AutoCloseable {
     }
 
     /** Port of the engine door on loopback; -1 when it has none. */
-    public int doorPort() {
+    public int enginePort() {
         return door.port();
     }
 

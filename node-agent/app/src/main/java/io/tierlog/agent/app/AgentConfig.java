@@ -442,7 +442,7 @@ public record AgentConfig(
         }
 
         /** Port of the engine door; 0 for any free one. */
-        public Builder doorPort(int value) {
+        public Builder enginePort(int value) {
             return door(EngineAddress.tcp(value));
         }
 

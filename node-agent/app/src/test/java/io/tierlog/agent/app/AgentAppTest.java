@@ -515,7 +515,7 @@ class AgentAppTest {
     }
 
     private TestEngine engine(AgentApp agent) {
-        TestEngine engine = new TestEngine(agent.doorPort());
+        TestEngine engine = new TestEngine(agent.enginePort());
         opened.add(engine);
         return engine;
     }

@@ -87,7 +87,7 @@ class AgentCopyTest {
         assertEquals("3", asked.configuration().get("bounce.blocks"));
         controller.accept(asked, 1);
         Eventually.await("the agent is on the log", () -> agent.status().onTheLog());
-        TestEngine engine = opened(new TestEngine(agent.doorPort()));
+        TestEngine engine = opened(new TestEngine(agent.enginePort()));
         seal(engine, controller);
 
         // Device to disk: blocks 4 to 0 of device pages 8 to 4.

@@ -286,7 +286,7 @@ final class AgentCommand implements Callable<Integer> {
                 line.put("event", "ready");
                 line.put("node", app.node());
                 if (tcp) {
-                    line.put("port", app.doorPort());
+                    line.put("port", app.enginePort());
                 }
                 if (doorSocket != null) {
                     line.put("socket", doorSocket.toString());
@@ -298,7 +298,7 @@ final class AgentCommand implements Callable<Integer> {
     }
 
     private String where(AgentApp app) {
-        String port = tcp ? "127.0.0.1:" + app.doorPort() : "";
+        String port = tcp ? "127.0.0.1:" + app.enginePort() : "";
         String socket = doorSocket == null ? "" : "unix:" + doorSocket.toAbsolutePath();
         return tcp && doorSocket != null ? port + " or " + socket : port + socket;
     }
