@@ -35,7 +35,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** CopyCommands between all pairs of tiers, and the pages of the agent's own that they go through. H host pages, B pages of the agent's own. */
+/** Copies between all pairs of tiers, and the pages of the agent's own that they go through. H host pages, B pages of the agent's own. */
 class CopyCasesTest {
     private static List<OperationReason> reasons(List<BlockResult> results) {
         return results.stream().map(BlockResult::reason).toList();

@@ -64,7 +64,7 @@ final class CopyWorld {
         return paged(world.heard.last(WriteBackDone.class).blocks().reversed());
     }
 
-    /** CopyCommands on the disk, which gave them the generations 1 to 5. */
+    /** Copies on the disk, which gave them the generations 1 to 5. */
     List<PagedBlock> disk(int... indexes) {
         return IntStream.of(indexes)
                 .mapToObj(i -> new PagedBlock(prompt.block(i), -1, i + 1, FakePorts.crc(content(i))))

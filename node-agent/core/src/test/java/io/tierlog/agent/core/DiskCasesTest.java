@@ -32,7 +32,7 @@ import io.tierlog.schemas.event.WriteBackDone;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** CopyCommands to the disk, and drops from it and on the strength of it. Blocks of 2 tokens; H host pages, K blocks on the disk. */
+/** Copies to the disk, and drops from it and on the strength of it. Blocks of 2 tokens; H host pages, K blocks on the disk. */
 class DiskCasesTest {
     /** 11 tokens: 5 whole blocks. */
     private final Prompt prompt = Prompt.range(2, 1, 11);

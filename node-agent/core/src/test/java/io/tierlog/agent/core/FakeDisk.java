@@ -20,7 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 
-/** What is on a disk, as real bytes that outlive the agent. ReadCalls are verified; writes go wrong as a test says. */
+/** What is on a disk, as real bytes that outlive the agent. Reads are verified; writes go wrong as a test says. */
 final class FakeDisk {
     /** What becomes of a write that reports success. */
     enum Lie {

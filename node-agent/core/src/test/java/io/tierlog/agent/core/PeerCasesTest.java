@@ -47,7 +47,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** ReadCalls across nodes, seen from the agent that reads and from the one that lends. 11 tokens of 2: 5 blocks. */
+/** Reads across nodes, seen from the agent that reads and from the one that lends. 11 tokens of 2: 5 blocks. */
 class PeerCasesTest {
     private static final Prompt P = Prompt.range(2, 1, 11);
     private static final Holder C = new Holder("c", "c:7000", Tier.HOST, 5);

@@ -181,7 +181,7 @@ final class RandomWalk {
         }
     }
 
-    /** CopyCommands on the disk rot that have been read and are being written to the store; another copy will find out. */
+    /** Copies on the disk rot that have been read and are being written to the store; another copy will find out. */
     private void loseSources() {
         List<Bytes> onTheirWay = world.ports.of(Kind.WRITE).stream()
                 .flatMap(unit -> unit.objects().stream())

@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** EngineSessions that want sealed blocks on the host now. 31 device pages, 31 host pages; a live request has sealed 4 blocks into pages 0 to 3. */
+/** Engines that want sealed blocks on the host now. 31 device pages, 31 host pages; a live request has sealed 4 blocks into pages 0 to 3. */
 class SaveCasesTest {
     private static final BlockAnswer HERE = new BlockAnswer(true, OperationReason.COMPLETED);
 

@@ -60,9 +60,9 @@ final class WalkingEngine {
     private final SequencedMap<Attempt, Run> runs = new LinkedHashMap<>();
     /** Pages of ended attempts that the agent has not released. */
     private final Map<String, List<Integer>> held = new HashMap<>();
-    /** LoadCalls outside of requests that are not answered: their pages are kept meanwhile. */
+    /** Loads outside of requests that are not answered: their pages are kept meanwhile. */
     private final SequencedMap<Long, Outside> outside = new LinkedHashMap<>();
-    /** SaveCalls that are not answered: how many blocks each has. */
+    /** Saves that are not answered: how many blocks each has. */
     private final SequencedMap<Long, Integer> saves = new LinkedHashMap<>();
     private final List<String> leases = new ArrayList<>();
     private String session = "";
@@ -170,7 +170,7 @@ final class WalkingEngine {
         answers();
     }
 
-    /** ReadCalls some blocks of a prompt by name, in any order, into free pages or, by mistake, into one that is taken. */
+    /** Reads some blocks of a prompt by name, in any order, into free pages or, by mistake, into one that is taken. */
     void read() {
         readNotices();
         if (!pool) {

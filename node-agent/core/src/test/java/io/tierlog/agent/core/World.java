@@ -249,7 +249,7 @@ final class World {
         return call;
     }
 
-    /** ReadCalls blocks {@code from} and so on into these pages, waiting so long; negative for the agent's own time. */
+    /** Reads blocks {@code from} and so on into these pages, waiting so long; negative for the agent's own time. */
     long read(Prompt prompt, long waitMs, int from, int... pages) {
         long call = call();
         List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> {

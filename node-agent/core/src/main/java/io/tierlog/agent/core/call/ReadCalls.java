@@ -97,7 +97,7 @@ public final class ReadCalls implements Component {
         return item;
     }
 
-    /** ReadCalls whose waiting time is over go on with what the host holds. */
+    /** Reads whose waiting time is over go on with what the host holds. */
     @Override
     public void expire() {
         for (Optional<ReadBack> due = waits.pollDue(context.nowMs()); due.isPresent(); due = waits.pollDue(context.nowMs())) {

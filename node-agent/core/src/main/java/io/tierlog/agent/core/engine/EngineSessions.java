@@ -105,7 +105,7 @@ public final class EngineSessions {
                 + context.registration().layoutDigest() + ", the engine has " + in.blockBytes() + " bytes with layouts " + in.layoutDigest();
     }
 
-    /** EngineSessions that came before the registration are told to the log once there is one. */
+    /** Engines that came before the registration are told to the log once there is one. */
     public void reportAllAttached() {
         sessions.values().forEach(this::reportAttached);
     }
