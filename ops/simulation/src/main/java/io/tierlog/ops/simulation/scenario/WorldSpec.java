@@ -121,7 +121,7 @@ record WorldSpec(
         AgentLimits agent = new AgentLimits(
                 new AgentLimits.Times(prefetchWaitMs, usual.times().writeBackWaitMs(), usual.times().writeBackPatienceMs(),
                         usual.times().heartbeatMs()),
-                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.door(), storeShards,
+                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.engines(), storeShards,
                 usual.bounceBlocks());
         return new WorldSettings(seed, blockTokens, ranks, replicated, storeBlocks, policy, agent, LIMITS, LARGE, peers);
     }
