@@ -11,7 +11,6 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
@@ -101,7 +101,14 @@ class CommandsInDocumentsTest {
     }
 
     private static void collectFlags(CommandLine line, Set<String> flags) {
-        line.getCommandSpec().options().forEach(option -> flags.addAll(Arrays.asList(option.names())));
+        for (OptionSpec option : line.getCommandSpec().options()) {
+            for (String name : option.names()) {
+                flags.add(name);
+                if (option.negatable()) {
+                    flags.add(name.startsWith("--no-") ? "--" + name.substring(5) : "--no-" + name.substring(2));
+                }
+            }
+        }
         line.getSubcommands().values().forEach(child -> collectFlags(child, flags));
     }
 
@@ -154,9 +161,8 @@ class CommandsInDocumentsTest {
                     .toArray(String[]::new);
             return line.execute(absolute) == 0 ? Optional.empty() : Optional.of(said.toString());
         }
-        boolean nameAlone = words.length > 0 && Stream.of(words).allMatch(word -> word.matches("[a-z]+"));
         try {
-            line.parseArgs(nameAlone ? Stream.concat(Stream.of(words), Stream.of("--help")).toArray(String[]::new) : words);
+            line.parseArgs(words);
             return Optional.empty();
         } catch (ParameterException misuse) {
             return Optional.of(String.valueOf(misuse.getMessage()));
