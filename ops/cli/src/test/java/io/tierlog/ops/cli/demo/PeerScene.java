@@ -15,7 +15,7 @@ import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.api.ApiConfig;
