@@ -136,7 +136,7 @@ class CommandsInDocumentsTest {
         }
         if (command.startsWith("apt-get install ")) {
             String example = Files.readString(Document.ROOT.resolve("ops/examples/engine.py"));
-            return Stream.of(command.substring(16).split(" ")).filter(name -> !example.contains(name)).findFirst();
+            return Stream.of(command.substring(16).split(" ", -1)).filter(name -> !example.contains(name)).findFirst();
         }
         if (command.startsWith("ops/tierlog")) {
             return tierlog(command);
@@ -192,7 +192,7 @@ class CommandsInDocumentsTest {
         for (int i = 1; i < words.size(); i++) {
             String word = words.get(i);
             if (words.get(i - 1).equals("-pl")) {
-                for (String module : word.split(",")) {
+                for (String module : word.split(",", -1)) {
                     if (!Files.exists(Document.ROOT.resolve(module).resolve("pom.xml"))) {
                         return Optional.of("there is no module " + module);
                     }

@@ -2,11 +2,11 @@
 package io.tierlog.ops.cli.docs;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 record Document(String path, List<String> lines, String prose, List<Block> blocks) {
     static final Path ROOT = Path.of(System.getProperty("tierlog.root"));
 
-    private static final Pattern LINK = Pattern.compile("\\[[^\\]]*\\]\\(([^)\\s]+)\\)");
+    private static final Pattern LINK = Pattern.compile("(?m)\\[[^\\]]*\\]\\(([^)\\s]+)\\)|^\\[[^\\]]+\\]: (\\S+)$");
     private static final Pattern SPAN = Pattern.compile("`([^`\n]+)`");
 
     /**
@@ -62,7 +62,7 @@ record Document(String path, List<String> lines, String prose, List<Block> block
         try {
             lines = Files.readAllLines(file);
         } catch (IOException unreadable) {
-            throw new java.io.UncheckedIOException(unreadable);
+            throw new UncheckedIOException(unreadable);
         }
         boolean inBlock = false;
         for (String line : lines) {
@@ -81,13 +81,13 @@ record Document(String path, List<String> lines, String prose, List<Block> block
         return new Document(path, lines, String.join("\n", prose), blocks);
     }
 
-    /** Targets of the links in the prose. */
+    /** Targets of the links in the prose, of reference definitions too. */
     List<String> links() {
-        return LINK.matcher(prose).results().map(found -> found.group(1)).toList();
+        return LINK.matcher(prose).results().map(found -> found.group(1) == null ? found.group(2) : found.group(1)).toList();
     }
 
     /** Inline code of the prose. */
     List<String> spans() {
-        return SPAN.matcher(prose).results().map((MatchResult found) -> found.group(1)).toList();
+        return SPAN.matcher(prose).results().map(found -> found.group(1)).toList();
     }
 }

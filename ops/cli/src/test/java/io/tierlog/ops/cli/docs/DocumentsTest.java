@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
@@ -22,6 +24,7 @@ class DocumentsTest {
     private static final Pattern SOURCE = Pattern.compile(".*\\.(java|avdl|proto|json|yaml|xml|py|c|vm)|.*/ops/[\\w-]+|.*/ops/mutants/run");
     private static final Pattern WORD = Pattern.compile("[A-Za-z_][A-Za-z0-9_]*");
     private static final Pattern PATH = Pattern.compile("(schemas|events|controller|node-agent|ops|docs)/[\\w./-]+");
+
     /** A type of Java or of a schema, with two capitals at least, or a metric. */
     private static final Pattern NAME = Pattern.compile("[A-Z]\\w*[a-z]\\w*[A-Z]\\w*|tierlog_\\w+");
 
@@ -31,7 +34,7 @@ class DocumentsTest {
         try {
             return Document.all();
         } catch (IOException unreadable) {
-            throw new java.io.UncheckedIOException(unreadable);
+            throw new UncheckedIOException(unreadable);
         }
     }
 
@@ -85,7 +88,7 @@ class DocumentsTest {
     }
 
     private static String slug(String heading) {
-        return heading.replaceFirst("^#+ ", "").toLowerCase(java.util.Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-');
+        return heading.replaceFirst("^#+ ", "").toLowerCase(Locale.ROOT).replaceAll("[^\\w\\- ]", "").replace(' ', '-');
     }
 
     @Test
