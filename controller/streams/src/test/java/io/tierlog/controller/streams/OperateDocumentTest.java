@@ -24,9 +24,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The walk through the operator's interface in the README, line by line as it stands there, against a controller that runs. */
-class ReadmeWalkTest {
-    private static final Pattern SECTION = Pattern.compile("(?s)\\n## Operate\\n.*?\\n```\\n(.*?)\\n```\\n");
+/** Runs every curl line of {@code docs/migrate.md} and {@code docs/operate.md}, as it is written there, against a running controller. */
+class OperateDocumentTest {
+    private static final List<String> DOCUMENTS = List.of("docs/migrate.md", "docs/operate.md");
+    private static final Pattern SHELL_BLOCK = Pattern.compile("(?s)\\n```sh\\n(.*?)\\n```\\n");
     private static final Pattern EXAMPLE = Pattern.compile("(?sm)^(curl [^#]*?)\\s+# (\\d{3}): [^\\n]+$");
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -37,7 +38,7 @@ class ReadmeWalkTest {
     private record Example(String command, int status) {}
 
     @Test
-    void everyExampleAnswersAsTheReadmeSays() throws Exception {
+    void everyExampleReturnsTheDocumentedStatus() throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/curl")) && Files.isExecutable(Path.of("/bin/bash")), "needs curl and bash");
         List<Example> examples = examples();
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
@@ -52,12 +53,12 @@ class ReadmeWalkTest {
                 JsonNode body = JSON.readTree(answer.substring(0, end));
                 assertTrue(body.has("as_of_ms") || body.has("openapi") || body.has("type"), () -> example.command() + "\n" + answer);
             }
-            assertFalse(node.failed(), "the node does what it is told");
+            assertFalse(node.failed(), "the node runs every command");
         }
     }
 
     @Test
-    void everyRouteIsShown() throws Exception {
+    void everyRouteIsDocumented() throws Exception {
         TreeSet<String> shown = new TreeSet<>();
         for (Example example : examples()) {
             Matcher matcher = Pattern.compile("(?:-X (\\w+) )?\"?\\$API(/[^\\s\"?]*)").matcher(example.command());
@@ -73,17 +74,22 @@ class ReadmeWalkTest {
         assertEquals(documented, shown);
     }
 
-    /** The examples, in their order. */
+    /** The examples in their order. */
     private static List<Example> examples() throws Exception {
-        String readme = Files.readString(Path.of(System.getProperty("tierlog.root"), "README.md"));
-        Matcher section = SECTION.matcher(readme);
-        assertTrue(section.find(), "the README has no walk under Operate");
         List<Example> examples = new ArrayList<>();
-        Matcher example = EXAMPLE.matcher(section.group(1));
-        while (example.find()) {
-            examples.add(new Example(example.group(1), Integer.parseInt(example.group(2))));
+        for (String document : DOCUMENTS) {
+            String text = Files.readString(Path.of(System.getProperty("tierlog.root"), document));
+            Matcher block = SHELL_BLOCK.matcher(text);
+            while (block.find()) {
+                int before = examples.size();
+                Matcher example = EXAMPLE.matcher(block.group(1));
+                while (example.find()) {
+                    examples.add(new Example(example.group(1), Integer.parseInt(example.group(2))));
+                }
+                long lines = block.group(1).lines().filter(line -> line.startsWith("curl ")).count();
+                assertEquals(lines, examples.size() - before, () -> "each example of " + document + " names its status");
+            }
         }
-        assertEquals(section.group(1).lines().filter(line -> line.startsWith("curl ")).count(), examples.size(), "each example says its status");
         return examples;
     }
 

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The section of the README about the directory: every line of it answers as it says. */
-class ReadmeTest {
+/** Runs every curl line of {@code docs/directory.md}, as it is written there, against a running directory. */
+class DirectoryDocumentTest {
     private static final Pattern EXAMPLE = Pattern.compile("(?sm)^(curl [^#]*?)\\s+# (\\d{3}): ([^\\n]+)$");
 
     @TempDir
@@ -27,11 +27,10 @@ class ReadmeTest {
     private Path directory;
 
     @Test
-    void everyExampleAnswersAsTheReadmeSays() throws Exception {
+    void everyExampleReturnsTheDocumentedStatus() throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/curl")) && Files.isExecutable(Path.of("/bin/bash")), "needs curl and bash");
-        String readme = Files.readString(Path.of(System.getProperty("tierlog.root"), "README.md"));
-        String section = readme.substring(readme.indexOf("\n## Ask where blocks are\n"));
-        String lines = section.substring(section.indexOf("\n```\n") + 5, section.indexOf("\n```\n\n") + 1);
+        String document = Files.readString(Path.of(System.getProperty("tierlog.root"), "docs/directory.md"));
+        String lines = document.substring(document.indexOf("\n```sh\n") + 7, document.indexOf("\n```\n") + 1);
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
                 PlacementLog log = new PlacementLog(broker, 2);
                 DirectoryApp app = DirectoryApp.start(DirectoryConfig.of(log.access, log.topics, directory.resolve("state")))) {
@@ -48,7 +47,7 @@ class ReadmeTest {
                 assertTrue(!named || answer.contains("\"" + first + "\""), () -> example.group(1) + "\n" + answer);
                 examples++;
             }
-            assertEquals(lines.lines().filter(line -> line.startsWith("curl ")).count(), examples, "each example says its status");
+            assertEquals(lines.lines().filter(line -> line.startsWith("curl ")).count(), examples, "each example names its status");
             assertEquals(7, examples);
         }
     }
