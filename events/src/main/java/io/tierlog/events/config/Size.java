@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Capacity of a tier, as people write it: bytes ({@code 2GiB}), blocks ({@code 4096blocks}), or a share of the workload's unique blocks ({@code 5%}). */
+/** Capacity of a tier as text: bytes ({@code 2GiB}), blocks ({@code 4096blocks}), or a share of the workload's unique blocks ({@code 5%}). */
 public sealed interface Size {
     /** A number of bytes, 1 or more. */
     record OfBytes(long bytes) implements Size {}

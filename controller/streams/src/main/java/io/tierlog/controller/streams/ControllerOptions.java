@@ -45,14 +45,17 @@ public final class ControllerOptions {
         StreamsTuning usual = StreamsTuning.DEFAULTS;
         return LogOptions.declare(new Options()
                 .group("Instance", Importance.HIGH)
-                .option(STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/controller", Bounds.PATH, "DIR", "Directory of the state, on a disk that survives restarts.")
+                .option(STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/controller", Bounds.PATH, "DIR",
+                        "Directory of the state, on a disk that survives restarts.")
                 .option(APPLICATION_ID, ConfigDef.Type.STRING, "tierlog-controller", NAME, "NAME", "Instances with the same name share the work.")
                 .text(INSTANCE_ID, NAME, "NAME", "Name of this instance, kept over restarts (default: one kept in the state directory).")
                 .group("HTTP and gRPC", Importance.MEDIUM)
-                .option(HTTP_HOST, ConfigDef.Type.STRING, "127.0.0.1", Bounds.NONE, "HOST", "RecordTarget for /metrics and /health.")
+                .option(HTTP_HOST, ConfigDef.Type.STRING, "127.0.0.1", Bounds.NONE, "HOST", "Address for /metrics and /health.")
                 .number(HTTP_PORT, 8080, 0, 65_535, "PORT", "Port for /metrics and /health, 0 for any free one.")
-                .option(API_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8081", endpointOrNone(), "HOST:PORT", "RecordTarget of the operator API over HTTP, or 'none'.")
-                .text(GRPC_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT", "RecordTarget of the operator API over gRPC (default: none).")
+                .option(API_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8081", endpointOrNone(), "HOST:PORT",
+                        "Address of the operator API over HTTP, or 'none'.")
+                .text(GRPC_LISTEN, Bounds.form("HOST:PORT", Endpoint::parse), "HOST:PORT",
+                        "Address of the operator API over gRPC (default: none).")
                 .text(API_TOKENS, Bounds.PATH, "FILE", "File of the tokens that the operator API accepts: lines of reader|operator NAME"
                         + " sha256:HEX (default: no tokens are required).")
                 .off(API_INSECURE, "Serve the operator API to other machines without tokens.")

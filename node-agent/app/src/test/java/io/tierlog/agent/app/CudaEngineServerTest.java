@@ -11,11 +11,11 @@ import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.agent.cuda.Engine;
 import io.tierlog.agent.cuda.FakeDriver;
 import io.tierlog.agent.cuda.Gpu;
-import io.tierlog.server.v1.BlockStatus;
-import io.tierlog.server.v1.KvLayer;
-import io.tierlog.server.v1.MemoryRegion;
-import io.tierlog.server.v1.ReadRequest;
-import io.tierlog.server.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.BlockStatus;
+import io.tierlog.engine.v1.KvLayer;
+import io.tierlog.engine.v1.MemoryRegion;
+import io.tierlog.engine.v1.ReadRequest;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole way of an engine with a GPU, played by the fake driver where there is none: its IPC handle through the engine API, blocks into its memory. */
+/** The whole path of an engine with a GPU, or with the fake driver where there is none: its IPC handle through the engine API, blocks into its memory. */
 class CudaEngineServerTest {
     private static final int LAYERS = 4;
     private static final int SEGMENT = EngineWorld.BLOCK / LAYERS;

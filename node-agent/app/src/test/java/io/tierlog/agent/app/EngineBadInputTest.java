@@ -24,17 +24,17 @@ import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.app.EngineWorld.Held;
 import io.tierlog.agent.app.engine.Cable;
 import io.tierlog.agent.app.engine.EngineApiLimits;
-import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.agent.core.copy.Direction;
-import io.tierlog.server.v1.KvLayer;
-import io.tierlog.server.v1.LoadRequest;
-import io.tierlog.server.v1.MemoryRegion;
-import io.tierlog.server.v1.Offer;
-import io.tierlog.server.v1.RegisterBuffersRequest;
-import io.tierlog.server.v1.ReleaseRequest;
-import io.tierlog.server.v1.Released;
-import io.tierlog.server.v1.ReserveRequest;
-import io.tierlog.server.v1.SubmitRequest;
+import io.tierlog.engine.v1.KvLayer;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.MemoryRegion;
+import io.tierlog.engine.v1.Offer;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.ReleaseRequest;
+import io.tierlog.engine.v1.Released;
+import io.tierlog.engine.v1.ReserveRequest;
+import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.schemas.event.EngineDetached;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * Bad input at the engine API, over real gRPC, to a real core with an emulated device: each is a status with a reason, and afterwards as many pages are
+ * Bad input over real gRPC to a real core with an emulated device: each is a status with a reason, and afterwards as many pages are
  * free and pinned as before. Four blocks of the prompt serve on the host.
  */
 class EngineBadInputTest extends WarmEngineServer {

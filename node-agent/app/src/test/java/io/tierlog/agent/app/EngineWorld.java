@@ -19,19 +19,19 @@ import io.tierlog.agent.app.store.MemoryStore;
 import io.tierlog.agent.app.store.ObjectName;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentCore;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.Registration;
-import io.tierlog.agent.core.AgentLimits;
-import io.tierlog.agent.core.AgentStatus;
-import io.tierlog.agent.core.Ports;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Registration;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceMemory;
 import io.tierlog.agent.core.port.EventSink;
-import io.tierlog.server.v1.FinishRequest;
-import io.tierlog.server.v1.Offer;
-import io.tierlog.server.v1.RegisterBuffersRequest;
-import io.tierlog.server.v1.SubmitRequest;
+import io.tierlog.agent.core.port.Ports;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.Offer;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.Tier;
@@ -56,7 +56,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A core behind a real engine API, with an emulated device or another one and a store in memory, and a test in the place of the log and the controller.
+ * A core behind a real engine API, with a device and a store in memory, and a test in the place of the log and the controller.
  * Blocks of 1,000 bytes and 2 tokens, 16 device pages, 16 host pages.
  */
 final class EngineWorld implements AutoCloseable {

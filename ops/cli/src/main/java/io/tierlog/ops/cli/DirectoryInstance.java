@@ -2,12 +2,12 @@
 package io.tierlog.ops.cli;
 
 import io.tierlog.controller.directory.DirectoryApp;
-import io.tierlog.controller.directory.DirectoryOptions;
 import io.tierlog.controller.directory.DirectoryExtensions;
+import io.tierlog.controller.directory.DirectoryOptions;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
-import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.events.config.OptionValues;
 import java.nio.file.Path;
 import java.util.Map;

@@ -22,7 +22,7 @@ import io.tierlog.agent.core.port.EngineReplies.Refusal;
  * </pre>
  *
  * <p>The trailers say it for programs: {@code tierlog-refusal} is the name on the left, {@code tierlog-retry} whether the same call may
- * succeed later. NOT_HELD and EXPIRED are reasons of the API itself; the first says the position of the key in {@code tierlog-position}. Memory that the
+ * succeed later. NOT_HELD and EXPIRED are reasons of the API; the first has the position of the key in {@code tierlog-position}. Memory that the
  * device does not open is a LAYOUT_MISMATCH, BUSY when capacity is exhausted, CLOSING when the device is lost.
  */
 final class EngineErrors {

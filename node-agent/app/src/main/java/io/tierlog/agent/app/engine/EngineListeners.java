@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets of the engine API: a gRPC server for TCP, another for the Unix socket, one service behind both. A Netty server has one kind of channel, and
- * the kind for Unix sockets is Java's own, so that no native library is needed.
+ * The sockets of the engine API: a gRPC server for TCP, another for the Unix socket, one service behind both. A Netty server has one kind of channel,
+ * and the kind for Unix sockets is Java's own, so that no native library is needed.
  *
  * <p>For one thread. Trade-off of the Unix socket: two threads of its own.
  */
@@ -59,8 +59,8 @@ final class EngineListeners {
                 file = Optional.of(socket);
                 NettyServerBuilder builder = NettyServerBuilder.forAddress(socket.bindAt())
                         .channelType(NioServerDomainSocketChannel.class)
-                        .bossEventLoopGroup(loop("door-socket-accept"))
-                        .workerEventLoopGroup(loop("door-socket"));
+                        .bossEventLoopGroup(loop("engine-socket-accept"))
+                        .workerEventLoopGroup(loop("engine-socket"));
                 start(builder);
                 socket.publish();
             }

@@ -3,14 +3,14 @@ package io.tierlog.agent.app.engine;
 
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
-import io.tierlog.door.v1.Closing;
-import io.tierlog.door.v1.Notice;
+import io.tierlog.engine.v1.Closing;
+import io.tierlog.engine.v1.Notice;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -20,7 +20,7 @@ import java.util.function.Supplier;
  * The engine API: gRPC on loopback, on a Unix socket, or on both, for the engines of this node.
  *
  * <p>Safe for use by several threads. Calls become inputs of the core on gRPC's threads, without a hop; replies go out from the core's
- * thread. Trade-off: any process that can open a socket on this machine can open a session, unless the API has a Unix socket alone, which only its own user
+ * thread. Trade-off: any process on this machine can open a session, unless the API has a Unix socket alone, which only its own user
  * can open; device memory is what the engine says it is.
  */
 public final class EngineServer implements AutoCloseable {

@@ -8,8 +8,8 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
 import io.tierlog.agent.core.port.PeerFinder;
 import io.tierlog.directory.v1.DirectoryGrpc;
 import io.tierlog.directory.v1.LookupRequest;
@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Queries a directory over gRPC for the other nodes that have blocks. Safe for use by several threads; no thread waits. A directory that does not answer in time, or may not ask, has
- * nothing: a request never waits for a directory longer than for that. Trade-off: what a directory says is as old as its answer, and a node that was
- * named may have let go since; then it refuses, and the store is asked.
+ * Queries a directory over gRPC for the other nodes that have blocks. Safe for use by several threads; no thread waits. The answer is empty when the
+ * directory does not reply in time, or refuses: a request never waits longer for a directory. Trade-off: an answer may be out of date. A node that
+ * has dropped the block refuses the read, and the store is read instead.
  */
 public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryPeers.class);

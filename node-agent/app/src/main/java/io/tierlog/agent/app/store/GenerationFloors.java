@@ -39,7 +39,7 @@ final class GenerationFloors {
     }
 
     /**
-     * The floor of a fan directory, created with 0 if it does not exist. It is made on the way of a put, so that no reader finds a floor by a name that was not
+     * The floor of a fan directory, created with 0 if it does not exist. A put creates it, so that no reader finds a floor by a name that was not
      * there a moment ago: NFS clients remember for a while that a name was not there.
      */
     long made(Path fan) throws IOException {

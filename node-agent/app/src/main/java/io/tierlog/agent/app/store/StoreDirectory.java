@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * </pre>
  *
  * <p>Temporary files have one directory of their own instead of lying beside their objects: what a crashed writer left is found without
- * looking through the whole store. At start those that no process has touched for some time are removed, a bounded number of them; their age is counted
+ * looking through the whole store. At start those that no process has touched lately are removed, a bounded number of them; their age is counted
  * by the clock of the file system, which on a network is another one than ours.
  */
 final class StoreDirectory {

@@ -16,30 +16,30 @@ import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.TestEngine;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.SessionClosed;
-import io.tierlog.agent.core.AgentInput.SessionOpened;
-import io.tierlog.agent.core.AgentInput.Submitted;
-import io.tierlog.agent.core.Offer;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.SessionClosed;
+import io.tierlog.agent.core.api.AgentInput.SessionOpened;
+import io.tierlog.agent.core.api.AgentInput.Submitted;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.CancelRequest;
-import io.tierlog.door.v1.EvictedBlock;
-import io.tierlog.door.v1.EvictedRequest;
-import io.tierlog.door.v1.FinishRequest;
-import io.tierlog.door.v1.HealthReply;
-import io.tierlog.door.v1.HealthRequest;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.MemoryRegion;
-import io.tierlog.door.v1.OfferReason;
-import io.tierlog.door.v1.PrefilledRequest;
-import io.tierlog.door.v1.RegisterBuffersRequest;
-import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.SubmitReply;
-import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.agent.core.port.Offer;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.CancelRequest;
+import io.tierlog.engine.v1.EvictedBlock;
+import io.tierlog.engine.v1.EvictedRequest;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.HealthReply;
+import io.tierlog.engine.v1.HealthRequest;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.MemoryRegion;
+import io.tierlog.engine.v1.OfferReason;
+import io.tierlog.engine.v1.PrefilledRequest;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.SealedRequest;
+import io.tierlog.engine.v1.SubmitReply;
+import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.Tier;
 import java.io.IOException;
@@ -86,7 +86,8 @@ class EngineServerTest {
     private volatile boolean full;
     private final EngineServer door = new EngineServer(
             EngineAddress.tcp(0),
-            new EngineServer.Wiring("n1", new AgreedLayouts(layouts, 1), this::call, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
+            new EngineServer.Wiring(
+                    "n1", new AgreedLayouts(layouts, 1), this::call, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
             new EngineApiLimits(PENDING, 2, 3, 6, 20, 30_000));
 
     private boolean call(AgentInput input) {
@@ -202,7 +203,7 @@ class EngineServerTest {
         refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().evicted(EvictedRequest.newBuilder().setSession(session)
                 .setNamespace("ns").addBlocks(EvictedBlock.newBuilder().setIndex(1).setKey(key).setPage(1)).build()));
         List<AgentInput> reached = List.copyOf(inputs).subList(before, inputs.size());
-        assertTrue(reached.stream().allMatch(AgentInput.LeaseGivenUp.class::isInstance), () -> "only the leases of refused loads end: " + reached);
+        assertTrue(reached.stream().allMatch(AgentInput.LeaseReleased.class::isInstance), () -> "only the leases of refused loads end: " + reached);
         assertEquals(8, reached.size());
     }
 
@@ -351,7 +352,8 @@ class EngineServerTest {
     void aPortInUseIsReported() {
         EngineServer second = new EngineServer(
                 EngineAddress.tcp(door.port()),
-                new EngineServer.Wiring("n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
+                new EngineServer.Wiring(
+                        "n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
                 EngineApiLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(EngineServerException.class, second::start).getMessage());
         assertTrue(message.contains(String.valueOf(door.port())), message);

@@ -9,7 +9,7 @@ import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.app.AgentOptions;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.peer.PeerGate;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.http.Endpoint;
