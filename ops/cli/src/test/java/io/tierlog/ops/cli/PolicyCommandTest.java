@@ -154,7 +154,7 @@ class PolicyCommandTest {
         String none = data.resolve("none.yaml").toString();
         String broken = file("broken.yaml", "lease: [1\n");
         assertBadInput("cannot read the policy " + none, run("policy", command, none));
-        assertBadInput(broken + ": line 2: the document: is no YAML: ", run("policy", command, broken));
+        assertBadInput(broken + ": line 2: the document: is not YAML: ", run("policy", command, broken));
         assertBadInput("cannot read the policy " + data, run("policy", command, data.toString()));
         assertBadInput("Missing required parameter: 'FILE'", run("policy", command));
         assertBadInput("Unknown option: '--fast'", run("policy", command, "--fast", example()));
