@@ -38,9 +38,9 @@ final class OldWords {
 
     private record Word(Pattern pattern, String better) {
         static Word of(String line) {
-            String[] columns = line.split("\t");
-            String pattern = "(?i)(?<![\\w-])(?:" + columns[0].replaceAll(" ", GAP) + ")(?![\\w-])";
-            return new Word(Pattern.compile(pattern), columns[1]);
+            int tab = line.indexOf('\t');
+            String pattern = "(?i)(?<![\\w-])(?:" + line.substring(0, tab).replaceAll(" ", GAP) + ")(?![\\w-])";
+            return new Word(Pattern.compile(pattern), line.substring(tab + 1));
         }
     }
 
