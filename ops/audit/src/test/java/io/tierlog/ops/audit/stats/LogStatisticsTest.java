@@ -109,9 +109,9 @@ class LogStatisticsTest {
     }
 
     /**
-     * One request that waits for a fetch. Of 11 blocks: 1 on the device, 5 loaded (index 1 to 5), 5 computed. Of the loaded ones, 2 and 3 were fetched
-     * from disk, 4 from the store, 5 from another node's host, and 1 was on the host: 6 hits. Block 6 failed. Of the 5 computed, 1 holds the last
-     * token, and 4 are beyond the fetch.
+     * One request that waits for a fetch. Of 11 blocks: 1 on the device, 5 loaded (index 1 to 5), 5 computed. Of the loaded ones, 2 and 3 were
+     * fetched from disk, 4 from the store, 5 from another node's host, and 1 was on the host: 6 hits. Block 6 failed. Of the 5 computed, 1 holds the
+     * last token, and 4 are beyond the fetch.
      */
     private void requestWithAFetch() {
         submit("r", M, false, 10);
@@ -383,7 +383,8 @@ class LogStatisticsTest {
     @Test
     void promotionsCountInBlocks() {
         statistics.fact(new PromotionAnswered(NODE, "probe", M,
-                List.of(new PromotionAnswer(PromotionReply.STARTED, blocks(3), 0), new PromotionAnswer(PromotionReply.RESIDENT, blocks(1), 0)), 1), 1);
+                List.of(new PromotionAnswer(PromotionReply.STARTED, blocks(3), 0), new PromotionAnswer(PromotionReply.RESIDENT, blocks(1), 0)),
+                1), 1);
         issued("p", OperationKind.PROMOTE, 1);
         statistics.fact(new OperationEnded(NODE, "p", OperationKind.PROMOTE, OperationState.DONE, OperationReason.COMPLETED, 2, 0, 2), 2);
         statistics.fact(new PromotionSettled(NODE, M, PromotionOutcome.PROMOTED_HIT, OperationReason.COMPLETED, blocks(1)), 3);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.operate;
 
-import io.tierlog.ops.cli.Columns;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.ops.cli.Columns;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
