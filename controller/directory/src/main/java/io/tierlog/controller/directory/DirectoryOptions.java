@@ -69,9 +69,9 @@ public final class DirectoryOptions {
                         "Address of its /metrics and /health, or 'none'.")
                 .text(HOST, Bounds.NONE, "HOST", "Name by which other instances reach the gRPC port (default: the host of --directory-grpc-listen).")
                 .text(PEER_TOKEN_FILE, Bounds.PATH, "FILE", "File with an operator's token that instances send to each other.")
-                .list(COSTS, Bounds.form("a number of microseconds", DirectoryOptions::cost), "US",
-                        "Cost of a block from the own host, the own disk, the store, another host, another disk: five numbers in microseconds."
-                                + " Give as the last three those of the policy (fetch.peers), by which nodes read.")
+                .list(COSTS, Bounds.form("microseconds", DirectoryOptions::cost), "US",
+                        "Costs of a block, five numbers: from the own host, the own disk, the store, another host, another disk. Give as the last"
+                                + " three those of the policy (fetch.peers), by which nodes read (default: those of the default policy).")
                 .option(QUERY_NAMESPACE, ConfigDef.Type.STRING, "{model}", Bounds.form("", QueryNamespaces::new), "TEXT",
                         "Namespace of a /query, with {model}, {tenant}, {lora} and {salt}.")
                 .list(TOKEN_HASH, Bounds.form("MODEL=HASH", text -> hasher(text, new LinkedHashMap<>())), "MODEL=HASH",

@@ -8,6 +8,8 @@ import io.tierlog.events.config.Options;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.ConfigKey;
 import org.junit.jupiter.api.Test;
@@ -19,6 +21,9 @@ import picocli.CommandLine;
  */
 class ConfigurationDocTest {
     private static final Path PAGE = Path.of(System.getProperty("tierlog.root"), "docs", "configuration.md");
+
+    /** How the documentation of an option without a default names what holds then. */
+    private static final Pattern ABSENT = Pattern.compile(" \\(default: ([^)]*)\\)");
 
     private static final String HEAD = """
             # Configuration
@@ -64,7 +69,7 @@ class ConfigurationDocTest {
             assertEquals(1, List.of(new CommandLine(configured).getCommandSpec().findOption(flag)).size(), flag);
             text.append("| `").append(flag).append("` | ").append(type(key)).append(" | ").append(otherwise(key)).append(" | ")
                     .append(String.valueOf(key.validator).replace("|", "\\|")).append(" | ")
-                    .append(key.documentation.replace("|", "\\|")).append(" |\n");
+                    .append(ABSENT.matcher(key.documentation).replaceFirst("").replace("|", "\\|")).append(" |\n");
         }
         return text.toString();
     }
@@ -83,6 +88,7 @@ class ConfigurationDocTest {
             return "required";
         }
         String text = key.defaultValue == null ? "" : ConfigDef.convertToString(key.defaultValue, key.type);
-        return text.isEmpty() ? "none" : "`" + text + "`";
+        Matcher absent = ABSENT.matcher(key.documentation);
+        return !text.isEmpty() ? "`" + text + "`" : absent.find() ? absent.group(1) : "none";
     }
 }
