@@ -30,7 +30,7 @@ final class Admission {
     /** Why the block may not be copied, by an operator or a route; null when it may. */
     static @Nullable MigrationRefusal refusal(NodeDraft n, String namespace, Bytes key, Tier source, Tier target) {
         MigrationRefusal ofNode = n.row().alive() ? null : MigrationRefusal.NODE_UNKNOWN;
-        if (ofNode == null && Drains.isDraining(n)) {
+        if (ofNode == null && n.isDraining()) {
             ofNode = MigrationRefusal.DRAINING;
         }
         return ofNode != null ? ofNode : ofBlock(n, namespace, key, source, target);
@@ -42,7 +42,7 @@ final class Admission {
             return MigrationRefusal.TARGET_UNAVAILABLE;
         }
         Bytes digest = Namespaces.digest(namespace);
-        PlacementRow row = n.copy(digest, source, key);
+        PlacementRow row = n.placement(digest, source, key);
         MigrationRefusal there = there(n, digest, key, row, target);
         if (row == null) {
             return there != null ? there : MigrationRefusal.SOURCE_NOT_SERVING;
@@ -64,7 +64,7 @@ final class Admission {
         if (target == Tier.STORE) {
             return row != null && row.stored() ? MigrationRefusal.TARGET_SERVING_EXISTS : null;
         }
-        PlacementRow other = n.copy(namespace, target, key);
+        PlacementRow other = n.placement(namespace, target, key);
         if (other == null) {
             return null;
         }
@@ -80,7 +80,7 @@ final class Admission {
         if (!n.row().alive()) {
             return MigrationRefusal.NODE_UNKNOWN;
         }
-        if (Drains.isDraining(n)) {
+        if (n.isDraining()) {
             return MigrationRefusal.DRAINING;
         }
         if (!Marks.targets(n, namespace).contains(target) || (target != Tier.STORE && n.tier(target) == null)) {
@@ -100,7 +100,7 @@ final class Admission {
 
     private static boolean isAnywhere(NodeDraft n, Bytes namespace, Bytes key) {
         for (Tier tier : List.of(Tier.DEVICE, Tier.HOST, Tier.DISK)) {
-            if (n.copy(namespace, tier, key) != null) {
+            if (n.placement(namespace, tier, key) != null) {
                 return true;
             }
         }
@@ -109,6 +109,6 @@ final class Admission {
 
     /** Blocks that a further copy of the group on the route may have, within what the route and the node allow; 0 when none may begin. */
     static int room(NodeDraft n, String group, Tier source, Tier target) {
-        return Drains.isDraining(n) ? 0 : new Budget(n).room(group, source, target);
+        return n.isDraining() ? 0 : new Budget(n).room(group, source, target);
     }
 }

@@ -20,21 +20,21 @@ final class BackUps {
         if (arrived.isEmpty()) {
             return;
         }
-        List<PagedBlock> lacking = n.d.policy().backUp() ? lacking(n, row.namespace(), arrived) : List.of();
+        List<PagedBlock> lacking = n.policy().backUp() ? lacking(n, row.namespace(), arrived) : List.of();
         if (lacking.isEmpty()) {
-            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), writeBack));
+            n.command(new ReleasePins(n.envelope(), n.nextHeader(), writeBack));
             return;
         }
         Operations.Issued issued = Operations.issue(n, OperationKind.BACK_UP, Tier.HOST,
-                new Operations.Purpose(null, 0, row.namespace(), row.root()), Operations.blocks(lacking));
-        n.d.command(new BackUpBlocks(n.envelope(), issued.header(), issued.operation(), writeBack, row.namespace(), row.root(), lacking));
+                new Operations.Purpose(null, 0, row.namespace(), row.root()), Blocks.of(lacking));
+        n.command(new BackUpBlocks(n.envelope(), issued.header(), issued.operation(), writeBack, row.namespace(), row.root(), lacking));
     }
 
     private static List<PagedBlock> lacking(NodeDraft n, String namespace, List<PagedBlock> blocks) {
         Bytes digest = Namespaces.digest(namespace);
         List<PagedBlock> lacking = new ArrayList<>(blocks.size());
         for (PagedBlock block : blocks) {
-            PlacementRow copy = n.copy(digest, Tier.HOST, block.block().key());
+            PlacementRow copy = n.placement(digest, Tier.HOST, block.block().key());
             if (copy == null || !copy.stored()) {
                 lacking.add(block);
             }

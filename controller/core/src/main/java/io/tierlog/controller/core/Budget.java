@@ -33,9 +33,9 @@ final class Budget {
 
     Budget(NodeDraft n) {
         this.n = n;
-        this.policy = Policies.migration(n.d.policy());
-        for (RouteRow route : Shares.orNothing(n.row().shares()).routes()) {
-            if (Copies.isOrdered(route.source())) {
+        this.policy = Policies.migration(n.policy());
+        for (RouteRow route : ShareRows.orNothing(n.row().shares()).routes()) {
+            if (PlacementRows.isOrdered(route.source())) {
                 count(new Way(route.group(), route.source(), route.target()), route.operations(), route.blocks());
             }
         }
@@ -75,7 +75,7 @@ final class Budget {
     }
 
     private @Nullable MigrationRoute route(Way way) {
-        GroupPolicy group = way.group().isEmpty() ? null : Groups.policy(n.d.policy(), way.group());
+        GroupPolicy group = way.group().isEmpty() ? null : Groups.policy(n.policy(), way.group());
         return group == null ? null : Groups.route(group, way.source(), way.target());
     }
 

@@ -15,6 +15,9 @@ final class Checks {
     private static final int SHORTEST_KEY = 8;
     private static final int LONGEST_KEY = 32;
 
+    /** Longest name of a node, in characters. */
+    static final int LONGEST_NODE_NAME = 64;
+
     private Checks() {}
 
     static @Nullable String text(Limits limits, String what, String text) {
@@ -40,7 +43,7 @@ final class Checks {
     }
 
     static @Nullable String paged(Limits limits, String namespace, List<PagedBlock> blocks) {
-        return blocks(limits, namespace, Operations.blocks(blocks));
+        return blocks(limits, namespace, Blocks.of(blocks));
     }
 
     static @Nullable String blocks(Limits limits, String namespace, List<Block> blocks) {
@@ -91,5 +94,21 @@ final class Checks {
             broken = "another node has 1 block or more on HOST or DISK, from index 0 or a higher one on";
         }
         return broken;
+    }
+
+    /** Whether a text can be the name of a node. */
+    static boolean isNodeName(String name) {
+        if (name.isEmpty() || name.length() > LONGEST_NODE_NAME) {
+            return false;
+        }
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            boolean digit = c >= '0' && c <= '9';
+            if (!letter && !digit && c != '.' && c != '-' && c != '_') {
+                return false;
+            }
+        }
+        return true;
     }
 }

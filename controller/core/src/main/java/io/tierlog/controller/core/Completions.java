@@ -40,21 +40,21 @@ final class Completions {
         String broken = Settlement.broken(n, c);
         OperationRow row = n.operation(c.operation());
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
         } else if (isOld(n, row, e, c)) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Said as number " + e.envelope().repeats() + " before, and taken then");
+            n.refuse(e, RefusalReason.REPEATED, "Said as number " + e.envelope().repeats() + " before, and taken then");
         } else if (row == null || !n.isOfThisLife(row.incarnation())) {
             adopt(n, c);
         } else if (!isOf(row, c)) {
             adopt(n, c);
-            if (EvolveOperations.isUnfinished(row.state())) {
+            if (OperationRows.isUnfinished(row.state())) {
                 end(n, row, conflict(row, c));
             }
-        } else if (EvolveOperations.isUnfinished(row.state())) {
+        } else if (OperationRows.isUnfinished(row.state())) {
             end(n, row, c);
         } else {
             Settlement.late(n, row, c);
-            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Operation " + c.operation() + " is " + row.state());
+            n.refuse(e, RefusalReason.OPERATION_ENDED, "Operation " + c.operation() + " is " + row.state());
         }
     }
 
@@ -63,7 +63,7 @@ final class Completions {
      * long over. An operation that has not ended is another thing: of that, nothing was taken, so the first word was lost.
      */
     private static boolean isOld(NodeDraft n, @Nullable OperationRow row, Event e, Completion c) {
-        boolean known = row != null && n.isOfThisLife(row.incarnation()) && (isOf(row, c) || EvolveOperations.isUnfinished(row.state()));
+        boolean known = row != null && n.isOfThisLife(row.incarnation()) && (isOf(row, c) || OperationRows.isUnfinished(row.state()));
         return e.envelope().repeats() != null && !known;
     }
 
@@ -95,7 +95,7 @@ final class Completions {
         }
         OperationRow row = n.operation(operation);
         if (row == null || !n.isOfThisLife(row.incarnation())) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows operation " + operation);
+            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows operation " + operation);
         } else {
             decide(n, e, Completion.of(e, operation, Move.of(row)));
         }
@@ -107,11 +107,11 @@ final class Completions {
         int done = c.doneBlocks();
         n.fact(new OrphanAdopted(n.envelope(), c.operation(), c.kind(), c.state(), false, done, c.results().size() - done, c.movedBytes()));
         if (c.kind() == OperationKind.WRITE_BACK && done > 0) {
-            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), c.operation()));
+            n.command(new ReleasePins(n.envelope(), n.nextHeader(), c.operation()));
         }
         String lease = c.lease();
         if (lease != null) {
-            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), lease));
+            n.command(new ReleasePins(n.envelope(), n.nextHeader(), lease));
         }
     }
 
@@ -190,12 +190,12 @@ final class Completions {
         String granted = c.lease();
         if (asked == null || lease == null) {
             if (granted != null) {
-                n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), granted));
+                n.command(new ReleasePins(n.envelope(), n.nextHeader(), granted));
             }
         } else if (s.arrived().isEmpty()) {
             n.fact(new LeaseEnded(n.envelope(), asked, LeaseEndReason.FETCH_FAILED));
         } else if (asked.equals(granted) && lease.state() == LeaseState.REQUESTED) {
-            n.fact(new LeaseHeld(n.envelope(), asked, row.namespace(), Operations.blocks(s.arrived())));
+            n.fact(new LeaseHeld(n.envelope(), asked, row.namespace(), Blocks.of(s.arrived())));
         } else {
             n.fact(new LeaseEnded(n.envelope(), asked, LeaseEndReason.REQUEST_ENDED));
         }

@@ -134,7 +134,7 @@ final class Copies {
 
         /** Whether it counts as the child of its parent. */
         boolean isChild() {
-            return state == CopyState.WRITING || isServed(state);
+            return state == CopyState.WRITING || PlacementRows.isServed(state);
         }
     }
 
@@ -155,15 +155,7 @@ final class Copies {
         this.incarnation = node == null ? 0 : node.incarnation();
         this.epoch = node == null || tier != Tier.DEVICE ? 0 : node.engineEpoch();
         this.alive = node == null || node.alive();
-        this.ordered = isOrdered(tier);
-    }
-
-    /** Whether the controller decides what leaves the tier: then it keeps the order of leaving. */
-    static boolean isOrdered(Tier tier) {
-        return switch (tier) {
-            case HOST, DISK -> true;
-            case DEVICE, STORE, UNKNOWN -> false;
-        };
+        this.ordered = PlacementRows.isOrdered(tier);
     }
 
     /** What has changed of the counts: of all copies under {@link #ALL}, and of each group. */
@@ -253,7 +245,7 @@ final class Copies {
         }
         slot.stored |= stored;
         slot.dirty = true;
-        if (!isGoing(slot.state) || anew) {
+        if (!PlacementRows.isGoing(slot.state) || anew) {
             slot.operation = null;
             become(slot, CopyState.SERVING);
         }
@@ -289,7 +281,7 @@ final class Copies {
         Slot slot = open(block.key());
         if (operation.equals(slot.operation)) {
             slot.operation = null;
-            become(slot, isGoing(slot.state) || slot.state == CopyState.LENDING ? CopyState.SERVING : CopyState.ABSENT);
+            become(slot, PlacementRows.isGoing(slot.state) || slot.state == CopyState.LENDING ? CopyState.SERVING : CopyState.ABSENT);
         }
     }
 
@@ -312,7 +304,7 @@ final class Copies {
     void regroup(Block block, String group) {
         Slot slot = open(block.key());
         if (slot.state != CopyState.ABSENT && !slot.group.equals(group)) {
-            int leaves = isGoing(slot.state) ? 1 : 0;
+            int leaves = PlacementRows.isGoing(slot.state) ? 1 : 0;
             count(slot.group, -1, -leaves);
             count(group, 1, leaves);
             slot.group = group;
@@ -402,12 +394,12 @@ final class Copies {
 
     private void become(Slot slot, CopyState state) {
         boolean wasChild = slot.isChild();
-        boolean served = isServed(slot.state);
+        boolean served = PlacementRows.isServed(slot.state);
         if (slot.state == CopyState.ABSENT && ordered) {
             slot.group = groupOfNew.get();
         }
         int more = weight(state) - weight(slot.state);
-        int moreLeaving = (isGoing(state) ? 1 : 0) - (isGoing(slot.state) ? 1 : 0);
+        int moreLeaving = (PlacementRows.isGoing(state) ? 1 : 0) - (PlacementRows.isGoing(slot.state) ? 1 : 0);
         count(ALL, more, moreLeaving);
         count(slot.group, more, moreLeaving);
         if (state == CopyState.ABSENT) {
@@ -440,19 +432,10 @@ final class Copies {
         }
     }
 
-    /** Whether a copy in that state can be read by anybody. */
-    static boolean isServed(CopyState state) {
-        return state == CopyState.SERVING || state == CopyState.COPYING || state == CopyState.LENDING;
-    }
-
     private void count(String group, int more, int moreLeaving) {
         if (!group.isEmpty() && (more != 0 || moreLeaving != 0)) {
             deltas.computeIfAbsent(group, g -> new Deltas()).add(more, moreLeaving);
         }
-    }
-
-    private static boolean isGoing(CopyState state) {
-        return state == CopyState.LEAVING || state == CopyState.COPYING;
     }
 
     private static int weight(CopyState state) {
@@ -519,8 +502,8 @@ final class Copies {
 
     private void erase(RowKey.Copy key, PlacementRow row) {
         tables.delete(Rows.PLACEMENTS, key);
-        if (ordered && isLeaf(row)) {
-            takeOut(orderOf(key, row), row.group());
+        if (ordered && PlacementRows.isLeaf(row)) {
+            takeOut(PlacementRows.orderOf(key, row), row.group());
         }
     }
 
@@ -542,8 +525,8 @@ final class Copies {
         if (!ordered) {
             return;
         }
-        RowKey.Order was = before != null && isLeaf(before) ? orderOf(key, before) : null;
-        RowKey.Order is = isLeaf(after) ? orderOf(key, after) : null;
+        RowKey.Order was = before != null && PlacementRows.isLeaf(before) ? PlacementRows.orderOf(key, before) : null;
+        RowKey.Order is = PlacementRows.isLeaf(after) ? PlacementRows.orderOf(key, after) : null;
         boolean sameGroup = before != null && before.group().equals(after.group());
         if (before != null && was != null && !(was.equals(is) && sameGroup)) {
             takeOut(was, before.group());
@@ -553,20 +536,5 @@ final class Copies {
         }
     }
 
-    /** Whether a row of that content stands in the order of leaving. */
-    static boolean isLeaf(PlacementRow row) {
-        return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
-    }
 
-    /** The place of a copy in the order of leaving of its tier; its group's order has it too. */
-    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row) {
-        return orderOf(key, row, row.touch());
-    }
-
-    /** The place that a copy has in the order of leaving, were it last used at {@code touch}. */
-    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, long touch) {
-        int kept = row.stored() ? RowKey.Order.HELD : row.refused() ? RowKey.Order.REFUSED : RowKey.Order.LAST;
-        int shallowness = Integer.MAX_VALUE - row.index();
-        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), "", kept, touch, shallowness, key.namespace(), key.block());
-    }
 }

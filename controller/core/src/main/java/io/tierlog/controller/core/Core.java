@@ -13,9 +13,6 @@ import io.tierlog.schemas.decision.Decision;
  * {@link IllegalHistory}, and what the store under the tables throws.
  */
 public final class Core {
-    /** Version of decide and evolve. Raised whenever the same log would lead to other decisions. */
-    public static final int VERSION = 1;
-
     private final Limits limits;
 
     public Core(Limits limits) {
@@ -23,8 +20,8 @@ public final class Core {
     }
 
     /** What the input itself leads to. Reads the tables and writes nothing. A refusal is an outcome and a fact, never an exception. */
-    public Decided decide(Tables tables, Input input) {
-        Draft d = Draft.of(tables, limits, input);
+    Decided decide(Tables tables, Input input) {
+        Draft d = Draft.of(tables, limits, input, Evolve::apply);
         Inputs.decide(d, input);
         return d.decided();
     }
@@ -40,7 +37,7 @@ public final class Core {
      * full, what has fallen due, the sweep of a node that has ended) is decided then, within the same bounds. The answer has all of it.
      */
     public Decided step(Tables tables, Input input) {
-        Draft d = Draft.of(tables, limits, input);
+        Draft d = Draft.of(tables, limits, input, Evolve::apply);
         Inputs.decide(d, input);
         d.evolve();
         FollowUps.decide(d, input);

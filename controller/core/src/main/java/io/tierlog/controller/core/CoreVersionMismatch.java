@@ -9,7 +9,7 @@ public final class CoreVersionMismatch extends RuntimeException {
     private final int opened;
 
     CoreVersionMismatch(int partition, int opened) {
-        super("Partition " + partition + " was opened by core version " + opened + ", and this is version " + Core.VERSION
+        super("Partition " + partition + " was opened by core version " + opened + ", and this is version " + CoreVersion.CURRENT
                 + ": run a controller of core version " + opened + ", or start a new log");
         this.opened = opened;
     }

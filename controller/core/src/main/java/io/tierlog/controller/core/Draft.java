@@ -7,6 +7,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.TakenInput;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputTaken;
@@ -16,9 +17,11 @@ import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,10 +31,10 @@ import org.jspecify.annotations.Nullable;
  * and one input.
  */
 final class Draft {
-    final Tables tables;
-    final Limits limits;
-    final int partition;
-    final long offset;
+    private final Tables tables;
+    private final Limits limits;
+    private final int partition;
+    private final long offset;
 
     private final String clockAggregate;
     private final String sender;
@@ -41,12 +44,14 @@ final class Draft {
     private final List<Command> commands = new ArrayList<>();
     private final List<Outgoing> messages = new ArrayList<>();
     private final Map<String, NodeDraft> nodes = new LinkedHashMap<>();
+    private final BiConsumer<Tables, Decision> evolution;
     private ClockRow clock;
     private Outcome outcome = Outcome.APPLIED;
     private int ordinal;
     private int evolved;
 
-    private Draft(Tables tables, Limits limits, Input input, @Nullable Event event) {
+    private Draft(Tables tables, Limits limits, Input input, @Nullable Event event, BiConsumer<Tables, Decision> evolution) {
+        this.evolution = evolution;
         this.tables = tables;
         this.limits = limits;
         this.partition = input.partition();
@@ -57,9 +62,9 @@ final class Draft {
         this.traceContext = event == null ? null : event.envelope().traceContext();
         ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clockAggregate));
         if (row == null) {
-            this.clock = Evolve.opened(Core.VERSION);
-            fact(new PartitionOpened(envelope(clockAggregate, 0), Core.VERSION));
-        } else if (row.coreVersion() != Core.VERSION) {
+            this.clock = ClockRows.opened(CoreVersion.CURRENT);
+            fact(new PartitionOpened(envelope(clockAggregate, 0), CoreVersion.CURRENT));
+        } else if (row.coreVersion() != CoreVersion.CURRENT) {
             throw new CoreVersionMismatch(partition, row.coreVersion());
         } else {
             this.clock = row;
@@ -67,9 +72,27 @@ final class Draft {
     }
 
     /** A decision about {@code input}; the first one of a partition opens it. */
-    static Draft of(Tables tables, Limits limits, Input input) {
+    static Draft of(Tables tables, Limits limits, Input input, BiConsumer<Tables, Decision> evolution) {
         Event event = input instanceof Input.Recorded recorded ? recorded.event() : null;
-        return new Draft(tables, limits, input, event);
+        return new Draft(tables, limits, input, event, evolution);
+    }
+
+    Tables tables() {
+        return tables;
+    }
+
+    Limits limits() {
+        return limits;
+    }
+
+    /** Partition of the input. */
+    int partition() {
+        return partition;
+    }
+
+    /** Offset of the input. */
+    long offset() {
+        return offset;
     }
 
     /** Log time and policy. */
@@ -178,15 +201,10 @@ final class Draft {
         return node;
     }
 
-    /** Offset of the record that led to an operation, as its id has it. */
-    static long offsetOf(String operation) {
-        return Long.parseLong(operation, operation.lastIndexOf('@') + 1, operation.lastIndexOf('.'), 10);
-    }
-
     /** Applies the facts that were not applied yet, so that what is decided next sees them. */
     void evolve() {
         while (evolved < facts.size()) {
-            Evolve.apply(tables, facts.get(evolved++));
+            evolution.accept(tables, facts.get(evolved++));
         }
         for (NodeDraft node : nodes.values()) {
             node.refresh();
@@ -208,5 +226,30 @@ final class Draft {
             throw new IllegalHistory("No text of namespace " + digest + " on " + aggregate);
         }
         return row.namespace();
+    }
+
+    /** The nodes of this partition, another one first at each tick, so that none is always served last. */
+    List<NodeDraft> nodes() {
+        List<NodeDraft> members = new ArrayList<>();
+        try (var scan = tables.range(Rows.MEMBERS, new RowKey.Text(clockAggregate, ""), null)) {
+            while (scan.next()) {
+                NodeDraft n = node(scan.key().id());
+                if (n == null) {
+                    throw new IllegalHistory("Nobody knows " + scan.key().id() + ", a node of " + clockAggregate);
+                }
+                members.add(n);
+            }
+        }
+        if (!members.isEmpty()) {
+            Collections.rotate(members, (int) (clock.ticks() % members.size()));
+        }
+        return members;
+    }
+
+    /** Records what a policy will hardly do as meant, for one node or for all. */
+    void warn(Envelope about, List<PolicyWarning> warnings, long version) {
+        for (PolicyWarning warning : warnings) {
+            fact(new ConfigWarning(about, warning.kind(), warning.group(), warning.source(), warning.target(), warning.detail(), version));
+        }
     }
 }

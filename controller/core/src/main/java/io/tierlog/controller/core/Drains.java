@@ -52,25 +52,13 @@ final class Drains {
         this.saving = shares.drainSaving();
     }
 
-    /** Whether the node drains. */
-    static boolean isDraining(NodeDraft n) {
-        SharesRow shares = n.row().shares();
-        return shares != null && shares.draining();
-    }
-
-    /** Whether the node drains, or that engine instance of it does. */
-    static boolean isDraining(NodeDraft n, @Nullable String instance) {
-        SharesRow shares = n.row().shares();
-        return shares != null && (shares.draining() || (instance != null && shares.drainingInstances().contains(instance)));
-    }
-
     static void requested(NodeDraft n, NodeDrainRequested e) {
-        String broken = Checks.text(n.d.limits, "the name of a request", e.request());
-        SharesRow shares = Shares.orNothing(n.row().shares());
+        String broken = Checks.text(n.limits(), "the name of a request", e.request());
+        SharesRow shares = ShareRows.orNothing(n.row().shares());
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
         } else if (e.request().equals(shares.drainRequest())) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Request " + e.request() + " was done before");
+            n.refuse(e, RefusalReason.REPEATED, "Request " + e.request() + " was done before");
         } else if (e.instance() != null && e.drain()) {
             drainInstance(n, e, e.instance(), shares.drainingInstances());
         } else {
@@ -82,11 +70,11 @@ final class Drains {
     private static void drainInstance(NodeDraft n, NodeDrainRequested e, String instance, List<String> draining) {
         boolean attached = n.row().engines().stream().anyMatch(engine -> engine.instance().equals(instance));
         if (!attached && !draining.contains(instance)) {
-            n.d.refuse(n.envelope(), e, RefusalReason.MIGRATION_INVALID, "No engine instance " + instance + " is attached to the node: there are "
+            n.refuse(e, RefusalReason.MIGRATION_INVALID, "No engine instance " + instance + " is attached to the node: there are "
                     + n.row().engines().stream().map(EngineRow::instance).toList());
-        } else if (!draining.contains(instance) && draining.size() >= n.d.limits.enginesPerNode()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT,
-                    "At most " + n.d.limits.enginesPerNode() + " engine instances of a node drain: let one that has gone serve again");
+        } else if (!draining.contains(instance) && draining.size() >= n.limits().enginesPerNode()) {
+            n.refuse(e, RefusalReason.OVER_LIMIT,
+                    "At most " + n.limits().enginesPerNode() + " engine instances of a node drain: let one that has gone serve again");
         } else {
             n.fact(new DrainChanged(n.envelope(), e.request(), true, instance));
         }
@@ -94,22 +82,22 @@ final class Drains {
 
     /** Goes on saving what only a draining node has, looking at {@code budget} copies at most; answers with how many it has looked at. */
     static int decide(NodeDraft n, int budget) {
-        SharesRow shares = Shares.orNothing(n.row().shares());
+        SharesRow shares = ShareRows.orNothing(n.row().shares());
         if (!shares.draining() || shares.drained() || !n.row().alive() || budget <= 0) {
             return 0;
         }
         int seen = new Drains(n, shares, budget).step(shares);
-        n.d.evolve();
+        n.evolve();
         return seen;
     }
 
     private int step(SharesRow shares) {
         RowKey.Copy from = shares.drainCursor().isEmpty()
-                ? new RowKey.Copy(n.aggregate, Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY)
+                ? new RowKey.Copy(n.aggregate(), Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY)
                 : Rows.PLACEMENTS.decodeKey(shares.drainCursor().unshared());
         RowKey.Copy next = null;
         int seen = 0;
-        try (Scan<RowKey.Copy, PlacementRow> scan = n.d.tables.range(Rows.PLACEMENTS, from, null)) {
+        try (Scan<RowKey.Copy, PlacementRow> scan = n.tables().range(Rows.PLACEMENTS, from, null)) {
             while (next == null && scan.next()) {
                 if (seen == rows || !look(scan.key(), scan.value())) {
                     next = scan.key();
@@ -134,7 +122,7 @@ final class Drains {
 
     /** Looks at one copy; false when it is to be saved and no place in the budgets is left. */
     private boolean look(RowKey.Copy key, PlacementRow row) {
-        if (!Copies.isOrdered(key.tier()) || !n.counts(row, key.tier()) || row.stored() || isSavedFromHost(key)) {
+        if (!PlacementRows.isOrdered(key.tier()) || !n.counts(row, key.tier()) || row.stored() || isSavedFromHost(key)) {
             return true;
         }
         if (row.state() != CopyState.SERVING || row.holds() > 0) {
@@ -155,8 +143,8 @@ final class Drains {
 
     /** A block that the host has too is saved from there. */
     private boolean isSavedFromHost(RowKey.Copy key) {
-        PlacementRow host = key.tier() == Tier.DISK ? n.copy(key.namespace(), Tier.HOST, key.block()) : null;
-        return host != null && Copies.isServed(host.state());
+        PlacementRow host = key.tier() == Tier.DISK ? n.placement(key.namespace(), Tier.HOST, key.block()) : null;
+        return host != null && PlacementRows.isServed(host.state());
     }
 
     /** Whether the copy joins the batch, or begins another one. */
@@ -166,13 +154,13 @@ final class Drains {
         if (!same || batch.size() == batchRoom) {
             issue();
             batchOf = key;
-            batchRoom = Math.min(n.d.policy().reliefBatchBlocks(), budget.room(group(key), key.tier(), Tier.STORE));
+            batchRoom = Math.min(n.policy().reliefBatchBlocks(), budget.room(group(key), key.tier(), Tier.STORE));
         }
         return batch.size() < batchRoom;
     }
 
     private String group(RowKey.Copy key) {
-        return Groups.of(n.d.policy(), n.d.namespace(n.aggregate, key.namespace()));
+        return Groups.of(n.policy(), n.namespace(key.namespace()));
     }
 
     private void issue() {
@@ -181,8 +169,8 @@ final class Drains {
             return;
         }
         batch.sort(Comparator.comparingInt((PagedBlock block) -> block.block().index()).reversed());
-        MoveCause cause = new MoveCause(MoveTrigger.DRAIN, null, group(of), 0, 0, n.d.clock().policyVersion(), Retention.KEEP_BOTH);
-        Migrations.copy(n, cause, of.tier(), Tier.STORE, n.d.namespace(n.aggregate, of.namespace()), Bytes.EMPTY, List.copyOf(batch));
+        MoveCause cause = new MoveCause(MoveTrigger.DRAIN, null, group(of), 0, 0, n.clock().policyVersion(), Retention.KEEP_BOTH);
+        Migrations.copy(n, cause, of.tier(), Tier.STORE, n.namespace(of.namespace()), Bytes.EMPTY, List.copyOf(batch));
         budget.take(group(of), of.tier(), Tier.STORE, batch.size());
         issued += batch.size();
         batch.clear();

@@ -14,10 +14,10 @@ final class Engines {
 
     static void attached(NodeDraft n, EngineAttached e) {
         if (!e.layoutDigest().equals(n.row().layoutDigest())) {
-            n.d.refuse(n.envelope(), e, RefusalReason.CONFIGURATION_MISMATCH,
+            n.refuse(e, RefusalReason.CONFIGURATION_MISMATCH,
                     "Engine " + e.instance() + " lays its KV out otherwise than its agent: start both with the same layouts");
-        } else if (e.instance().length() > n.d.limits.textLength() || n.row().engines().size() >= n.d.limits.enginesPerNode()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "A node has at most " + n.d.limits.enginesPerNode() + " engines");
+        } else if (e.instance().length() > n.limits().textLength() || n.row().engines().size() >= n.limits().enginesPerNode()) {
+            n.refuse(e, RefusalReason.OVER_LIMIT, "A node has at most " + n.limits().enginesPerNode() + " engines");
         } else {
             n.fact(new EngineJoined(n.envelope(), e.instance(), e.deviceBlocks()));
         }
@@ -30,6 +30,6 @@ final class Engines {
                 return;
             }
         }
-        n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Engine " + e.instance() + " is not attached");
+        n.refuse(e, RefusalReason.REPEATED, "Engine " + e.instance() + " is not attached");
     }
 }

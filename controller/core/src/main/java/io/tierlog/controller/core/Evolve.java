@@ -3,7 +3,6 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.TakenInput;
-import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksBackedUp;
@@ -64,10 +63,7 @@ import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
-import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PolicyRow;
-import io.tierlog.schemas.state.TierRow;
-import org.jspecify.annotations.Nullable;
 
 /** How each fact changes the state: one short case for each, each in the room of what it changes. Without state. */
 final class Evolve {
@@ -138,21 +134,11 @@ final class Evolve {
         }
     }
 
-    /** The clock of a partition that has just been opened. */
-    static ClockRow opened(int coreVersion) {
-        return new ClockRow(0, 0, coreVersion, 0, Policies.INITIAL);
-    }
-
-    /** Whether a copy belongs to the node's present life and, on the device, to its present engines. */
-    static boolean isCurrent(NodeRow node, Tier tier, PlacementRow copy) {
-        return node.alive() && copy.incarnation() == node.incarnation() && (tier != Tier.DEVICE || copy.epoch() == node.engineEpoch());
-    }
-
     private static void open(Tables t, PartitionOpened fact) {
         if (t.get(Rows.CLOCK, key(fact)) != null) {
             throw new IllegalHistory("The partition was opened before");
         }
-        t.put(Rows.CLOCK, key(fact), opened(fact.coreVersion()));
+        t.put(Rows.CLOCK, key(fact), ClockRows.opened(fact.coreVersion()));
     }
 
     private static void advance(Tables t, TimeAdvanced fact) {
@@ -162,7 +148,7 @@ final class Evolve {
         }
         t.put(Rows.CLOCK, key(fact),
                 new ClockRow(fact.logTimeMs(), fact.ticks(), clock.coreVersion(), clock.policyVersion(), clock.policy()));
-        Forgetting.run(t, fact.envelope().aggregate(), fact.logTimeMs());
+        RowExpiry.run(t, fact.envelope().aggregate(), fact.logTimeMs());
     }
 
     private static void adopt(Tables t, PolicyAdopted fact) {
@@ -197,16 +183,6 @@ final class Evolve {
             throw new IllegalHistory("The partition was never opened");
         }
         return clock;
-    }
-
-    /** Use of a tier of a node; null when the node has no such tier. */
-    static @Nullable TierRow tier(NodeRow node, Tier tier) {
-        for (TierRow candidate : node.tiers()) {
-            if (candidate.tier() == tier) {
-                return candidate;
-            }
-        }
-        return null;
     }
 
     /** Key of the aggregate that the fact is about. */

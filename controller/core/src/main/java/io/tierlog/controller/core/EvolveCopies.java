@@ -10,7 +10,6 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.state.NodeRow;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +43,7 @@ final class EvolveCopies {
 
     static void backedUp(Tables t, BlocksBackedUp fact) {
         for (Tier tier : List.of(Tier.HOST, Tier.DISK)) {
-            if (Evolve.tier(Evolve.node(t, fact), tier) != null) {
+            if (NodeRows.tier(Evolve.node(t, fact), tier) != null) {
                 Copies copies = open(t, fact, tier, fact.namespace());
                 for (Block block : fact.blocks()) {
                     copies.backedUp(block);
@@ -85,7 +84,7 @@ final class EvolveCopies {
         });
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
         Copies.Deltas all = copies.deltas().get(Copies.ALL);
-        if (all != null && all.used != 0 && Copies.isOrdered(tier)) {
+        if (all != null && all.used != 0 && PlacementRows.isOrdered(tier)) {
             copies.countNamespace(all.used);
         }
     }
@@ -102,15 +101,5 @@ final class EvolveCopies {
         return Aggregates.isStore(fact.envelope().aggregate()) ? null : Evolve.node(t, fact);
     }
 
-    /** The deepest block of each run in a list that goes down a prompt: with it the run above it stays. */
-    static List<Block> deepest(List<Block> blocks) {
-        List<Block> ends = new ArrayList<>(1);
-        for (int i = 0; i < blocks.size(); i++) {
-            Block block = blocks.get(i);
-            if (i + 1 == blocks.size() || !blocks.get(i + 1).parent().equals(block.key())) {
-                ends.add(block);
-            }
-        }
-        return ends;
-    }
+
 }

@@ -48,13 +48,13 @@ final class EvolveGroups {
     /** The copies of this life of the node that the step is about. */
     private static Map<Kind, List<Block>> copies(Tables t, GroupsAdvanced fact, NodeRow node) {
         String aggregate = fact.envelope().aggregate();
-        RowKey.Copy end = fact.cursor().isEmpty() ? null : Regrouping.first(aggregate, fact.cursor());
+        RowKey.Copy end = fact.cursor().isEmpty() ? null : PlacementRows.from(aggregate, fact.cursor());
         Map<Kind, List<Block>> found = new LinkedHashMap<>();
-        try (Scan<RowKey.Copy, PlacementRow> scan = t.range(Rows.PLACEMENTS, Regrouping.first(aggregate, fact.from()), end)) {
+        try (Scan<RowKey.Copy, PlacementRow> scan = t.range(Rows.PLACEMENTS, PlacementRows.from(aggregate, fact.from()), end)) {
             while (scan.next()) {
                 RowKey.Copy key = scan.key();
                 PlacementRow row = scan.value();
-                if (Copies.isOrdered(key.tier()) && Evolve.isCurrent(node, key.tier(), row) && row.state() != CopyState.ABSENT) {
+                if (PlacementRows.isOrdered(key.tier()) && NodeRows.isCurrent(node, key.tier(), row) && row.state() != CopyState.ABSENT) {
                     found.computeIfAbsent(new Kind(key.namespace(), key.tier()), k -> new ArrayList<>())
                             .add(new Block(row.index(), key.block(), row.parent()));
                 }

@@ -12,7 +12,6 @@ import io.tierlog.schemas.decision.MarkExpired;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.state.MarkRow;
 import io.tierlog.schemas.state.OperationRow;
-import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,23 +19,7 @@ import org.jspecify.annotations.Nullable;
  * to say what the mark was for. Without state.
  */
 final class EvolveMarks {
-    /** End of a mark that has expired while an operation wrote by it. */
-    static final long OVER = 0;
-
-    private static final HexFormat HEX = HexFormat.of();
-
     private EvolveMarks() {}
-
-    /** Name of a mark or a promotion in timers: digest and key in hexadecimal. */
-    static String id(RowKey.Mark key) {
-        return HEX.formatHex(key.namespace().unshared()) + HEX.formatHex(key.block().unshared());
-    }
-
-    /** The mark or promotion that a timer is for. */
-    static RowKey.Mark key(String aggregate, String id) {
-        int digest = Namespaces.DIGEST_BYTES * 2;
-        return new RowKey.Mark(aggregate, Bytes.wrapUnshared(HEX.parseHex(id, 0, digest)), Bytes.wrapUnshared(HEX.parseHex(id, digest, id.length())));
-    }
 
     private static RowKey.Mark key(Decision fact, String namespace, Bytes block) {
         return new RowKey.Mark(fact.envelope().aggregate(), Namespaces.digest(namespace), block);
@@ -50,12 +33,12 @@ final class EvolveMarks {
             more += earlier == null ? 1 : 0;
             String operation = null;
             if (earlier != null) {
-                Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), earlier.endMs());
+                Timers.cancel(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), earlier.endMs());
                 operation = earlier.target() == fact.target() ? earlier.operation() : null;
             }
             t.put(Rows.MARKS, key, new MarkRow(fact.target(), fact.namespace(), fact.fallbackFrom(), fact.endMs(), fact.clearing(), operation,
                     fact.move()));
-            Forgetting.remember(t, fact, RowKey.Timer.MARK, id(key), fact.endMs());
+            Timers.set(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), fact.endMs());
         }
         count(t, fact, more);
     }
@@ -96,8 +79,8 @@ final class EvolveMarks {
             remove(t, fact, key, row);
             count(t, fact, -1);
         } else {
-            Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), row.endMs());
-            t.put(Rows.MARKS, key, by(row, row.operation(), OVER));
+            Timers.cancel(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), row.endMs());
+            t.put(Rows.MARKS, key, by(row, row.operation(), MarkRows.OVER));
         }
     }
 
@@ -128,7 +111,7 @@ final class EvolveMarks {
             if (row == null || row.operation() == null) {
                 continue;
             }
-            if (row.endMs() == OVER) {
+            if (row.endMs() == MarkRows.OVER) {
                 t.delete(Rows.MARKS, key);
                 count(t, fact, -1);
             } else {
@@ -151,6 +134,6 @@ final class EvolveMarks {
 
     private static void remove(Tables t, Decision fact, RowKey.Mark key, MarkRow row) {
         t.delete(Rows.MARKS, key);
-        Forgetting.forget(t, fact, RowKey.Timer.MARK, id(key), row.endMs());
+        Timers.cancel(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), row.endMs());
     }
 }

@@ -118,22 +118,12 @@ final class EvolveMigrations {
         fact.nodes().forEach(node -> parts.add(new PartRow(node, 0, null, NOTHING)));
         t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(MigrationState.SUBMITTED, fact.order(), parts, fact.envelope().timeMs(), 0));
         long askedMs = fact.envelope().timeMs();
-        Forgetting.remember(t, fact, RowKey.Timer.MIGRATION, "", later(askedMs));
-        Forgetting.remember(t, fact, RowKey.Timer.ANSWER, "", sum(askedMs, MigrationLimits.DEFAULTS.answerMs()));
+        Timers.set(t, fact, RowKey.Timer.MIGRATION, "", later(askedMs));
+        Timers.set(t, fact, RowKey.Timer.ANSWER, "", sum(askedMs, MigrationLimits.DEFAULTS.answerMs()));
     }
 
     static void noted(Tables t, MigrationNoted fact) {
-        t.put(Rows.MIGRATIONS, Evolve.key(fact), noted(migration(t, fact), fact));
-    }
-
-    /** The row with what a node has reported. */
-    static MigrationRow noted(MigrationRow row, MigrationNoted fact) {
-        List<PartRow> parts = new ArrayList<>(row.parts().size());
-        for (PartRow part : row.parts()) {
-            boolean its = part.node().equals(fact.node());
-            parts.add(its ? new PartRow(part.node(), fact.report(), fact.answer() == null ? part.answer() : fact.answer(), fact.progress()) : part);
-        }
-        return new MigrationRow(row.state(), row.order(), parts, row.askedMs(), row.endedMs());
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), MigrationRows.noted(migration(t, fact), fact));
     }
 
     static void changed(Tables t, MigrationChanged fact) {
@@ -160,7 +150,7 @@ final class EvolveMigrations {
         }
         boolean copies = !fact.answer().copied().isEmpty() && !fact.order().dryRun();
         t.put(Rows.TASKS, key, new TaskRow(List.of(), NOTHING, 1, false, copies ? 0 : fact.envelope().timeMs()));
-        Forgetting.remember(t, fact, RowKey.Timer.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
+        Timers.set(t, fact, RowKey.Timer.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
     }
 
     /** A copy has begun: perhaps of an operator's migration. */
@@ -196,17 +186,9 @@ final class EvolveMigrations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), migration == null ? "" : migration);
         TaskRow row = migration == null ? null : t.get(Rows.TASKS, key);
         if (row != null && row.operations().contains(fact.operation())) {
-            t.put(Rows.TASKS, key, completed(row, fact));
+            t.put(Rows.TASKS, key, MigrationRows.completed(row, fact));
         }
     }
 
-    /** The row of a part of which a copy has ended; one more report goes out. */
-    static TaskRow completed(TaskRow row, MigrationCompleted fact) {
-        List<String> operations = new ArrayList<>(row.operations());
-        operations.remove(fact.operation());
-        MigrationProgress was = row.progress();
-        MigrationProgress is = new MigrationProgress(operations.size(), was.doneBlocks() + fact.doneBlocks(),
-                was.failedBlocks() + fact.failedBlocks(), was.movedBytes() + fact.movedBytes());
-        return new TaskRow(operations, is, row.reports() + 1, row.stopping(), operations.isEmpty() ? fact.envelope().timeMs() : 0);
-    }
+
 }

@@ -51,7 +51,7 @@ final class EvolveNodes {
             throw new IllegalHistory("Incarnation " + fact.endedIncarnation() + " ends, which does not live");
         }
         node.alive = false;
-        node.sweep = new SweepRow(fact.endedIncarnation(), fact.reason(), Sweep.REQUESTS, Bytes.EMPTY);
+        node.sweep = new SweepRow(fact.endedIncarnation(), fact.reason(), SweepPhase.REQUESTS.number(), Bytes.EMPTY);
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 
@@ -81,9 +81,9 @@ final class EvolveNodes {
         device.leavingBlocks = 0;
         SweepRow sweep = node.sweep;
         if (sweep == null) {
-            node.sweep = new SweepRow(0, RemovalReason.ENGINE_EVICTED, Sweep.PLACEMENTS, Bytes.EMPTY);
-        } else if (sweep.phase() == Sweep.PLACEMENTS) {
-            node.sweep = new SweepRow(sweep.through(), sweep.reason(), Sweep.PLACEMENTS, Bytes.EMPTY);
+            node.sweep = new SweepRow(0, RemovalReason.ENGINE_EVICTED, SweepPhase.PLACEMENTS.number(), Bytes.EMPTY);
+        } else if (sweep.phase() == SweepPhase.PLACEMENTS.number()) {
+            node.sweep = new SweepRow(sweep.through(), sweep.reason(), SweepPhase.PLACEMENTS.number(), Bytes.EMPTY);
         }
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }

@@ -32,9 +32,9 @@ final class EvolveOperations {
             throw new IllegalHistory("Operation " + fact.operation() + " was issued before");
         }
         boolean holds = fact.kind() == OperationKind.BACK_UP;
-        List<Block> kept = holds ? EvolveCopies.deepest(fact.blocks()) : fact.blocks();
+        List<Block> kept = holds ? Blocks.deepest(fact.blocks()) : fact.blocks();
         t.put(Rows.OPERATIONS, key, OperationEdit.issued(fact, kept));
-        Forgetting.remember(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
+        Timers.set(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
         begin(t, fact, kept);
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.commandSequence = fact.commandSequence();
@@ -43,20 +43,15 @@ final class EvolveOperations {
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
         EvolvePromotions.issued(t, fact);
         String request = fact.request();
-        boolean writes = fact.kind() == OperationKind.WRITE_BACK || isLed(fact.kind(), fact.from());
+        boolean writes = fact.kind() == OperationKind.WRITE_BACK || OperationRows.isLed(fact.kind(), fact.from());
         if (writes && request != null) {
             EvolveRequests.consumed(t, fact, request);
         }
-        if (isLed(fact.kind(), fact.from())) {
+        if (OperationRows.isLed(fact.kind(), fact.from())) {
             EvolveMarks.writing(t, fact);
         } else if (fact.kind() == OperationKind.COPY) {
             EvolveMigrations.begun(t, fact);
         }
-    }
-
-    /** Whether an operation writes what was computed where marks say. */
-    static boolean isLed(OperationKind kind, Tier from) {
-        return kind == OperationKind.COPY && from == Tier.DEVICE;
     }
 
     /** What an operation does to copies by being issued. */
@@ -84,8 +79,8 @@ final class EvolveOperations {
 
     /** What is copied has on the other tier the use that it has here: to be copied is none. What is on the device is written as anew. */
     private static void beginCopy(Tables t, OperationIssued fact) {
-        Copies from = Copies.isOrdered(fact.from()) ? EvolveCopies.open(t, fact, fact.from(), fact.namespace()) : null;
-        Copies to = Copies.isOrdered(fact.to()) ? EvolveCopies.open(t, fact, fact.to(), fact.namespace()) : null;
+        Copies from = PlacementRows.isOrdered(fact.from()) ? EvolveCopies.open(t, fact, fact.from(), fact.namespace()) : null;
+        Copies to = PlacementRows.isOrdered(fact.to()) ? EvolveCopies.open(t, fact, fact.to(), fact.namespace()) : null;
         boolean leaves = leaves(fact.move());
         for (Block block : fact.blocks()) {
             long touch = 0;
@@ -114,7 +109,7 @@ final class EvolveOperations {
     private static void count(NodeState node, OperationKind kind, Tier from, @Nullable MoveCause move, int more) {
         switch (kind) {
             case DROP -> node.tier(from).drops += more;
-            case COPY -> node.tier(from).copies += leaves(move) && Copies.isOrdered(from) ? more : 0;
+            case COPY -> node.tier(from).copies += leaves(move) && PlacementRows.isOrdered(from) ? more : 0;
             case WRITE_BACK, LOAD_BACK, PREFETCH, BACK_UP, PROMOTE, UNKNOWN -> {}
         }
     }
@@ -129,8 +124,8 @@ final class EvolveOperations {
     static void overdue(Tables t, OperationOverdue fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
         OperationRow row = unfinished(t, key);
-        Forgetting.forget(t, fact, RowKey.Timer.OPERATION, fact.operation(), row.deadlineMs());
-        Forgetting.remember(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
+        Timers.cancel(t, fact, RowKey.Timer.OPERATION, fact.operation(), row.deadlineMs());
+        Timers.set(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
         OperationEdit late = new OperationEdit(row);
         late.state = OperationState.OVERDUE;
         late.deadlineMs = fact.deadlineMs();
@@ -151,7 +146,7 @@ final class EvolveOperations {
         // The command that was refused for its number may have run under other contents: what that one did is still to be heard.
         end.settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
         t.put(Rows.OPERATIONS, key, end.toRow());
-        if (isLed(row.kind(), row.from())) {
+        if (OperationRows.isLed(row.kind(), row.from())) {
             EvolveMarks.written(t, fact, row);
         }
         NodeRow node = Evolve.node(t, fact);
@@ -176,8 +171,8 @@ final class EvolveOperations {
 
     /** What was copied serves on here, and knows whether the other tier has taken it. */
     private static void endCopy(Tables t, OperationEnded fact, OperationRow row) {
-        Copies from = Copies.isOrdered(row.from()) ? EvolveCopies.open(t, fact, row.from(), row.namespace()) : null;
-        Copies to = Copies.isOrdered(row.to()) ? EvolveCopies.open(t, fact, row.to(), row.namespace()) : null;
+        Copies from = PlacementRows.isOrdered(row.from()) ? EvolveCopies.open(t, fact, row.from(), row.namespace()) : null;
+        Copies to = PlacementRows.isOrdered(row.to()) ? EvolveCopies.open(t, fact, row.to(), row.namespace()) : null;
         for (Block block : row.blocks()) {
             if (to != null) {
                 to.settle(block, fact.operation());
@@ -227,7 +222,7 @@ final class EvolveOperations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
         t.put(Rows.LEASES, key, new LeaseRow(fact.envelope().incarnation(), LeaseState.REQUESTED, fact.operation(), fact.request(),
                 fact.attempt(), fact.endMs(), "", List.of()));
-        Forgetting.remember(t, fact, RowKey.Timer.LEASE, fact.lease(), fact.endMs());
+        Timers.set(t, fact, RowKey.Timer.LEASE, fact.lease(), fact.endMs());
         if (fact.operation().isEmpty()) {
             return; // of a grant: the agent's word alone makes its pins
         }
@@ -241,7 +236,7 @@ final class EvolveOperations {
     static void leaseHeld(Tables t, LeaseHeld fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
         LeaseRow row = lease(t, key);
-        List<Block> deepest = EvolveCopies.deepest(fact.blocks());
+        List<Block> deepest = Blocks.deepest(fact.blocks());
         t.put(Rows.LEASES, key, new LeaseRow(row.incarnation(), LeaseState.HELD, row.operation(), row.request(), row.attempt(), row.endMs(),
                 fact.namespace(), deepest));
         hold(t, fact, fact.namespace(), deepest, 1);
@@ -251,7 +246,7 @@ final class EvolveOperations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
         LeaseRow row = lease(t, key);
         t.delete(Rows.LEASES, key);
-        Forgetting.forget(t, fact, RowKey.Timer.LEASE, fact.lease(), row.endMs());
+        Timers.cancel(t, fact, RowKey.Timer.LEASE, fact.lease(), row.endMs());
         EvolveRequests.unleased(t, fact, row.request(), fact.lease());
         if (row.state() == LeaseState.HELD && isOfThisLife(Evolve.node(t, fact), row.incarnation())) {
             hold(t, fact, row.namespace(), row.deepest(), -1);
@@ -270,18 +265,13 @@ final class EvolveOperations {
         EvolveCopies.close(t, fact, Tier.HOST, copies);
     }
 
-    /** Whether an operation of that state has not ended. */
-    static boolean isUnfinished(OperationState state) {
-        return state == OperationState.ISSUED || state == OperationState.OVERDUE;
-    }
-
     private static boolean isOfThisLife(NodeRow node, long incarnation) {
         return node.alive() && node.incarnation() == incarnation;
     }
 
     private static OperationRow unfinished(Tables t, RowKey.Text key) {
         OperationRow row = t.get(Rows.OPERATIONS, key);
-        if (row == null || !isUnfinished(row.state())) {
+        if (row == null || !OperationRows.isUnfinished(row.state())) {
             throw new IllegalHistory("Operation " + key.id() + " is not in progress");
         }
         return row;

@@ -17,7 +17,7 @@ final class EvolvePeerReads {
         RowKey.Text key = unknown(t, fact, fact.grant());
         t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), fact.namespace(), fact.blocks(), fact.promotion(),
                 fact.endMs(), 0));
-        Forgetting.remember(t, fact, RowKey.Timer.GRANT, fact.grant());
+        Timers.set(t, fact, RowKey.Timer.GRANT, fact.grant());
         count(t, fact, 1, fact.blocks().size());
         Evolve.numbered(t, fact, fact.commandSequence());
     }
@@ -25,7 +25,7 @@ final class EvolvePeerReads {
     static void refused(Tables t, PeerReadRefused fact) {
         RowKey.Text key = unknown(t, fact, fact.grant());
         t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), "", List.of(), null, 0, fact.envelope().timeMs()));
-        Forgetting.remember(t, fact, RowKey.Timer.GRANT, fact.grant());
+        Timers.set(t, fact, RowKey.Timer.GRANT, fact.grant());
         Evolve.numbered(t, fact, fact.commandSequence());
     }
 

@@ -55,7 +55,7 @@ final class EvolvePromotions {
     static void paused(Tables t, PromotionsPaused fact) {
         PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
         for (RowKey.Order place : book.waiting()) {
-            RowKey.Mark key = PromotionBook.of(place);
+            RowKey.Mark key = PromotionRows.ofPlace(place);
             book.end(fact, key, need(book, key), 0, OperationReason.NO_ROOM);
         }
         book.counts().pausedUntilMs = fact.untilMs();
@@ -94,7 +94,7 @@ final class EvolvePromotions {
     static void issued(Tables t, OperationIssued fact) {
         boolean promotes = fact.kind() == OperationKind.PROMOTE;
         NodeRow node = Evolve.node(t, fact);
-        if (!promotes && (fact.to() != Tier.HOST || PromotionCounts.orNothing(node.promotions()).queuedBlocks() == 0)) {
+        if (!promotes && (fact.to() != Tier.HOST || PromotionRows.orNothing(node.promotions()).queuedBlocks() == 0)) {
             return;
         }
         PromotionBook book = new PromotionBook(t, fact.envelope().aggregate());
@@ -115,7 +115,7 @@ final class EvolvePromotions {
     static long touchOnDisk(Tables t, OperationIssued fact, Block block) {
         PlacementRow disk = t.get(Rows.PLACEMENTS,
                 new RowKey.Copy(fact.envelope().aggregate(), Namespaces.digest(fact.namespace()), Tier.DISK, block.key()));
-        return disk != null && Evolve.isCurrent(Evolve.node(t, fact), Tier.DISK, disk) ? disk.touch() : 0;
+        return disk != null && NodeRows.isCurrent(Evolve.node(t, fact), Tier.DISK, disk) ? disk.touch() : 0;
     }
 
     /** Placed blocks that a promotion has brought under a lease, empty for none, and whose outcome is still to come. */
@@ -125,7 +125,7 @@ final class EvolvePromotions {
     static Placed placed(Tables t, BlocksPlaced fact) {
         String operation = fact.operation();
         OperationRow row = operation == null ? null : t.get(Rows.OPERATIONS, new RowKey.Text(fact.envelope().aggregate(), operation));
-        if (operation == null || row == null || row.kind() != OperationKind.PROMOTE || !EvolveOperations.isUnfinished(row.state())) {
+        if (operation == null || row == null || row.kind() != OperationKind.PROMOTE || !OperationRows.isUnfinished(row.state())) {
             return new Placed(List.of(), "");
         }
         List<Block> fresh = new ArrayList<>(fact.blocks().size());
@@ -170,15 +170,15 @@ final class EvolvePromotions {
 
     /** A promotion that has ended, or whose life has, is forgotten; answers with when to look again, or null when it is gone. */
     static @Nullable Long forget(Tables t, RowKey.Timer timer, long nowMs) {
-        RowKey.Mark key = EvolveMarks.key(timer.owner(), timer.id());
+        RowKey.Mark key = MarkRows.ofTimer(timer.owner(), timer.id());
         PromotionBook book = new PromotionBook(t, timer.owner());
         PromotionRow row = t.get(Rows.PROMOTIONS, key);
         if (row == null) {
             return null;
         }
         boolean ofThisLife = book.find(key) != null;
-        if (ofThisLife && !PromotionBook.isRemembered(row)) {
-            return nowMs + Forgetting.KEPT_MS;
+        if (ofThisLife && !PromotionRows.isRemembered(row)) {
+            return nowMs + Timers.KEPT_MS;
         }
         if (ofThisLife && row.untilMs() >= nowMs) {
             return row.untilMs() + 1;

@@ -10,7 +10,6 @@ import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.SealedNoted;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SealedRow;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,11 +24,11 @@ final class EvolveRequests {
             throw new IllegalHistory("A new attempt of " + fact.request() + " begins while " + earlier.attempt() + " goes on");
         }
         if (earlier != null && earlier.tail()) {
-            Forgetting.dropSealed(t, key, earlier.attempt());
+            dropSealed(t, key, earlier.attempt());
         }
         t.put(Rows.REQUESTS, key, new RequestEdit(fact.envelope().incarnation(), fact.attempt(), fact.namespace(), fact.instance()).toRow());
         if (earlier == null) {
-            Forgetting.remember(t, fact, RowKey.Timer.REQUEST, fact.request());
+            Timers.set(t, fact, RowKey.Timer.REQUEST, fact.request());
         }
     }
 
@@ -44,7 +43,7 @@ final class EvolveRequests {
         request.endedMs = RequestStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
         if (row.tail() && (fact.to() == RequestState.CANCELLED || fact.to() == RequestState.REJECTED)) {
             request.tail = false;
-            Forgetting.dropSealed(t, key, row.attempt());
+            dropSealed(t, key, row.attempt());
         }
         t.put(Rows.REQUESTS, key, request.toRow());
     }
@@ -67,7 +66,7 @@ final class EvolveRequests {
         if (row == null || row.attempt() != fact.attempt() || !row.tail() || fact.blocks().isEmpty()) {
             return;
         }
-        List<Sealed> reports = sealed(t, key.aggregate(), request, fact.attempt());
+        List<SealedReports.Report> reports = SealedReports.of(t, key.aggregate(), request, fact.attempt());
         for (int i = 0; i < reports.size(); i++) {
             RowKey.Sealed report = reports.get(i).key();
             SealedRow sealed = reports.get(i).row();
@@ -128,26 +127,18 @@ final class EvolveRequests {
         t.put(Rows.REQUESTS, key, owner.toRow());
     }
 
-    /** A report of sealed blocks. */
-    record Sealed(RowKey.Sealed key, SealedRow row) {}
-
-    /** What an attempt has sealed and nobody has considered for write-back yet, in the order of the reports. */
-    static List<Sealed> sealed(Tables t, String aggregate, String request, int attempt) {
-        List<Sealed> found = new ArrayList<>();
-        try (Scan<RowKey.Sealed, SealedRow> scan = t.range(Rows.SEALED, new RowKey.Sealed(aggregate, request, attempt, 0),
-                new RowKey.Sealed(aggregate, request, attempt, Integer.MAX_VALUE))) {
-            while (scan.next()) {
-                found.add(new Sealed(scan.key(), scan.value()));
-            }
-        }
-        return found;
-    }
-
     private static RequestRow need(Tables t, RowKey.Text key, int attempt) {
         RequestRow row = t.get(Rows.REQUESTS, key);
         if (row == null || row.attempt() != attempt) {
             throw new IllegalHistory("Nobody knows attempt " + attempt + " of " + key.id());
         }
         return row;
+    }
+
+    /** Drops what an attempt has sealed and nobody has considered for write-back. */
+    static void dropSealed(Tables t, RowKey.Text request, int attempt) {
+        for (SealedReports.Report sealed : SealedReports.of(t, request.aggregate(), request.id(), attempt)) {
+            t.delete(Rows.SEALED, sealed.key());
+        }
     }
 }

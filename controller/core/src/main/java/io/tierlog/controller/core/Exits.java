@@ -85,7 +85,7 @@ sealed interface Exits {
 
         @Override
         public @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
-            PlacementRow below = disk ? n.copy(namespace, Tier.DISK, block) : null;
+            PlacementRow below = disk ? n.placement(namespace, Tier.DISK, block) : null;
             CopyState there = below == null ? CopyState.ABSENT : below.state();
             if (there == CopyState.SERVING) {
                 return aboveCopied ? Way.copy(Tier.DISK) : Way.drop(Tier.DISK);
@@ -144,7 +144,7 @@ sealed interface Exits {
 
         @Override
         public @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
-            PlacementRow there = target == Tier.STORE ? null : n.copy(namespace, target, block);
+            PlacementRow there = target == Tier.STORE ? null : n.placement(namespace, target, block);
             boolean serves = target == Tier.STORE ? row.stored() : there != null && there.state() == CopyState.SERVING;
             if (serves) {
                 return !leaves ? null : aboveCopied ? Way.copy(target) : Way.drop(target);

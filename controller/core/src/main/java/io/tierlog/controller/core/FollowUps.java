@@ -35,7 +35,7 @@ final class FollowUps {
         } else if (Aggregates.isNode(aggregate)) {
             NodeDraft n = d.node(aggregate);
             if (n != null) {
-                int budget = d.limits.blocksPerDecision();
+                int budget = d.limits().blocksPerDecision();
                 if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
                     budget -= Sweep.decide(n, budget);
                 }

@@ -5,11 +5,8 @@ import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.GroupTierRow;
-import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A water level of a node: of a tier, or of what a group may have of one. What is on its way out counts as gone.
@@ -68,20 +65,6 @@ record Level(Tier tier, String group, double highMark, double lowMark, Tier belo
         return own == null
                 ? new Level(tier, group.name(), whole.highMark, whole.lowMark, whole.below)
                 : new Level(tier, group.name(), own.highMark(), own.lowMark(), whole.below);
-    }
-
-    /** How full it is on a node; null when the node has no such tier, or nothing of it can be full. */
-    @Nullable Use use(NodeDraft n) {
-        TierRow row = n.row().alive() ? n.tier(tier) : null;
-        if (row == null || row.capacityBlocks() == 0) {
-            return null;
-        }
-        if (group.isEmpty()) {
-            return new Use(row.usedBlocks(), row.leavingBlocks(), Quotas.capacity(n, row), row.inRelief());
-        }
-        Long quota = Quotas.blocks(n, group, tier);
-        GroupTierRow use = Shares.use(n.row().shares(), group, tier);
-        return quota == null ? null : new Use(use.usedBlocks(), use.leavingBlocks(), quota, use.inRelief());
     }
 
     /** Whether so much stands that relief begins. */

@@ -24,7 +24,7 @@ final class Loads {
     private static void ended(NodeDraft n, Event e, Completion c, String request, int attempt) {
         String broken = Settlement.broken(n, c);
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
             return;
         }
         Settlement.adopted(n, c);

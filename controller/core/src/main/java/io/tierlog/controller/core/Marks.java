@@ -50,7 +50,7 @@ final class Marks {
     /** Tiers that blocks of a namespace may be marked for: where its group has routes with marks. */
     static Set<Tier> targets(NodeDraft n, String namespace) {
         Set<Tier> targets = EnumSet.noneOf(Tier.class);
-        GroupPolicy group = Groups.policy(n.d.policy(), Groups.of(n.d.policy(), namespace));
+        GroupPolicy group = Groups.policy(n.policy(), Groups.of(n.policy(), namespace));
         for (MigrationRoute route : group == null ? List.<MigrationRoute>of() : group.routes()) {
             if (route.mark()) {
                 targets.add(route.target());
@@ -62,11 +62,11 @@ final class Marks {
     /** The mark of a block of a namespace that may have marks for {@code targets}; null when it has none that counts. */
     static @Nullable MarkRow of(NodeDraft n, Set<Tier> targets, Bytes namespace, Bytes key) {
         MarkRow row = targets.isEmpty() ? null : row(n, namespace, key);
-        return row != null && row.endMs() > n.d.clock().logTimeMs() && targets.contains(row.target()) ? row : null;
+        return row != null && row.endMs() > n.clock().logTimeMs() && targets.contains(row.target()) ? row : null;
     }
 
     private static @Nullable MarkRow row(NodeDraft n, Bytes namespace, Bytes key) {
-        return n.d.tables.get(Rows.MARKS, new RowKey.Mark(n.aggregate, namespace, key));
+        return n.tables().get(Rows.MARKS, new RowKey.Mark(n.aggregate(), namespace, key));
     }
 
     /** Whether the block has a mark, also one that counts no more. */
@@ -76,9 +76,9 @@ final class Marks {
 
     /** Marks blocks of one namespace, or refreshes their marks. */
     static void add(NodeDraft n, Wish wish, String namespace, List<Bytes> keys) {
-        MigrationPolicy policy = Policies.migration(n.d.policy());
+        MigrationPolicy policy = Policies.migration(n.policy());
         Long timeoutMs = wish.timeoutMs();
-        long endMs = n.d.in(timeoutMs == null ? policy.markTimeoutMs() : timeoutMs);
+        long endMs = n.in(timeoutMs == null ? policy.markTimeoutMs() : timeoutMs);
         n.fact(new MigrationSubmitted(n.envelope(), MigrationMethod.MARK, wish.fallbackFrom(), null, wish.source(), wish.target(), namespace, keys,
                 wish.move()));
         n.fact(new MarkAdded(n.envelope(), wish.target(), namespace, keys, wish.fallbackFrom(), endMs, policy.markClearing(), wish.move()));
@@ -106,7 +106,7 @@ final class Marks {
         List<Bytes> consumed = new ArrayList<>();
         for (Bytes key : keys) {
             MarkRow mark = row(n, digest, key);
-            if (mark != null && operation.equals(mark.operation()) && mark.target() == row.to() && mark.endMs() != EvolveMarks.OVER) {
+            if (mark != null && operation.equals(mark.operation()) && mark.target() == row.to() && mark.endMs() != MarkRows.OVER) {
                 consumed.add(key);
             }
         }
@@ -129,9 +129,9 @@ final class Marks {
 
     /** A timer of a mark is due; of a mark that was refreshed since, it says nothing. */
     static void expired(NodeDraft n, String id) {
-        RowKey.Mark key = EvolveMarks.key(n.aggregate, id);
-        MarkRow row = n.d.tables.get(Rows.MARKS, key);
-        if (row != null && row.endMs() <= n.d.clock().logTimeMs()) {
+        RowKey.Mark key = MarkRows.ofTimer(n.aggregate(), id);
+        MarkRow row = n.tables().get(Rows.MARKS, key);
+        if (row != null && row.endMs() <= n.clock().logTimeMs()) {
             n.fact(new MarkExpired(n.envelope(), row.target(), row.namespace(), key.block(), row.endMs()));
         }
     }
@@ -139,9 +139,9 @@ final class Marks {
     /** An operator wants marks gone: the named ones; or all, so many of them at each request, and fewer only when none is left. */
     static void clear(NodeDraft n, MarksClearRequested e) {
         int most = MigrationLimits.DEFAULTS.marksPerClearing();
-        String broken = Checks.text(n.d.limits, "the name of a request", e.request());
+        String broken = Checks.text(n.limits(), "the name of a request", e.request());
         if (broken != null || e.blocks().size() > MigrationLimits.DEFAULTS.names()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT,
+            n.refuse(e, RefusalReason.OVER_LIMIT,
                     "This does not hold: " + (broken == null ? "at most " + MigrationLimits.DEFAULTS.names() + " blocks are named" : broken));
             return;
         }
@@ -149,7 +149,7 @@ final class Marks {
         cleared.forEach((kind, keys) ->
                 n.fact(new MarkCleared(n.envelope(), kind.target(), kind.namespace(), keys, MarkClearReason.OPERATOR)));
         if (cleared.isEmpty()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "None of these blocks is marked");
+            n.refuse(e, RefusalReason.REPEATED, "None of these blocks is marked");
         }
     }
 
@@ -160,7 +160,7 @@ final class Marks {
         Map<Kind, List<Bytes>> found = new LinkedHashMap<>();
         for (BlockName block : new LinkedHashSet<>(blocks)) {
             MarkRow row = row(n, Namespaces.digest(block.namespace()), block.key());
-            if (row != null && row.endMs() != EvolveMarks.OVER) {
+            if (row != null && row.endMs() != MarkRows.OVER) {
                 found.computeIfAbsent(new Kind(row.namespace(), row.target()), k -> new ArrayList<>()).add(block.key());
             }
         }
@@ -170,11 +170,11 @@ final class Marks {
     private static Map<Kind, List<Bytes>> all(NodeDraft n, int most) {
         Map<Kind, List<Bytes>> found = new LinkedHashMap<>();
         int seen = 0;
-        try (Scan<RowKey.Mark, MarkRow> scan = n.d.tables.range(Rows.MARKS, new RowKey.Mark(n.aggregate, Namespaces.NONE, Bytes.EMPTY), null)) {
+        try (Scan<RowKey.Mark, MarkRow> scan = n.tables().range(Rows.MARKS, new RowKey.Mark(n.aggregate(), Namespaces.NONE, Bytes.EMPTY), null)) {
             while (seen < most && scan.next()) {
                 MarkRow row = scan.value();
                 // Those whose time is over are written by now, so there are no more of them than writes under way: they take no place.
-                if (row.endMs() == EvolveMarks.OVER) {
+                if (row.endMs() == MarkRows.OVER) {
                     continue;
                 }
                 seen++;

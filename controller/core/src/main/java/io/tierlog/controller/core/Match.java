@@ -67,7 +67,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
                 used.add(block.block());
             }
         }
-        return EvolveCopies.deepest(used);
+        return Blocks.deepest(used);
     }
 
     /** Most blocks of the prompt that may be reused: its last token is always computed. */
@@ -104,9 +104,9 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             PlacementRow last = null;
             int walked = 0;
             for (int i = 0; i < e.keys().size(); i++) {
-                PlacementRow copy = n.copy(namespace, Tier.HOST, e.keys().get(i));
-                PlacementRow host = copy != null && Copies.isServed(copy.state()) ? copy : null;
-                PlacementRow disk = hasDisk ? n.copy(namespace, Tier.DISK, e.keys().get(i)) : null;
+                PlacementRow copy = n.placement(namespace, Tier.HOST, e.keys().get(i));
+                PlacementRow host = copy != null && PlacementRows.isServed(copy.state()) ? copy : null;
+                PlacementRow disk = hasDisk ? n.placement(namespace, Tier.DISK, e.keys().get(i)) : null;
                 Tier below = host != null ? Tier.UNKNOWN : below(i, copy, disk);
                 if (host == null && below == Tier.UNKNOWN && i >= e.deviceBlocks()) {
                     break;
@@ -134,7 +134,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             if (index < e.deviceBlocks() || index >= reusable) {
                 return; // whatever the host has of it, the request does not take it from there
             }
-            if (copy != null && copy.promotedUnder() != null && Copies.isServed(copy.state())) {
+            if (copy != null && copy.promotedUnder() != null && PlacementRows.isServed(copy.state())) {
                 promoted.add(block(index));
             } else if (copy != null && copy.state() == CopyState.WRITING && Promotions.isOnItsWay(n, namespace, e.keys().get(index))) {
                 promoting.add(block(index));
@@ -143,7 +143,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
 
         /** Whether the block is to be fetched: the request may use it, the device lacks it, and one decision may fetch so many. */
         private boolean fetch(int index, Tier below, @Nullable PlacementRow before) {
-            if (index < e.deviceBlocks() || index >= reusable || fetch.size() >= n.d.limits.blocksPerDecision()) {
+            if (index < e.deviceBlocks() || index >= reusable || fetch.size() >= n.limits().blocksPerDecision()) {
                 return false;
             }
             if (before != null && index > e.deviceBlocks()) {

@@ -40,7 +40,7 @@ final class MigrationInputs {
         if (!isOne(d, e)) {
             return;
         }
-        List<String> findings = Orders.findings(d.limits, e.nodes(), e.order());
+        List<String> findings = Orders.findings(d.limits(), e.nodes(), e.order());
         if (row(d, aggregate) != null) {
             d.refuse(about, e, RefusalReason.REPEATED, "This migration was asked for before");
         } else if (!findings.isEmpty()) {
@@ -88,7 +88,7 @@ final class MigrationInputs {
         } else {
             MigrationNoted noted = new MigrationNoted(about, e.node(), e.envelope().sequence(), e.answer(), e.progress());
             d.fact(noted);
-            MigrationState next = MigrationStates.next(EvolveMigrations.noted(row, noted));
+            MigrationState next = MigrationStates.next(MigrationRows.noted(row, noted));
             if (next != row.state()) {
                 d.fact(new MigrationChanged(about, row.state(), next));
             }
@@ -107,7 +107,7 @@ final class MigrationInputs {
             if (part.answer() == null) {
                 MigrationNoted noted = new MigrationNoted(about, part.node(), part.reports(), silence(row), part.progress());
                 d.fact(noted);
-                now = EvolveMigrations.noted(now, noted);
+                now = MigrationRows.noted(now, noted);
                 if (row.state() != MigrationState.CANCELLING) {
                     d.message(new MigrationRecalled(d.messageEnvelope(Aggregates.NODE + part.node(), aggregate, RECALLED)));
                 }
@@ -150,7 +150,7 @@ final class MigrationInputs {
     }
 
     private static @Nullable MigrationRow row(Draft d, String aggregate) {
-        return d.tables.get(Rows.MIGRATIONS, new RowKey.Aggregate(aggregate));
+        return d.tables().get(Rows.MIGRATIONS, new RowKey.Aggregate(aggregate));
     }
 
     private static @Nullable PartRow part(MigrationRow row, String node) {

@@ -43,18 +43,6 @@ import org.jspecify.annotations.Nullable;
 final class Migrations {
     private Migrations() {}
 
-    /**
-     * Blocks that are to be dropped once the facts of a decision are in the tables.
-     *
-     * @param tier tier that they are on
-     * @param reliesOn tier that has them too
-     * @param namespace their namespace
-     * @param blocks the blocks, with the pages and generations that were copied
-     * @param move what led to the copy
-     * @param since offset of the record that led to it: what was used later stays
-     */
-    record Drop(Tier tier, Tier reliesOn, String namespace, List<PagedBlock> blocks, MoveCause move, long since) {}
-
     /** Issues one copy, puts it on record as submitted, and answers with its operation. The caller has admitted every block. */
     static String copy(NodeDraft n, MoveCause cause, Tier source, Tier target, String namespace, Bytes root, List<PagedBlock> blocks) {
         Move move = new Move(OperationKind.COPY, source, target);
@@ -67,11 +55,11 @@ final class Migrations {
 
     /** Issues one copy without saying that it was submitted, and answers with its operation. */
     static String issue(NodeDraft n, Move move, MoveCause cause, Operations.Purpose purpose, List<PagedBlock> blocks) {
-        Operations.Issued issued = Operations.issue(n, move, purpose, Operations.blocks(blocks), cause);
+        Operations.Issued issued = Operations.issue(n, move, purpose, Blocks.of(blocks), cause);
         boolean told = move.from() == Tier.DEVICE || move.to() == Tier.STORE;
         String request = purpose.request();
         CopyOrigin origin = told ? new CopyOrigin(request == null ? "" : request, purpose.attempt(), purpose.root()) : null;
-        n.d.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), move.from(), move.to(), purpose.namespace(), blocks,
+        n.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), move.from(), move.to(), purpose.namespace(), blocks,
                 origin));
         return issued.operation();
     }
@@ -101,9 +89,9 @@ final class Migrations {
         n.fact(new OperationEnded(n.envelope(), c.operation(), row.kind(), failed.state(), failed.reason(), 0, row.blockCount(), c.movedBytes()));
         complete(n, row, failed, 0, row.blockCount());
         MoveCause move = row.move();
-        Tier elsewhere = Copies.isOrdered(row.from()) ? row.from() : Tier.UNKNOWN;
+        Tier elsewhere = PlacementRows.isOrdered(row.from()) ? row.from() : Tier.UNKNOWN;
         if (move != null && !s.arrived().isEmpty()) {
-            n.toDrop.add(new Drop(row.to(), elsewhere, row.namespace(), s.arrived(), move, Long.MAX_VALUE));
+            n.pendingDrops().add(new PendingDrop(row.to(), elsewhere, row.namespace(), s.arrived(), move, Long.MAX_VALUE));
         }
     }
 
@@ -115,15 +103,15 @@ final class Migrations {
             complete(n, row, c, c.doneBlocks(), failed);
         }
         List<Bytes> keys = there.stream().map(Block::key).toList();
-        if (EvolveOperations.isLed(row.kind(), row.from())) {
+        if (OperationRows.isLed(row.kind(), row.from())) {
             Marks.written(n, c.operation(), row, keys);
         } else {
             Marks.copied(n, row.to(), row.namespace(), keys);
         }
-        if (move != null && move.retention() == Retention.DELETE_SOURCE && Copies.isOrdered(row.from())) {
+        if (move != null && move.retention() == Retention.DELETE_SOURCE && PlacementRows.isOrdered(row.from())) {
             List<PagedBlock> sources = sources(n, row, c.operation(), there);
             if (!sources.isEmpty()) {
-                n.toDrop.add(new Drop(row.from(), row.to(), row.namespace(), sources, move, Draft.offsetOf(c.operation())));
+                n.pendingDrops().add(new PendingDrop(row.from(), row.to(), row.namespace(), sources, move, OperationRows.offsetOf(c.operation())));
             }
         }
     }
@@ -154,7 +142,7 @@ final class Migrations {
         Bytes namespace = Namespaces.digest(row.namespace());
         List<PagedBlock> sources = new ArrayList<>(there.size());
         for (Block block : there) {
-            PlacementRow held = n.copy(namespace, row.from(), block.key());
+            PlacementRow held = n.placement(namespace, row.from(), block.key());
             if (held != null && operation.equals(held.operation())) {
                 sources.add(new PagedBlock(block, held.page(), held.generation(), held.crc32c()));
             }
@@ -167,7 +155,7 @@ final class Migrations {
         if (move == null) {
             return;
         }
-        boolean led = EvolveOperations.isLed(row.kind(), row.from());
+        boolean led = OperationRows.isLed(row.kind(), row.from());
         MigrationMethod method = led ? MigrationMethod.MARK : MigrationMethod.COPY;
         MigrationMethod fallbackFrom = led ? Marks.fallbackFrom(n, c.operation(), row) : MigrationMethod.UNKNOWN;
         MigrationCompleted completed = new MigrationCompleted(n.envelope(), method, fallbackFrom, c.operation(), row.from(), row.to(), c.state(),
@@ -183,9 +171,9 @@ final class Migrations {
         if (migration == null || task == null || !task.operations().contains(completed.operation())) {
             return;
         }
-        TaskRow now = EvolveMigrations.completed(task, completed);
+        TaskRow now = MigrationRows.completed(task, completed);
         n.taskBecomes(migration, now);
-        n.d.message(new MigrationReported(n.d.messageEnvelope(Aggregates.MIGRATION + migration, n.aggregate, now.reports()), n.name(), null,
+        n.message(new MigrationReported(n.messageEnvelope(Aggregates.MIGRATION + migration, n.aggregate(), now.reports()), n.name(), null,
                 now.progress()));
     }
 
@@ -195,23 +183,23 @@ final class Migrations {
      */
     static int drop(NodeDraft n) {
         int dropped = 0;
-        for (Drop drop : List.copyOf(n.toDrop)) {
+        for (PendingDrop drop : List.copyOf(n.pendingDrops())) {
             List<PagedBlock> blocks = mayGo(n, drop);
             if (!blocks.isEmpty()) {
                 Operations.Issued issued = Operations.issue(n, new Move(OperationKind.DROP, drop.tier(), Tier.UNKNOWN),
-                        new Operations.Purpose(null, 0, drop.namespace(), Bytes.EMPTY), Operations.blocks(blocks), drop.move());
-                n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), drop.tier(), drop.namespace(), blocks,
+                        new Operations.Purpose(null, 0, drop.namespace(), Bytes.EMPTY), Blocks.of(blocks), drop.move());
+                n.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), drop.tier(), drop.namespace(), blocks,
                         drop.reliesOn()));
                 dropped += blocks.size();
-                n.d.evolve();
+                n.evolve();
             }
         }
-        n.toDrop.clear();
+        n.pendingDrops().clear();
         return dropped;
     }
 
     /** From the ends of prefixes, the deeper before those they extend. */
-    private static List<PagedBlock> mayGo(NodeDraft n, Drop drop) {
+    private static List<PagedBlock> mayGo(NodeDraft n, PendingDrop drop) {
         Bytes namespace = Namespaces.digest(drop.namespace());
         List<PagedBlock> deepestFirst = new ArrayList<>(drop.blocks());
         deepestFirst.sort(Comparator.comparingInt((PagedBlock block) -> block.block().index()).reversed());
@@ -219,7 +207,7 @@ final class Migrations {
         List<PagedBlock> going = new ArrayList<>();
         for (PagedBlock block : deepestFirst) {
             Bytes key = block.block().key();
-            PlacementRow row = n.copy(namespace, drop.tier(), key);
+            PlacementRow row = n.placement(namespace, drop.tier(), key);
             boolean same = row != null && row.state() == CopyState.SERVING && row.page() == block.page() && row.generation() == block.generation();
             if (row != null && same && row.holds() == 0 && row.touch() <= drop.since()
                     && row.children() == childrenGone.getOrDefault(key, 0) && isElsewhere(n, namespace, drop.reliesOn(), row, key)) {
@@ -234,8 +222,8 @@ final class Migrations {
         return switch (reliesOn) {
             case STORE -> row.stored();
             case HOST, DISK -> {
-                @Nullable PlacementRow other = n.copy(namespace, reliesOn, key);
-                yield other != null && Copies.isServed(other.state());
+                @Nullable PlacementRow other = n.placement(namespace, reliesOn, key);
+                yield other != null && PlacementRows.isServed(other.state());
             }
             // What came by mistake may go though nothing else has it: it never served anybody.
             case UNKNOWN -> true;

@@ -3,15 +3,22 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Message;
+import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
+import io.tierlog.schemas.state.SharesRow;
 import io.tierlog.schemas.state.TaskRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
@@ -24,16 +31,16 @@ import org.jspecify.annotations.Nullable;
 
 /** One node as a decision sees it: its rows, its envelope, the number of its next command. Confined to its {@link Draft}. */
 final class NodeDraft {
-    final Draft d;
-    final String aggregate;
+    private final Draft d;
+    private final String aggregate;
     private NodeRow row;
     private Envelope envelope;
     private long commandSequence;
     private final Map<String, TaskRow> tasks = new LinkedHashMap<>();
     /** Copies that have ended with this decision and after which something is to be dropped. */
-    final List<Migrations.Drop> toDrop = new ArrayList<>();
+    private final List<PendingDrop> pendingDrops = new ArrayList<>();
     /** Leases of promotions of which something was used, or has gone, with this decision. */
-    final Set<String> lessExpected = new LinkedHashSet<>();
+    private final Set<String> releasableLeases = new LinkedHashSet<>();
     /** What relief has sent away with this decision. */
     private final Set<Relieved> relieved = new LinkedHashSet<>();
 
@@ -71,7 +78,7 @@ final class NodeDraft {
     /** The node's part of an operator's migration, with what this decision has made of it so far; null when it has none. */
     @Nullable TaskRow task(String migration) {
         TaskRow changed = tasks.get(migration);
-        return changed != null ? changed : d.tables.get(Rows.TASKS, new RowKey.Text(aggregate, migration));
+        return changed != null ? changed : d.tables().get(Rows.TASKS, new RowKey.Text(aggregate, migration));
     }
 
     /** What the facts of this decision will make of a part. */
@@ -91,7 +98,7 @@ final class NodeDraft {
 
     void refresh() {
         tasks.clear();
-        NodeRow now = d.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate));
+        NodeRow now = d.tables().get(Rows.NODES, new RowKey.Aggregate(aggregate));
         if (now != null) {
             row = now;
             envelope = d.envelope(aggregate, now.incarnation());
@@ -109,35 +116,125 @@ final class NodeDraft {
     }
 
     @Nullable RequestRow request(String request) {
-        return d.tables.get(Rows.REQUESTS, new RowKey.Text(aggregate, request));
+        return d.tables().get(Rows.REQUESTS, new RowKey.Text(aggregate, request));
     }
 
     @Nullable OperationRow operation(String operation) {
-        return d.tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, operation));
+        return d.tables().get(Rows.OPERATIONS, new RowKey.Text(aggregate, operation));
     }
 
     @Nullable LeaseRow lease(String lease) {
-        return d.tables.get(Rows.LEASES, new RowKey.Text(aggregate, lease));
+        return d.tables().get(Rows.LEASES, new RowKey.Text(aggregate, lease));
     }
 
     /** The copy of a block on a tier if it counts: of this life of the node, and more than a stand-in. */
-    @Nullable PlacementRow copy(Bytes namespace, Tier tier, Bytes block) {
-        PlacementRow copy = d.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, namespace, tier, block));
+    @Nullable PlacementRow placement(Bytes namespace, Tier tier, Bytes block) {
+        PlacementRow copy = d.tables().get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, namespace, tier, block));
         return copy != null && counts(copy, tier) ? copy : null;
     }
 
     /** Whether a copy is of this life of the node, and more than a stand-in. */
     boolean counts(PlacementRow copy, Tier tier) {
-        return Evolve.isCurrent(row, tier, copy) && copy.state() != CopyState.ABSENT;
+        return NodeRows.isCurrent(row, tier, copy) && copy.state() != CopyState.ABSENT;
     }
 
     /** Whether a row of that incarnation belongs to this life of the node. */
     boolean isOfThisLife(long incarnation) {
-        return row.alive() && incarnation == row.incarnation();
+        return NodeRows.isCurrent(row, incarnation);
     }
 
     /** Use of a tier; null when the node has no such tier. */
     @Nullable TierRow tier(Tier tier) {
-        return Evolve.tier(row, tier);
+        return NodeRows.tier(row, tier);
+    }
+
+    String aggregate() {
+        return aggregate;
+    }
+
+    /** Copies that have ended with this decision and after which something is to be dropped; the caller may change the list. */
+    List<PendingDrop> pendingDrops() {
+        return pendingDrops;
+    }
+
+    /** Leases of promotions of which something was used, or has gone, with this decision; the caller may change the set. */
+    Set<String> releasableLeases() {
+        return releasableLeases;
+    }
+
+    /** Whether the node drains. */
+    boolean isDraining() {
+        SharesRow shares = row.shares();
+        return shares != null && shares.draining();
+    }
+
+    /** Whether the node drains, or that engine instance of it does. */
+    boolean isDraining(@Nullable String instance) {
+        SharesRow shares = row.shares();
+        return shares != null && (shares.draining() || (instance != null && shares.drainingInstances().contains(instance)));
+    }
+
+    // --- the decision that this is part of
+
+    Tables tables() {
+        return d.tables();
+    }
+
+    Limits limits() {
+        return d.limits();
+    }
+
+    Policy policy() {
+        return d.policy();
+    }
+
+    ClockRow clock() {
+        return d.clock();
+    }
+
+    /** Offset of the input. */
+    long offset() {
+        return d.offset();
+    }
+
+    /** Log time after {@code ms} more milliseconds. */
+    long in(long ms) {
+        return d.in(ms);
+    }
+
+    /** The next id of something that this decision makes for the node. */
+    String nextId() {
+        return d.nextId(aggregate);
+    }
+
+    /** The text of a namespace that has placements on the node. */
+    String namespace(Bytes digest) {
+        return d.namespace(aggregate, digest);
+    }
+
+    void command(Command command) {
+        d.command(command);
+    }
+
+    void message(Message message) {
+        d.message(message);
+    }
+
+    Envelope messageEnvelope(String to, String from, long sequence) {
+        return d.messageEnvelope(to, from, sequence);
+    }
+
+    /** Records that the input was understood and changes nothing. */
+    void refuse(Event input, RefusalReason reason, String detail) {
+        d.refuse(envelope, input, reason, detail);
+    }
+
+    void warn(List<PolicyWarning> warnings, long version) {
+        d.warn(envelope, warnings, version);
+    }
+
+    /** Applies the facts that were not applied yet. */
+    void evolve() {
+        d.evolve();
     }
 }

@@ -30,7 +30,7 @@ final class NodeMigrations {
             return;
         }
         String migration = id(e);
-        List<String> findings = Orders.findings(d.limits, List.of(aggregate.substring(Aggregates.NODE.length())), e.order());
+        List<String> findings = Orders.findings(d.limits(), List.of(aggregate.substring(Aggregates.NODE.length())), e.order());
         NodeDraft n = d.node(aggregate);
         if (!findings.isEmpty()) {
             d.refuse(d.envelope(aggregate, 0), e, RefusalReason.MIGRATION_INVALID, String.join("; ", findings));

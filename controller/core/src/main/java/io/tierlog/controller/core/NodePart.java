@@ -90,7 +90,7 @@ final class NodePart {
     /** Why the block may not be marked, also when the node has as many marks as it may have; null when it may. */
     private @Nullable MigrationRefusal ofMark(BlockName block) {
         MigrationRefusal refusal = Admission.ofMark(n, block.namespace(), block.key(), order.target());
-        boolean full = Shares.orNothing(n.row().shares()).marks() + newMarks >= MigrationLimits.DEFAULTS.marksPerNode();
+        boolean full = ShareRows.orNothing(n.row().shares()).marks() + newMarks >= MigrationLimits.DEFAULTS.marksPerNode();
         return refusal == null && full && !Marks.isMarked(n, block) ? MigrationRefusal.OUT_OF_BUDGET : refusal;
     }
 
@@ -101,8 +101,8 @@ final class NodePart {
 
     /** Takes one copy's place in the budgets, when there is one. */
     private boolean fits(BlockName block) {
-        String group = Groups.of(n.d.policy(), block.namespace());
-        if (copied.size() >= n.d.limits.blocksPerDecision() || budget.room(group, order.source(), order.target()) < 1) {
+        String group = Groups.of(n.policy(), block.namespace());
+        if (copied.size() >= n.limits().blocksPerDecision() || budget.room(group, order.source(), order.target()) < 1) {
             return false;
         }
         budget.take(group, order.source(), order.target(), 1);
@@ -110,7 +110,7 @@ final class NodePart {
     }
 
     private MoveCause cause(String namespace, Retention retention) {
-        return new MoveCause(MoveTrigger.OPERATOR, migration, Groups.of(n.d.policy(), namespace), 0, 0, n.d.clock().policyVersion(), retention);
+        return new MoveCause(MoveTrigger.OPERATOR, migration, Groups.of(n.policy(), namespace), 0, 0, n.clock().policyVersion(), retention);
     }
 
     /** The deeper first, so that what is to leave leaves from the end of its prefix. */
@@ -128,7 +128,7 @@ final class NodePart {
     }
 
     private PlacementRow row(BlockName name) {
-        @Nullable PlacementRow row = n.copy(Namespaces.digest(name.namespace()), order.source(), name.key());
+        @Nullable PlacementRow row = n.placement(Namespaces.digest(name.namespace()), order.source(), name.key());
         if (row == null) {
             throw new IllegalStateException("A block was admitted that is not there: " + name);
         }

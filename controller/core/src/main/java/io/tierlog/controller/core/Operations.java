@@ -5,11 +5,9 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationKind;
-import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.decision.OperationIssued;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -48,21 +46,14 @@ final class Operations {
     record Because(@Nullable MoveCause move, @Nullable String peer) {}
 
     static Issued issue(NodeDraft n, Move move, Purpose purpose, List<Block> blocks, Because because) {
-        String operation = n.d.nextId(n.aggregate);
+        String operation = n.nextId();
         CommandHeader header = n.nextHeader();
         n.fact(new OperationIssued(n.envelope(), operation, move.kind(), move.from(), move.to(), purpose.request(), purpose.attempt(),
                 purpose.namespace(),
-                purpose.root(), blocks, header.commandSequence(), n.d.in(n.d.policy().operationTimeoutMs()),
+                purpose.root(), blocks, header.commandSequence(), n.in(n.policy().operationTimeoutMs()),
                 because.move(), because.peer()));
         return new Issued(operation, header);
     }
 
-    /** The blocks without their pages. */
-    static List<Block> blocks(List<PagedBlock> paged) {
-        List<Block> blocks = new ArrayList<>(paged.size());
-        for (PagedBlock block : paged) {
-            blocks.add(block.block());
-        }
-        return blocks;
-    }
+
 }

@@ -49,7 +49,7 @@ final class Orders {
         check(findings, !nodes.isEmpty() && nodes.size() <= MOST.nodes(), "nodes must be from 1 to " + MOST.nodes());
         Set<String> seen = new LinkedHashSet<>();
         for (String node : nodes.subList(0, Math.min(nodes.size(), MOST.nodes()))) {
-            check(findings, Registration.isName(node), "a node's name is 1 to 64 letters, digits, dots, dashes or underscores, not " + shown(node));
+            check(findings, Checks.isNodeName(node), "a node's name is 1 to 64 letters, digits, dots, dashes or underscores, not " + shown(node));
             check(findings, seen.add(node), "node " + shown(node) + " is named twice");
         }
     }

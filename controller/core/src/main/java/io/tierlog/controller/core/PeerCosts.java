@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 record PeerCosts(@Nullable PeerCopies peer, long cost, PeerPolicy policy) {
     static PeerCosts of(NodeDraft n, RequestSubmitted e) {
-        PeerPolicy policy = Policies.fetch(n.d.policy()).peers();
+        PeerPolicy policy = Policies.fetch(n.policy()).peers();
         PeerCopies peer = e.peer();
         if (peer == null || !policy.enabled() || peer.node().equals(n.name())) {
             return new PeerCosts(null, 0, policy);

@@ -63,13 +63,13 @@ final class PeerReads {
         }
         if (nameless != null) {
             // Whoever may read under that name has not asked, so nobody is told.
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
             return;
         }
-        GrantRow known = n.d.tables.get(Rows.GRANTS, key(n, e.grant()));
+        GrantRow known = n.tables().get(Rows.GRANTS, key(n, e.grant()));
         String broken = broken(n, e);
         if (known != null && known.incarnation() == n.row().incarnation()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Grant " + e.grant() + " was answered before");
+            n.refuse(e, RefusalReason.REPEATED, "Grant " + e.grant() + " was answered before");
         } else if (broken != null) {
             refuse(n, e, PeerReadReason.OVER_LIMIT, "This does not hold: " + broken);
         } else if (!n.row().alive()) {
@@ -81,9 +81,9 @@ final class PeerReads {
 
     /** Why nobody can be answered under that name; null when the agent of that node, another one, has said it. */
     private static @Nullable String nameless(NodeDraft n, Event e, String grant, String asker) {
-        String broken = Checks.text(n.d.limits, "the name of a grant", grant);
+        String broken = Checks.text(n.limits(), "the name of a grant", grant);
         if (broken == null) {
-            broken = Checks.text(n.d.limits, "the name of a node", asker);
+            broken = Checks.text(n.limits(), "the name of a node", asker);
         }
         if (broken == null && (!e.envelope().sender().startsWith("agent/" + asker + "/") || asker.equals(n.name()))) {
             broken = "the agent of another node asks for that node";
@@ -96,16 +96,16 @@ final class PeerReads {
         for (int i = 1; broken == null && i < e.blocks().size(); i++) {
             broken = e.blocks().get(i).index() <= e.blocks().get(i - 1).index() ? "blocks ascend by index" : null;
         }
-        return broken == null ? Checks.blocks(n.d.limits, e.namespace(), e.blocks()) : broken;
+        return broken == null ? Checks.blocks(n.limits(), e.namespace(), e.blocks()) : broken;
     }
 
     private static void answer(NodeDraft n, PeerReadRequested e) {
-        PeerPolicy policy = Policies.fetch(n.d.policy()).peers();
-        PromotionsRow lent = PromotionCounts.orNothing(n.row().promotions());
+        PeerPolicy policy = Policies.fetch(n.policy()).peers();
+        PromotionsRow lent = PromotionRows.orNothing(n.row().promotions());
         Found found = new Found(n, e);
         if (!policy.enabled()) {
             refuse(n, e, PeerReadReason.DISABLED, "The policy lets no node read from another");
-        } else if (Drains.isDraining(n)) {
+        } else if (n.isDraining()) {
             refuse(n, e, PeerReadReason.DRAINING, "The node drains");
         } else if (e.blocks().size() > policy.lentBlocks()) {
             refuse(n, e, PeerReadReason.OVER_LIMIT, "A node lends at most " + policy.lentBlocks() + " blocks");
@@ -126,11 +126,11 @@ final class PeerReads {
 
     /** Blocks that may come from the disk for a grant: as for a probe nothing hotter leaves for them, and none comes while promotions pause. */
     private static long roomFor(NodeDraft n, PeerReadRequested e) {
-        long pausedUntilMs = PromotionCounts.orNothing(n.row().promotions()).pausedUntilMs();
-        if (pausedUntilMs > 0 && pausedUntilMs >= n.d.clock().logTimeMs()) {
+        long pausedUntilMs = PromotionRows.orNothing(n.row().promotions()).pausedUntilMs();
+        if (pausedUntilMs > 0 && pausedUntilMs >= n.clock().logTimeMs()) {
             return 0;
         }
-        String group = Groups.of(n.d.policy(), e.namespace());
+        String group = Groups.of(n.policy(), e.namespace());
         return Math.min(Promotions.room(n, group), Quotas.room(n, group, Tier.HOST));
     }
 
@@ -146,10 +146,10 @@ final class PeerReads {
             Bytes namespace = Namespaces.digest(e.namespace());
             asked = e.blocks().size();
             for (Block block : e.blocks()) {
-                PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
-                PlacementRow disk = n.copy(namespace, Tier.DISK, block.key());
+                PlacementRow host = n.placement(namespace, Tier.HOST, block.key());
+                PlacementRow disk = n.placement(namespace, Tier.DISK, block.key());
                 boolean here = host != null && host.index() == block.index();
-                if (host != null && here && Copies.isServed(host.state())) {
+                if (host != null && here && PlacementRows.isServed(host.state())) {
                     paged.add(new PagedBlock(block, host.page(), host.generation(), host.crc32c()));
                 } else if (here || Promotions.isUnderWay(n, namespace, block.key())) {
                     moving++;
@@ -165,33 +165,33 @@ final class PeerReads {
     }
 
     private static void refuse(NodeDraft n, PeerReadRequested e, PeerReadReason reason, String detail) {
-        n.d.command(new RefusePeerRead(n.envelope(), n.nextHeader(), e.grant(), reason));
+        n.command(new RefusePeerRead(n.envelope(), n.nextHeader(), e.grant(), reason));
         n.fact(new PeerReadRefused(n.envelope(), e.grant(), e.asker(), reason, detail, n.commandSequence()));
     }
 
     private static void grant(NodeDraft n, PeerReadRequested e, Found found, long grantMs) {
-        long endMs = n.d.in(grantMs);
+        long endMs = n.in(grantMs);
         if (found.onDisk.isEmpty()) {
             GrantPeerRead command = new GrantPeerRead(n.envelope(), n.nextHeader(), e.grant(), e.asker(), grantMs, e.namespace(), found.paged);
             granted(n, e, null, endMs);
-            n.d.command(command);
+            n.command(command);
             return;
         }
         Operations.Issued promotion = Operations.issue(n, OperationKind.PROMOTE, Tier.DISK,
-                new Operations.Purpose(e.grant(), 0, e.namespace(), Bytes.EMPTY), Operations.blocks(found.onDisk));
+                new Operations.Purpose(e.grant(), 0, e.namespace(), Bytes.EMPTY), Blocks.of(found.onDisk));
         // The pins of the promotion, those of any other, last until those of the grant are there.
-        String lease = n.d.nextId(n.aggregate);
-        long leaseMs = n.d.policy().leaseMs();
-        n.fact(new LeaseRequested(n.envelope(), lease, promotion.operation(), "", 0, n.d.in(leaseMs)));
+        String lease = n.nextId();
+        long leaseMs = n.policy().leaseMs();
+        n.fact(new LeaseRequested(n.envelope(), lease, promotion.operation(), "", 0, n.in(leaseMs)));
         granted(n, e, promotion.operation(), endMs);
-        n.d.command(new PromoteBlocks(
+        n.command(new PromoteBlocks(
                 n.envelope(), promotion.header(), promotion.operation(), lease, leaseMs, e.namespace(), found.onDisk));
     }
 
     private static void granted(NodeDraft n, PeerReadRequested e, @Nullable String promotion, long endMs) {
         n.fact(new PeerReadGranted(n.envelope(), e.grant(), e.asker(), e.namespace(), e.blocks(), promotion, endMs, n.commandSequence()));
         // The agent's pins end by its own clock, which the log's time is behind: the lease waits for its word, as an operation does.
-        n.fact(new LeaseRequested(n.envelope(), e.grant(), "", "", 0, endMs + n.d.policy().operationTimeoutMs()));
+        n.fact(new LeaseRequested(n.envelope(), e.grant(), "", "", 0, endMs + n.policy().operationTimeoutMs()));
     }
 
     /** A promotion has ended; when it was for a grant, the grant goes on, or ends with it. */
@@ -202,13 +202,13 @@ final class PeerReads {
             return;
         }
         List<PagedBlock> blocks = serving(n, row, arrived);
-        long leftMs = row.endMs() - n.d.clock().logTimeMs();
+        long leftMs = row.endMs() - n.clock().logTimeMs();
         if (blocks.size() < row.blocks().size() || leftMs <= 0) {
             n.fact(new LeaseEnded(n.envelope(), grant, LeaseEndReason.FETCH_FAILED));
             n.fact(new PeerReadClosed(n.envelope(), grant, PeerReadReason.PROMOTION_FAILED, 0, 0));
-            n.d.command(new RefusePeerRead(n.envelope(), n.nextHeader(), grant, PeerReadReason.PROMOTION_FAILED));
+            n.command(new RefusePeerRead(n.envelope(), n.nextHeader(), grant, PeerReadReason.PROMOTION_FAILED));
         } else {
-            n.d.command(new GrantPeerRead(n.envelope(), n.nextHeader(), grant, row.asker(), leftMs, row.namespace(), blocks));
+            n.command(new GrantPeerRead(n.envelope(), n.nextHeader(), grant, row.asker(), leftMs, row.namespace(), blocks));
         }
     }
 
@@ -220,10 +220,10 @@ final class PeerReads {
         List<PagedBlock> blocks = new ArrayList<>(row.blocks().size());
         for (Block block : row.blocks()) {
             PagedBlock came = here.get(block);
-            PlacementRow host = came != null ? null : n.copy(namespace, Tier.HOST, block.key());
+            PlacementRow host = came != null ? null : n.placement(namespace, Tier.HOST, block.key());
             if (came != null) {
                 blocks.add(came);
-            } else if (host != null && Copies.isServed(host.state())) {
+            } else if (host != null && PlacementRows.isServed(host.state())) {
                 blocks.add(new PagedBlock(block, host.page(), host.generation(), host.crc32c()));
             }
         }
@@ -232,18 +232,18 @@ final class PeerReads {
 
     /** The agent holds its pins; those of a grant that nobody knows, as a transaction that was undone had given it, it lets go. */
     static void held(NodeDraft n, PeerReadHeld e) {
-        String broken = Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         GrantRow row = live(n, e.grant());
         LeaseRow lease = n.lease(e.grant());
-        List<Block> blocks = Operations.blocks(e.blocks());
+        List<Block> blocks = Blocks.of(e.blocks());
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
         } else if (row == null || lease == null || !row.namespace().equals(e.namespace())
                 || !new LinkedHashSet<>(row.blocks()).equals(new LinkedHashSet<>(blocks))) {
-            n.d.command(new ReleasePins(n.envelope(), n.nextHeader(), e.grant()));
-            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows grant " + e.grant() + " of these blocks");
+            n.command(new ReleasePins(n.envelope(), n.nextHeader(), e.grant()));
+            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows grant " + e.grant() + " of these blocks");
         } else if (lease.state() != LeaseState.REQUESTED) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED, "Grant " + e.grant() + " is held already");
+            n.refuse(e, RefusalReason.REPEATED, "Grant " + e.grant() + " is held already");
         } else {
             n.fact(new LeaseHeld(n.envelope(), e.grant(), e.namespace(), blocks));
         }
@@ -254,14 +254,14 @@ final class PeerReads {
         String nameless = nameless(n, e, e.grant(), e.asker());
         GrantRow row = nameless != null ? null : live(n, e.grant());
         if (nameless != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
         } else if (row == null || !row.asker().equals(e.asker())) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
+            n.refuse(e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
         } else {
-            n.d.command(new RefusePeerRead(n.envelope(), n.nextHeader(), e.grant(), PeerReadReason.CANCELLED));
+            n.command(new RefusePeerRead(n.envelope(), n.nextHeader(), e.grant(), PeerReadReason.CANCELLED));
             n.fact(new PeerReadRecalled(n.envelope(), e.grant(), n.commandSequence()));
             OperationRow promotion = row.promotion() == null ? null : n.operation(row.promotion());
-            if (promotion != null && EvolveOperations.isUnfinished(promotion.state())) {
+            if (promotion != null && OperationRows.isUnfinished(promotion.state())) {
                 n.fact(new LeaseEnded(n.envelope(), e.grant(), LeaseEndReason.READ_ENDED));
                 n.fact(new PeerReadClosed(n.envelope(), e.grant(), PeerReadReason.CANCELLED, 0, 0));
             }
@@ -272,7 +272,7 @@ final class PeerReads {
     static void ended(NodeDraft n, PeerReadEnded e) {
         GrantRow row = live(n, e.grant());
         if (row == null || n.lease(e.grant()) == null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
+            n.refuse(e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
         } else {
             List<Block> sent = new ArrayList<>(e.sent().size());
             e.sent().stream().distinct().filter(i -> i >= 0 && i < row.blocks().size()).forEach(i -> sent.add(row.blocks().get(i)));
@@ -284,7 +284,7 @@ final class PeerReads {
 
     /** The lease of a grant has ended otherwise than by the agent's word; nothing for any other lease. */
     static void leaseEnded(NodeDraft n, String lease, PeerReadReason why) {
-        GrantRow row = n.d.tables.get(Rows.GRANTS, key(n, lease));
+        GrantRow row = n.tables().get(Rows.GRANTS, key(n, lease));
         if (row != null && !row.blocks().isEmpty()) {
             n.fact(new PeerReadClosed(n.envelope(), lease, why, 0, 0));
         }
@@ -292,11 +292,11 @@ final class PeerReads {
 
     /** A grant of this life that has not ended; null when there is none. */
     private static @Nullable GrantRow live(NodeDraft n, String grant) {
-        GrantRow row = n.d.tables.get(Rows.GRANTS, key(n, grant));
+        GrantRow row = n.tables().get(Rows.GRANTS, key(n, grant));
         return row != null && !row.blocks().isEmpty() && n.isOfThisLife(row.incarnation()) ? row : null;
     }
 
     private static RowKey.Text key(NodeDraft n, String grant) {
-        return new RowKey.Text(n.aggregate, grant);
+        return new RowKey.Text(n.aggregate(), grant);
     }
 }

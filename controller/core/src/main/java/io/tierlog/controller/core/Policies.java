@@ -53,20 +53,6 @@ public final class Policies {
         return null;
     }
 
-    /**
-     * Everything that is wrong with {@code policy}, each with the path of its field in the policy document; nothing when it can be used.
-     *
-     * @param limits bounds of the controllers that shall go by it
-     */
-    public static List<PolicyFinding> findings(Policy policy, Limits limits) {
-        return PolicyRules.findings(policy, limits);
-    }
-
-    /** What is unwise in a policy that has no findings, in the order of its groups and routes. */
-    public static List<PolicyWarning> warnings(Policy policy) {
-        return PolicyWarnings.of(policy);
-    }
-
     /** Whether {@code blocks} have reached {@code mark} of {@code capacity}; in whole numbers, so that 7 of 100 do reach 0.07. */
     static boolean reaches(long blocks, double mark, long capacity) {
         return blocks * MILLION >= millionths(mark) * capacity;

@@ -5,7 +5,6 @@ import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.TierCapacity;
-import io.tierlog.schemas.decision.ConfigWarning;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
@@ -24,7 +23,7 @@ final class PolicyInputs {
             d.refuse(d.envelope(e.envelope().aggregate(), 0), e, RefusalReason.WRONG_AGGREGATE, "This event is about the policy");
             return;
         }
-        PolicyRow row = d.tables.get(Rows.POLICY, new RowKey.Aggregate(Aggregates.POLICY));
+        PolicyRow row = d.tables().get(Rows.POLICY, new RowKey.Aggregate(Aggregates.POLICY));
         long last = row == null ? 0 : row.version();
         List<String> findings = findings(d, e.policy());
         if (e.basedOnVersion() != last) {
@@ -35,8 +34,8 @@ final class PolicyInputs {
         } else {
             long version = last + 1;
             d.fact(new PolicyVersioned(about, version, e.policy()));
-            warn(d, about, Policies.warnings(e.policy()), version);
-            for (int p = 0; p < d.limits.partitions(); p++) {
+            d.warn(about, PolicyWarnings.of(e.policy()), version);
+            for (int p = 0; p < d.limits().partitions(); p++) {
                 Envelope to = new Envelope(Aggregates.clock(p), Aggregates.POLICY, 0, version, 0, about.timeMs(), about.cause(),
                         about.traceContext(), null);
                 d.message(p, new PolicyPublished(to, version, e.policy()));
@@ -45,7 +44,7 @@ final class PolicyInputs {
     }
 
     private static List<String> findings(Draft d, Policy policy) {
-        return Policies.findings(policy, d.limits).stream().map(PolicyFinding::toString).toList();
+        return PolicyRules.findings(policy, d.limits()).stream().map(PolicyFinding::toString).toList();
     }
 
     private static void refuse(Draft d, Envelope about, RefusalReason reason, List<String> findings) {
@@ -63,21 +62,16 @@ final class PolicyInputs {
             d.refuse(about, e, RefusalReason.POLICY_INVALID, String.join("; ", findings(d, e.policy())));
         } else {
             d.fact(new PolicyAdopted(about, e.version(), e.policy()));
-            Ticks.nodes(d).forEach(n -> warn(n, e));
+            d.nodes().forEach(n -> warn(n, e));
         }
     }
 
     private static void warn(NodeDraft n, PolicyPublished e) {
         if (n.row().alive()) {
-            warn(n.d, n.envelope(), PolicyWarnings.ofNode(e.policy(), n.name(), n.row().tiers().stream()
+            n.warn(PolicyWarnings.ofNode(e.policy(), n.name(), n.row().tiers().stream()
                     .map(tier -> new TierCapacity(tier.tier(), tier.capacityBlocks(), tier.blockBytes())).toList()), e.version());
         }
     }
 
-    /** Puts on record what of a policy is unwise for a node, or for all. */
-    static void warn(Draft d, Envelope about, List<PolicyWarning> warnings, long version) {
-        for (PolicyWarning warning : warnings) {
-            d.fact(new ConfigWarning(about, warning.kind(), warning.group(), warning.source(), warning.target(), warning.detail(), version));
-        }
-    }
+
 }

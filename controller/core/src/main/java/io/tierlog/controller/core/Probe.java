@@ -66,7 +66,7 @@ final class Probe {
         this.e = e;
         this.namespace = Namespaces.digest(e.namespace());
         this.policy = Promotions.policy(n);
-        this.counts = PromotionCounts.orNothing(n.row().promotions());
+        this.counts = PromotionRows.orNothing(n.row().promotions());
     }
 
     void decide() {
@@ -89,7 +89,7 @@ final class Probe {
         again.forEach(this::sayAgain);
         List<PromotionAnswer> all = new ArrayList<>();
         answers.forEach((what, blocks) -> all.add(new PromotionAnswer(what.reply(), List.copyOf(blocks), what.retryMs())));
-        n.fact(new PromotionAnswered(n.envelope(), e.probe(), e.namespace(), all, n.d.clock().policyVersion()));
+        n.fact(new PromotionAnswered(n.envelope(), e.probe(), e.namespace(), all, n.clock().policyVersion()));
         for (int from = 0; from < started.size(); from += policy.operationBlocks()) {
             Promotions.issue(n, e.namespace(), started.subList(from, Math.min(started.size(), from + policy.operationBlocks())));
         }
@@ -115,7 +115,7 @@ final class Probe {
         if (Checks.key(block.key()) != null) {
             return Said.of(PromotionReply.INVALID_SIZE);
         }
-        PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
+        PlacementRow host = n.placement(namespace, Tier.HOST, block.key());
         if (host != null) {
             return Said.of(switch (host.state()) {
                 case SERVING, COPYING, LENDING -> PromotionReply.RESIDENT;
@@ -124,16 +124,16 @@ final class Probe {
             });
         }
         PromotionRow row = Promotions.find(n, namespace, block.key());
-        if (row != null && !PromotionBook.isRemembered(row)) {
+        if (row != null && !PromotionRows.isRemembered(row)) {
             return Said.of(PromotionReply.JOINED);
         }
         if (disk == null) {
             return Said.of(PromotionReply.NOT_FOUND);
         }
-        if (Drains.isDraining(n)) {
+        if (n.isDraining()) {
             return Said.of(PromotionReply.DRAINING);
         }
-        if (row != null && row.untilMs() >= n.d.clock().logTimeMs() && row.untilMs() > 0) {
+        if (row != null && row.untilMs() >= n.clock().logTimeMs() && row.untilMs() > 0) {
             boolean came = row.reason() == OperationReason.COMPLETED;
             return new Said(came ? PromotionReply.DUPLICATE : PromotionReply.COOLDOWN, leftMs(row.untilMs()));
         }
@@ -142,15 +142,15 @@ final class Probe {
 
     /** Until the first moment after that one: the rows say through when nothing is begun. */
     private long leftMs(long untilMs) {
-        return untilMs - n.d.clock().logTimeMs() + 1;
+        return untilMs - n.clock().logTimeMs() + 1;
     }
 
     private void admit(List<PagedBlock> wanted) {
-        String group = Groups.of(n.d.policy(), e.namespace());
-        boolean paused = counts.pausedUntilMs() > 0 && counts.pausedUntilMs() >= n.d.clock().logTimeMs();
+        String group = Groups.of(n.policy(), e.namespace());
+        boolean paused = counts.pausedUntilMs() > 0 && counts.pausedUntilMs() >= n.clock().logTimeMs();
         pauseMs = paused ? leftMs(counts.pausedUntilMs()) : 0;
         int slots = counts.queuedBlocks() > 0 ? 0 : Math.max(0, policy.operations() - counts.operations());
-        toStart = Math.min((long) slots * policy.operationBlocks(), n.d.limits.blocksPerDecision());
+        toStart = Math.min((long) slots * policy.operationBlocks(), n.limits().blocksPerDecision());
         toQueue = Math.max(0, policy.queuedBlocks() - counts.queuedBlocks());
         room = paused ? 0 : Math.max(0, Promotions.room(n, group) - counts.queuedBlocks());
         quota = Quotas.room(n, group, Tier.HOST);

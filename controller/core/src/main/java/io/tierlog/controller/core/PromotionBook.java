@@ -8,7 +8,6 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PromotionRow;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +79,7 @@ final class PromotionBook {
     private void put(Decision fact, RowKey.Mark key, PromotionRow after) {
         PromotionRow before = tables.get(Rows.PROMOTIONS, key);
         if (before == null) {
-            Forgetting.remember(tables, fact, RowKey.Timer.PROMOTION, EvolveMarks.id(key));
+            Timers.set(tables, fact, RowKey.Timer.PROMOTION, MarkRows.timerId(key));
         } else {
             out(key, before);
         }
@@ -108,40 +107,18 @@ final class PromotionBook {
 
     private void count(PromotionRow row, int more) {
         counts.queuedBlocks += row.queued() > 0 ? more : 0;
-        counts.rememberedBlocks += isRemembered(row) ? more : 0;
-    }
-
-    /** Whether a promotion neither waits nor is under way. */
-    static boolean isRemembered(PromotionRow row) {
-        return row.queued() == 0 && row.operation() == null;
+        counts.rememberedBlocks += PromotionRows.isRemembered(row) ? more : 0;
     }
 
     /** Everything that waits in this life, the next one first. */
     List<RowKey.Order> waiting() {
-        return waiting(tables, node.aggregate(), state.incarnation, Integer.MAX_VALUE);
-    }
-
-    /** The first of what waits in a life of a node, at most {@code most}. */
-    static List<RowKey.Order> waiting(Tables tables, String aggregate, long incarnation, int most) {
-        List<RowKey.Order> waiting = new ArrayList<>();
-        try (var scan = tables.range(Rows.QUEUE, RowKey.Order.first(aggregate, Tier.HOST, incarnation, "", 0),
-                RowKey.Order.first(aggregate, Tier.HOST, incarnation, "", 1))) {
-            while (waiting.size() < most && scan.next()) {
-                waiting.add(scan.key());
-            }
-        }
-        return waiting;
+        return PromotionRows.waiting(tables, node.aggregate(), state.incarnation, Integer.MAX_VALUE);
     }
 
     /** The place of a block that waits: earlier probes first, of one probe the shallower block. */
     private static RowKey.Order place(RowKey.Mark key, PromotionRow row) {
         return new RowKey.Order(key.aggregate(), Tier.HOST, row.incarnation(), "", 0, row.queued(), row.block().index(), key.namespace(),
                 key.block());
-    }
-
-    /** The row that a place in the queue is for. */
-    static RowKey.Mark of(RowKey.Order place) {
-        return new RowKey.Mark(place.aggregate(), place.namespace(), place.block());
     }
 
     /** Writes the counts. */

@@ -6,7 +6,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What a node promotes and lends, counted, while a fact changes it. Confined to one call of evolve. */
 final class PromotionCounts {
-    private static final PromotionsRow NOTHING = new PromotionsRow(0, 0, 0, 0, 0, 0);
 
     int operations;
     long queuedBlocks;
@@ -25,12 +24,7 @@ final class PromotionCounts {
     }
 
     static PromotionCounts of(@Nullable PromotionsRow row) {
-        return new PromotionCounts(orNothing(row));
-    }
-
-    /** The row, or what it stands for when there is none. */
-    static PromotionsRow orNothing(@Nullable PromotionsRow row) {
-        return row == null ? NOTHING : row;
+        return new PromotionCounts(PromotionRows.orNothing(row));
     }
 
     /** The row; null when it would say nothing. */
@@ -39,7 +33,7 @@ final class PromotionCounts {
             throw new IllegalHistory("Less than nothing is promoted or lent: " + row());
         }
         PromotionsRow row = row();
-        return row.equals(NOTHING) ? null : row;
+        return row.equals(PromotionRows.NOTHING) ? null : row;
     }
 
     private PromotionsRow row() {

@@ -45,41 +45,41 @@ final class Promotions {
 
     static void requested(NodeDraft n, PromotionRequested e) {
         int most = PromotionLimits.DEFAULTS.blocksPerProbe();
-        String broken = Checks.text(n.d.limits, "a namespace", e.namespace());
+        String broken = Checks.text(n.limits(), "a namespace", e.namespace());
         if (broken == null && (e.blocks().isEmpty() || e.blocks().size() > most)) {
             broken = "a probe names 1 to " + most + " blocks";
         }
-        if (broken == null && e.probe().length() > n.d.limits.textLength()) {
-            broken = "the id of a probe has at most " + n.d.limits.textLength() + " characters";
+        if (broken == null && e.probe().length() > n.limits().textLength()) {
+            broken = "the id of a probe has at most " + n.limits().textLength() + " characters";
         }
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
         } else {
             new Probe(n, e).decide();
         }
     }
 
     static PromotionPolicy policy(NodeDraft n) {
-        return Policies.fetch(n.d.policy()).promotion();
+        return Policies.fetch(n.policy()).promotion();
     }
 
     /** The promotion of a block as far as it counts in this life of the node; null when there is none. */
     static @Nullable PromotionRow find(NodeDraft n, Bytes namespace, Bytes key) {
-        PromotionRow row = n.d.tables.get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate, namespace, key));
+        PromotionRow row = n.tables().get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate(), namespace, key));
         return row != null && n.isOfThisLife(row.incarnation()) ? row : null;
     }
 
     /** The copy on the disk that a promotion may read; null when there is none. */
     static @Nullable PlacementRow source(NodeDraft n, Bytes namespace, Bytes key) {
-        PlacementRow disk = n.copy(namespace, Tier.DISK, key);
-        return disk != null && Copies.isServed(disk.state()) ? disk : null;
+        PlacementRow disk = n.placement(namespace, Tier.DISK, key);
+        return disk != null && PlacementRows.isServed(disk.state()) ? disk : null;
     }
 
     /** Blocks of a group that may come to the host before it, or the group's part of it, is high or full; 0 while relief is under way there. */
     static long room(NodeDraft n, String group) {
         long room = 0;
-        for (Level level : Level.of(n.d.policy())) {
-            Level.Use use = level.tier() == Tier.HOST ? level.use(n) : null;
+        for (Level level : Level.of(n.policy())) {
+            Level.Use use = level.tier() == Tier.HOST ? Quotas.use(n, level) : null;
             if (use != null && level.group().isEmpty()) {
                 room = level.room(use);
             } else if (use != null && level.group().equals(group)) {
@@ -92,11 +92,11 @@ final class Promotions {
     /** Issues one promotion of blocks of one namespace, shallow to deep, all of which the disk serves. */
     static void issue(NodeDraft n, String namespace, List<PagedBlock> blocks) {
         Operations.Issued issued = Operations.issue(n, OperationKind.PROMOTE, Tier.DISK,
-                new Operations.Purpose(null, 0, namespace, Bytes.EMPTY), Operations.blocks(blocks));
-        String lease = n.d.nextId(n.aggregate);
-        long leaseMs = n.d.policy().leaseMs();
-        n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), "", 0, n.d.in(leaseMs)));
-        n.d.command(new PromoteBlocks(n.envelope(), issued.header(), issued.operation(), lease, leaseMs, namespace, List.copyOf(blocks)));
+                new Operations.Purpose(null, 0, namespace, Bytes.EMPTY), Blocks.of(blocks));
+        String lease = n.nextId();
+        long leaseMs = n.policy().leaseMs();
+        n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), "", 0, n.in(leaseMs)));
+        n.command(new PromoteBlocks(n.envelope(), issued.header(), issued.operation(), lease, leaseMs, namespace, List.copyOf(blocks)));
     }
 
     /** The copy on the disk as a command names it. */
@@ -108,12 +108,12 @@ final class Promotions {
 
     /** Goes on with what waits, as far as policy and room allow. */
     static void goOn(NodeDraft n) {
-        PromotionsRow row = PromotionCounts.orNothing(n.row().promotions());
+        PromotionsRow row = PromotionRows.orNothing(n.row().promotions());
         if (row.queuedBlocks() == 0 || !n.row().alive()) {
             return;
         }
         PromotionPolicy policy = policy(n);
-        if (!policy.enabled() || Drains.isDraining(n)) {
+        if (!policy.enabled() || n.isDraining()) {
             giveUp(n, "", 0);
         } else if (row.operations() < policy.operations()) {
             if (room(n, "") == 0) {
@@ -122,12 +122,12 @@ final class Promotions {
                 new Turn(n, policy, policy.operations() - row.operations()).decide();
             }
         }
-        n.d.evolve();
+        n.evolve();
     }
 
     /** What waits is given up, and nothing begins for so long. */
     private static void giveUp(NodeDraft n, String operation, long pauseMs) {
-        n.fact(new PromotionsPaused(n.envelope(), operation, n.d.in(pauseMs), PromotionCounts.orNothing(n.row().promotions()).queuedBlocks()));
+        n.fact(new PromotionsPaused(n.envelope(), operation, n.in(pauseMs), PromotionRows.orNothing(n.row().promotions()).queuedBlocks()));
     }
 
     // --- ends
@@ -161,7 +161,7 @@ final class Promotions {
         }
         settle(n, row.namespace(), PromotionOutcome.PROMOTED_HIT_WAITED, waited);
         if (!waited.isEmpty() && row.lease() != null) {
-            n.lessExpected.add(row.lease());
+            n.releasableLeases().add(row.lease());
         }
         // A grant's promotion ends with its grant, and says nothing of what others wait for.
         if (c.reason() == OperationReason.NO_ROOM && row.request() == null) {
@@ -178,7 +178,7 @@ final class Promotions {
         List<Block> open = new ArrayList<>();
         for (Block block : row.blocks()) {
             // The row may be of the present life, or say that somebody came too late for the block: then its outcome is known.
-            PromotionRow promotion = n.d.tables.get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate, namespace, block.key()));
+            PromotionRow promotion = n.tables().get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate(), namespace, block.key()));
             if (promotion != null && operation.equals(promotion.operation()) && !promotion.raced()) {
                 open.add(block);
             }
@@ -199,12 +199,10 @@ final class Promotions {
     // --- uses
 
     /** A request has come: what it walks over on the host is used, and what was on its way there and is not waited for came too late. */
-    static void asked(NodeDraft n, String namespace, Match match, boolean fetching) {
-        used(n, namespace, match.promoted());
-        List<Block> raced = new ArrayList<>(match.promoting());
-        if (fetching) {
-            raced.removeAll(match.fetch());
-        }
+    static void asked(NodeDraft n, String namespace, List<Block> promoted, List<Block> promoting, List<Block> fetched) {
+        used(n, namespace, promoted);
+        List<Block> raced = new ArrayList<>(promoting);
+        raced.removeAll(fetched);
         settle(n, namespace, PromotionOutcome.MISSED_RACE, raced);
     }
 
@@ -226,7 +224,7 @@ final class Promotions {
         Bytes digest = Namespaces.digest(namespace);
         List<Block> used = new ArrayList<>();
         for (Block block : sent) {
-            PlacementRow host = n.copy(digest, Tier.HOST, block.key());
+            PlacementRow host = n.placement(digest, Tier.HOST, block.key());
             if (host != null && host.promotedUnder() != null && host.index() == block.index()) {
                 used.add(block);
             }
@@ -239,7 +237,7 @@ final class Promotions {
         Bytes namespace = Namespaces.digest(c.namespace());
         List<Block> used = new ArrayList<>();
         for (BlockResult result : c.results()) {
-            PlacementRow host = Completion.isDone(result) ? n.copy(namespace, Tier.HOST, result.block().key()) : null;
+            PlacementRow host = Completion.isDone(result) ? n.placement(namespace, Tier.HOST, result.block().key()) : null;
             if (host != null && host.promotedUnder() != null) {
                 used.add(new Block(host.index(), result.block().key(), host.parent()));
             }
@@ -252,9 +250,9 @@ final class Promotions {
         settle(n, namespace, PromotionOutcome.PROMOTED_HIT, blocks);
         Bytes digest = Namespaces.digest(namespace);
         for (Block block : blocks) {
-            PlacementRow host = n.copy(digest, Tier.HOST, block.key());
+            PlacementRow host = n.placement(digest, Tier.HOST, block.key());
             if (host != null && host.promotedUnder() != null) {
-                n.lessExpected.add(host.promotedUnder());
+                n.releasableLeases().add(host.promotedUnder());
             }
         }
     }
@@ -264,39 +262,39 @@ final class Promotions {
      * is before it, and keeps both by pins of its own. Until then the rest of the run is still expected.
      */
     static void release(NodeDraft n) {
-        if (n.lessExpected.isEmpty()) {
+        if (n.releasableLeases().isEmpty()) {
             return;
         }
-        for (String lease : n.lessExpected) {
+        for (String lease : n.releasableLeases()) {
             LeaseRow row = n.lease(lease);
             if (row != null && row.state() == LeaseState.HELD) {
                 Bytes namespace = Namespaces.digest(row.namespace());
                 if (row.deepest().stream().noneMatch(block -> isExpected(n, namespace, block))) {
                     CommandHeader header = n.nextHeader();
                     n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.USED, header.commandSequence()));
-                    n.d.command(new ReleasePins(n.envelope(), header, lease));
+                    n.command(new ReleasePins(n.envelope(), header, lease));
                 }
             }
         }
-        n.lessExpected.clear();
-        n.d.evolve();
+        n.releasableLeases().clear();
+        n.evolve();
     }
 
     /** Whether the block was promoted, and nobody has used it yet. */
     private static boolean isExpected(NodeDraft n, Bytes namespace, Block block) {
-        PlacementRow host = n.copy(namespace, Tier.HOST, block.key());
+        PlacementRow host = n.placement(namespace, Tier.HOST, block.key());
         return host != null && host.promotedUnder() != null;
     }
 
     /** Copies have gone: from the host, perhaps promoted ones before anybody used them; from the disk, perhaps what was to be promoted. */
-    static void gone(NodeDraft n, Tier tier, String namespace, List<Removals.Gone> gone) {
+    static void gone(NodeDraft n, Tier tier, String namespace, List<RemovedPlacement> gone) {
         if (tier == Tier.HOST) {
             List<Block> unused = new ArrayList<>();
-            for (Removals.Gone one : gone) {
+            for (RemovedPlacement one : gone) {
                 String lease = one.copy().promotedUnder();
                 if (lease != null) {
                     unused.add(one.block());
-                    n.lessExpected.add(lease);
+                    n.releasableLeases().add(lease);
                 }
             }
             settle(n, namespace, PromotionOutcome.PROMOTED_EVICTED_BEFORE_USE, unused);
@@ -305,11 +303,11 @@ final class Promotions {
         }
     }
 
-    private static void lost(NodeDraft n, String namespace, List<Removals.Gone> gone) {
+    private static void lost(NodeDraft n, String namespace, List<RemovedPlacement> gone) {
         Bytes digest = Namespaces.digest(namespace);
         List<Block> waited = new ArrayList<>();
         Set<String> operations = new LinkedHashSet<>();
-        for (Removals.Gone one : gone) {
+        for (RemovedPlacement one : gone) {
             PromotionRow row = find(n, digest, one.block().key());
             if (row != null && row.queued() > 0) {
                 waited.add(row.block());
@@ -319,7 +317,7 @@ final class Promotions {
         }
         settle(n, namespace, PromotionOutcome.FAILED, OperationReason.NOT_FOUND, waited);
         for (String operation : operations) {
-            n.d.command(new CancelOperation(n.envelope(), n.nextHeader(), operation, OperationKind.PROMOTE));
+            n.command(new CancelOperation(n.envelope(), n.nextHeader(), operation, OperationKind.PROMOTE));
         }
     }
 
@@ -341,8 +339,8 @@ final class Promotions {
         }
 
         void decide() {
-            int most = (int) Math.min(n.d.limits.blocksPerDecision(), (long) slots * policy.operationBlocks());
-            for (RowKey.Order place : PromotionBook.waiting(n.d.tables, n.aggregate, n.row().incarnation(), most)) {
+            int most = (int) Math.min(n.limits().blocksPerDecision(), (long) slots * policy.operationBlocks());
+            for (RowKey.Order place : PromotionRows.waiting(n.tables(), n.aggregate(), n.row().incarnation(), most)) {
                 if (!batch.isEmpty() && (batch.size() == policy.operationBlocks() || !batchOf.equals(place.namespace()))) {
                     begin();
                 }
@@ -357,9 +355,9 @@ final class Promotions {
         }
 
         private void take(RowKey.Order place) {
-            String namespace = n.d.namespace(n.aggregate, place.namespace());
+            String namespace = n.namespace(place.namespace());
             PlacementRow disk = source(n, place.namespace(), place.block());
-            String group = Groups.of(n.d.policy(), namespace);
+            String group = Groups.of(n.policy(), namespace);
             long room = rooms.computeIfAbsent(group, g -> room(n, g));
             PromotionRow row = find(n, place.namespace(), place.block());
             if (row == null) {
@@ -367,7 +365,7 @@ final class Promotions {
             }
             if (disk == null) {
                 settle(n, namespace, PromotionOutcome.FAILED, OperationReason.NOT_FOUND, List.of(row.block()));
-            } else if (n.copy(place.namespace(), Tier.HOST, place.block()) != null) {
+            } else if (n.placement(place.namespace(), Tier.HOST, place.block()) != null) {
                 settle(n, namespace, PromotionOutcome.FAILED, OperationReason.ALREADY_THERE, List.of(row.block()));
             } else if (room == 0) {
                 settle(n, namespace, PromotionOutcome.FAILED, OperationReason.QUOTA_EXCEEDED, List.of(row.block()));
@@ -380,7 +378,7 @@ final class Promotions {
         }
 
         private void begin() {
-            issue(n, n.d.namespace(n.aggregate, batchOf), batch);
+            issue(n, n.namespace(batchOf), batch);
             batch.clear();
             slots--;
         }

@@ -5,6 +5,7 @@ import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.QuotaExceeded;
+import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.TierRow;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +18,7 @@ final class Quotas {
 
     /** The quota of a group on a tier of a node, in blocks; null for none. Part of a block is none. */
     static @Nullable Long blocks(NodeDraft n, String group, Tier tier) {
-        GroupPolicy policy = group.isEmpty() ? null : Groups.policy(n.d.policy(), group);
+        GroupPolicy policy = group.isEmpty() ? null : Groups.policy(n.policy(), group);
         Long bytes = policy == null ? null : Groups.quotaBytes(policy, tier);
         TierRow row = n.tier(tier);
         return bytes == null || row == null || row.blockBytes() <= 0 ? null : bytes / row.blockBytes();
@@ -25,7 +26,7 @@ final class Quotas {
 
     /** What the tier of a node may hold, in blocks: what the node has of it, or what policy says where that is less. */
     static long capacity(NodeDraft n, TierRow tier) {
-        Long bound = Policies.bound(n.d.policy(), tier.tier());
+        Long bound = Policies.bound(n.policy(), tier.tier());
         return bound == null || tier.blockBytes() <= 0 ? tier.capacityBlocks() : Math.min(tier.capacityBlocks(), bound / tier.blockBytes());
     }
 
@@ -35,9 +36,9 @@ final class Quotas {
      */
     static long room(NodeDraft n, String group, Tier tier) {
         Long quota = blocks(n, group, tier);
-        long ofGroup = quota == null ? Long.MAX_VALUE : Math.max(0, quota - Shares.use(n.row().shares(), group, tier).usedBlocks());
+        long ofGroup = quota == null ? Long.MAX_VALUE : Math.max(0, quota - ShareRows.use(n.row().shares(), group, tier).usedBlocks());
         TierRow row = n.tier(tier);
-        return row == null || Policies.bound(n.d.policy(), tier) == null
+        return row == null || Policies.bound(n.policy(), tier) == null
                 ? ofGroup
                 : Math.min(ofGroup, Math.max(0, capacity(n, row) - row.usedBlocks()));
     }
@@ -46,12 +47,27 @@ final class Quotas {
     static void exceeded(NodeDraft n, OperationKind kind, Tier tier, String group, String namespace, int blocks) {
         Long quota = blocks(n, group, tier);
         TierRow row = n.tier(tier);
-        long used = Shares.use(n.row().shares(), group, tier).usedBlocks();
-        if (quota == null && row != null && Policies.bound(n.d.policy(), tier) != null) {
+        long used = ShareRows.use(n.row().shares(), group, tier).usedBlocks();
+        if (quota == null && row != null && Policies.bound(n.policy(), tier) != null) {
             quota = capacity(n, row); // of the whole tier
             used = row.usedBlocks();
         }
         n.fact(new QuotaExceeded(n.envelope(), tier, group, namespace, kind, blocks, used, quota == null ? 0 : quota,
-                n.d.clock().policyVersion()));
+                n.clock().policyVersion()));
+    }
+
+    /** How full a tier of a node is, or what a group may have of it; null when the node has no such tier, or nothing of it can be full. */
+    static Level.@Nullable Use use(NodeDraft n, Level level) {
+        Tier tier = level.tier();
+        TierRow row = n.row().alive() ? n.tier(tier) : null;
+        if (row == null || row.capacityBlocks() == 0) {
+            return null;
+        }
+        if (level.group().isEmpty()) {
+            return new Level.Use(row.usedBlocks(), row.leavingBlocks(), capacity(n, row), row.inRelief());
+        }
+        Long quota = blocks(n, level.group(), tier);
+        GroupTierRow use = ShareRows.use(n.row().shares(), level.group(), tier);
+        return quota == null ? null : new Level.Use(use.usedBlocks(), use.leavingBlocks(), quota, use.inRelief());
     }
 }

@@ -25,39 +25,39 @@ final class Recovery {
     static void decide(NodeDraft n, BlocksRecovered e) {
         String broken = broken(n, e);
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
             return;
         }
         if (n.tier(Tier.DISK) == null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.CONFIGURATION_MISMATCH,
+            n.refuse(e, RefusalReason.CONFIGURATION_MISMATCH,
                     "The node was registered without a DISK tier: register again and name it with its capacity");
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> found = new ArrayList<>(e.blocks().size());
         for (PagedBlock block : e.blocks()) {
-            PlacementRow held = n.copy(namespace, Tier.DISK, block.block().key());
+            PlacementRow held = n.placement(namespace, Tier.DISK, block.block().key());
             if (held == null || held.generation() < block.generation()) {
                 found.add(block);
             }
         }
         if (!found.isEmpty()) {
-            n.fact(new BlocksPlaced(n.envelope(), Tier.DISK, e.namespace(), found, null, Tier.UNKNOWN, n.d.offset));
+            n.fact(new BlocksPlaced(n.envelope(), Tier.DISK, e.namespace(), found, null, Tier.UNKNOWN, n.offset()));
         }
     }
 
     /** What the store has may leave the disk again. */
     static void seen(NodeDraft n, BlocksSeenStored e) {
-        String broken = e.blocks().size() > n.d.limits.blocksPerDecision()
-                ? "one step has at most " + n.d.limits.blocksPerDecision() + " blocks"
-                : Checks.blocks(n.d.limits, e.namespace(), e.blocks());
+        String broken = e.blocks().size() > n.limits().blocksPerDecision()
+                ? "one step has at most " + n.limits().blocksPerDecision() + " blocks"
+                : Checks.blocks(n.limits(), e.namespace(), e.blocks());
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
         List<Block> news = e.blocks().stream()
-                .filter(block -> isUnknown(n.copy(namespace, Tier.DISK, block.key())) || isUnknown(n.copy(namespace, Tier.HOST, block.key())))
+                .filter(block -> isUnknown(n.placement(namespace, Tier.DISK, block.key())) || isUnknown(n.placement(namespace, Tier.HOST, block.key())))
                 .toList();
         if (!news.isEmpty()) {
             n.fact(new BlocksBackedUp(n.envelope(), e.namespace(), news));
@@ -72,9 +72,9 @@ final class Recovery {
         if (e.tier() != Tier.DISK || e.remainingBlocks() < 0) {
             return "an agent recovers blocks of DISK, and 0 or more remain";
         }
-        if (e.blocks().size() > n.d.limits.blocksPerDecision()) {
-            return "one step has at most " + n.d.limits.blocksPerDecision() + " blocks";
+        if (e.blocks().size() > n.limits().blocksPerDecision()) {
+            return "one step has at most " + n.limits().blocksPerDecision() + " blocks";
         }
-        return Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        return Checks.paged(n.limits(), e.namespace(), e.blocks());
     }
 }

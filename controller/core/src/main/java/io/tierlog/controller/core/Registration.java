@@ -23,7 +23,6 @@ final class Registration {
     /** Size of a SHA-256, in bytes. */
     private static final int DIGEST_BYTES = 32;
 
-    private static final int LONGEST_NAME = 64;
 
     /** Most blocks of a tier: products with marks in millionths still fit a long. */
     private static final long MOST_BLOCKS = 1L << 40;
@@ -69,14 +68,14 @@ final class Registration {
         Envelope about = d.envelope(aggregate, incarnation);
         d.fact(new AgentAccepted(about, e.node(), e.processId(), incarnation, e.tiers(), e.layoutDigest(), e.configurationDigest(),
                 commandSequence, d.policy(), e.peerAddress()));
-        PolicyInputs.warn(d, about, PolicyWarnings.ofNode(d.policy(), e.node(), e.tiers()), d.clock().policyVersion());
+        d.warn(about, PolicyWarnings.ofNode(d.policy(), e.node(), e.tiers()), d.clock().policyVersion());
         d.take(about, e.envelope().sequence(), commandSequence);
     }
 
     private static @Nullable Finding find(Draft d, AgentRegistering e, @Nullable NodeRow row) {
-        if (!isName(e.node()) || e.processId().isEmpty() || e.processId().length() > d.limits.textLength()) {
-            return new Finding(RefusalReason.OVER_LIMIT, "A node's name is 1 to " + LONGEST_NAME
-                    + " letters, digits, dots, dashes or underscores; a process id is 1 to " + d.limits.textLength() + " characters");
+        if (!Checks.isNodeName(e.node()) || e.processId().isEmpty() || e.processId().length() > d.limits().textLength()) {
+            return new Finding(RefusalReason.OVER_LIMIT, "A node's name is 1 to " + Checks.LONGEST_NODE_NAME
+                    + " letters, digits, dots, dashes or underscores; a process id is 1 to " + d.limits().textLength() + " characters");
         }
         Finding finding = layouts(e);
         if (finding == null) {
@@ -91,22 +90,6 @@ final class Registration {
             }
         }
         return finding;
-    }
-
-    /** Whether a text can be the name of a node. */
-    static boolean isName(String name) {
-        if (name.isEmpty() || name.length() > LONGEST_NAME) {
-            return false;
-        }
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-            boolean digit = c >= '0' && c <= '9';
-            if (!letter && !digit && c != '.' && c != '-' && c != '_') {
-                return false;
-            }
-        }
-        return true;
     }
 
     private static @Nullable Finding layouts(AgentRegistering e) {

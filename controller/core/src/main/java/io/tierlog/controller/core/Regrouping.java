@@ -2,7 +2,6 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.SharesRow;
@@ -16,16 +15,16 @@ final class Regrouping {
 
     /** Takes the next step, if there is one; answers with the number of rows it has looked at. */
     static int decide(NodeDraft n, int budget) {
-        SharesRow shares = Shares.orNothing(n.row().shares());
-        boolean grouped = !Policies.migration(n.d.policy()).groups().isEmpty() || !shares.groups().isEmpty();
-        if (!n.row().alive() || budget <= 0 || !grouped || shares.groupsVersion() == n.d.clock().policyVersion()) {
+        SharesRow shares = ShareRows.orNothing(n.row().shares());
+        boolean grouped = !Policies.migration(n.policy()).groups().isEmpty() || !shares.groups().isEmpty();
+        if (!n.row().alive() || budget <= 0 || !grouped || shares.groupsVersion() == n.clock().policyVersion()) {
             return 0;
         }
         // A policy that came while copies were put into the groups of another begins anew.
-        Bytes from = shares.groupsGoal() == n.d.clock().policyVersion() ? shares.groupsCursor() : Bytes.EMPTY;
+        Bytes from = shares.groupsGoal() == n.clock().policyVersion() ? shares.groupsCursor() : Bytes.EMPTY;
         Bytes next = Bytes.EMPTY;
         int seen = 0;
-        try (Scan<RowKey.Copy, PlacementRow> scan = n.d.tables.range(Rows.PLACEMENTS, first(n.aggregate, from), null)) {
+        try (Scan<RowKey.Copy, PlacementRow> scan = n.tables().range(Rows.PLACEMENTS, PlacementRows.from(n.aggregate(), from), null)) {
             while (scan.next()) {
                 if (seen == budget) {
                     next = Bytes.wrapUnshared(Rows.PLACEMENTS.encodeKey(new KeyWriter(), scan.key()));
@@ -34,15 +33,10 @@ final class Regrouping {
                 seen++;
             }
         }
-        n.fact(new GroupsAdvanced(n.envelope(), n.d.clock().policyVersion(), from, next));
-        n.d.evolve();
+        n.fact(new GroupsAdvanced(n.envelope(), n.clock().policyVersion(), from, next));
+        n.evolve();
         return seen;
     }
 
-    /** The copy that a step begins with. */
-    static RowKey.Copy first(String aggregate, Bytes cursor) {
-        return cursor.isEmpty()
-                ? new RowKey.Copy(aggregate, Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY)
-                : Rows.PLACEMENTS.decodeKey(cursor.unshared());
-    }
+
 }

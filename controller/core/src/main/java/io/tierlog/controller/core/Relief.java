@@ -30,29 +30,29 @@ final class Relief {
     /** The same; from tiers that are not among {@code sending} nothing leaves now, and nothing is copied unless {@code copying}. */
     static int decide(NodeDraft n, int budget, Predicate<Tier> sending, boolean copying) {
         int left = budget;
-        for (Level level : Level.of(n.d.policy())) {
+        for (Level level : Level.of(n.policy())) {
             left -= relieve(n, level, sending.test(level.tier()) ? left : 0, copying);
         }
         return budget - left;
     }
 
     private static int relieve(NodeDraft n, Level level, int budget, boolean copying) {
-        Level.Use use = level.use(n);
+        Level.Use use = Quotas.use(n, level);
         if (use == null || (!use.inRelief() && !level.isHigh(use))) {
             return 0;
         }
-        long version = n.d.clock().policyVersion();
+        long version = n.clock().policyVersion();
         if (!use.inRelief()) {
             n.fact(new WaterLevelCrossed(n.envelope(), level.tier(), level.group(), use.usedBlocks(), use.leavingBlocks(),
                     use.capacityBlocks(), level.highMark(), version));
-            n.d.evolve();
+            n.evolve();
         }
         int sent = copies(n, level) == 0 || level.isHigh(use) ? send(n, level, use, budget, copying) : 0;
-        use = level.use(n);
+        use = Quotas.use(n, level);
         if (use != null && copies(n, level) == 0 && level.isLow(use)) {
             n.fact(new WaterLevelRelieved(n.envelope(), level.tier(), level.group(), use.usedBlocks(), use.leavingBlocks(),
                     use.capacityBlocks(), level.lowMark(), version));
-            n.d.evolve();
+            n.evolve();
         }
         return sent;
     }
@@ -66,7 +66,7 @@ final class Relief {
     private static int send(NodeDraft n, Level level, Level.Use use, int budget, boolean copying) {
         int most = (int) Math.min(level.excess(use), budget);
         TierRow tier = n.tier(level.tier());
-        int mostBatches = tier == null ? 0 : n.d.limits.dropsInFlight() - tier.drops() - tier.copies();
+        int mostBatches = tier == null ? 0 : n.limits().dropsInFlight() - tier.drops() - tier.copies();
         if (most <= 0 || mostBatches <= 0) {
             return 0;
         }
@@ -82,22 +82,22 @@ final class Relief {
         if (sent > 0) {
             n.relieves(level.tier(), level.group());
         }
-        n.d.evolve();
+        n.evolve();
         return sent;
     }
 
     private static void copy(NodeDraft n, Tier tier, Victims.Batch batch) {
         Operations.Issued issued = Operations.issue(n, OperationKind.COPY, tier,
-                new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Operations.blocks(batch.blocks()));
-        n.d.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.way().other(), batch.namespace(),
+                new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Blocks.of(batch.blocks()));
+        n.command(new CopyBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.way().other(), batch.namespace(),
                 batch.blocks(), null));
     }
 
     /** Issues one drop; {@code cause} is null for a water level. */
     static void drop(NodeDraft n, Tier tier, Victims.Batch batch, @Nullable MoveCause cause) {
         Operations.Issued issued = Operations.issue(n, new Move(OperationKind.DROP, tier, Tier.UNKNOWN),
-                new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Operations.blocks(batch.blocks()), cause);
-        n.d.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.namespace(), batch.blocks(),
+                new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Blocks.of(batch.blocks()), cause);
+        n.command(new DropBlocks(n.envelope(), issued.header(), issued.operation(), tier, batch.namespace(), batch.blocks(),
                 batch.way().other()));
     }
 }

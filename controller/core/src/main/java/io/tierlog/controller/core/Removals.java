@@ -20,22 +20,19 @@ final class Removals {
 
     private Removals() {}
 
-    /** A block whose copy went, and the copy as it was held. */
-    record Gone(Block block, PlacementRow copy) {}
-
     static void evicted(NodeDraft n, BlocksEvicted e) {
-        String broken = Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         if (broken != null || e.tier() == Tier.UNKNOWN || e.tier() == Tier.STORE) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT,
+            n.refuse(e, RefusalReason.OVER_LIMIT,
                     "This does not hold: " + (broken == null ? "an agent evicts from DEVICE, HOST or DISK" : broken));
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
-        List<Gone> gone = new ArrayList<>(e.blocks().size());
+        List<RemovedPlacement> gone = new ArrayList<>(e.blocks().size());
         for (PagedBlock block : e.blocks()) {
-            PlacementRow held = n.copy(namespace, e.tier(), block.block().key());
+            PlacementRow held = n.placement(namespace, e.tier(), block.block().key());
             if (held != null && isTheOne(held, block.page(), block.generation())) {
-                gone.add(new Gone(block.block(), held));
+                gone.add(new RemovedPlacement(block.block(), held));
             }
         }
         fact(n, e.tier(), e.namespace(), e.reason(), gone);
@@ -46,14 +43,14 @@ final class Removals {
         return held.state() != CopyState.WRITING && held.page() == page && held.generation() <= generation;
     }
 
-    static void fact(NodeDraft n, Tier tier, String namespace, RemovalReason reason, List<Gone> gone) {
+    static void fact(NodeDraft n, Tier tier, String namespace, RemovalReason reason, List<RemovedPlacement> gone) {
         if (gone.isEmpty()) {
             return;
         }
         Bytes digest = Namespaces.digest(namespace);
         List<Block> blocks = new ArrayList<>(gone.size());
         int lost = 0;
-        for (Gone one : gone) {
+        for (RemovedPlacement one : gone) {
             blocks.add(one.block());
             lost += one.copy().stored() || isElsewhere(n, tier, digest, one.block()) ? 0 : 1;
         }
@@ -64,7 +61,7 @@ final class Removals {
     /** Whether another tier of the node has the block. */
     private static boolean isElsewhere(NodeDraft n, Tier tier, Bytes namespace, Block block) {
         for (Tier other : NODE_TIERS) {
-            if (other != tier && n.copy(namespace, other, block.key()) != null) {
+            if (other != tier && n.placement(namespace, other, block.key()) != null) {
                 return true;
             }
         }

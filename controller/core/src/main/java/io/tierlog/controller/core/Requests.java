@@ -98,11 +98,11 @@ final class Requests {
     private static @Nullable RequestRow live(NodeDraft n, Event e, String request, int attempt) {
         RequestRow row = n.request(request);
         if (row == null || !n.isOfThisLife(row.incarnation()) || attempt > row.attempt()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_UNKNOWN, "Nobody knows attempt " + attempt + " of " + request);
+            n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Nobody knows attempt " + attempt + " of " + request);
         } else if (attempt < row.attempt()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + request + " has begun");
+            n.refuse(e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + request + " has begun");
         } else if (RequestStates.isEnd(row.state())) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_ENDED, request + " is " + row.state());
+            n.refuse(e, RefusalReason.REQUEST_ENDED, request + " is " + row.state());
         } else {
             return row;
         }

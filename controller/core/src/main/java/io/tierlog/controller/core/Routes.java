@@ -25,7 +25,7 @@ final class Routes {
      */
     static int decide(NodeDraft n, int budget, boolean keeping) {
         int left = budget;
-        for (GroupPolicy group : Policies.migration(n.d.policy()).groups()) {
+        for (GroupPolicy group : Policies.migration(n.policy()).groups()) {
             for (MigrationRoute route : group.routes()) {
                 if (route.copy() && (keeping || route.retention() == Retention.DELETE_SOURCE)) {
                     left -= decide(n, group, route, left);
@@ -38,7 +38,7 @@ final class Routes {
     private static int decide(NodeDraft n, GroupPolicy group, MigrationRoute route, int budget) {
         Level level = new Level(route.source(), group.name(), route.threshold(), route.threshold(), route.target());
         Long quota = n.row().alive() ? Quotas.blocks(n, group.name(), route.source()) : null;
-        GroupTierRow row = Shares.use(n.row().shares(), group.name(), route.source());
+        GroupTierRow row = ShareRows.use(n.row().shares(), group.name(), route.source());
         // Most often relief crosses and is over within one decision, so that the row alone does not tell of it.
         if (quota == null || row.inRelief() || n.isRelieved(route.source(), group.name())) {
             return 0;
@@ -50,8 +50,8 @@ final class Routes {
         }
         boolean leaves = route.retention() == Retention.DELETE_SOURCE;
         long wanted = leaves ? level.excess(use) : use.standing();
-        int most = (int) Math.min(Math.min(wanted, budget), Math.min(room, n.d.policy().reliefBatchBlocks()));
-        MoveCause cause = new MoveCause(MoveTrigger.ROUTE, null, group.name(), use.level(), route.threshold(), n.d.clock().policyVersion(),
+        int most = (int) Math.min(Math.min(wanted, budget), Math.min(room, n.policy().reliefBatchBlocks()));
+        MoveCause cause = new MoveCause(MoveTrigger.ROUTE, null, group.name(), use.level(), route.threshold(), n.clock().policyVersion(),
                 route.retention());
         int sent = 0;
         for (Victims.Batch batch : Victims.pick(n, new Exits.OfRoute(n, group.name(), route), level, new Victims.Most(most, 1, true))) {
@@ -62,7 +62,7 @@ final class Routes {
                 Relief.drop(n, route.source(), batch, cause);
             }
         }
-        n.d.evolve();
+        n.evolve();
         return sent;
     }
 }

@@ -36,12 +36,12 @@ record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
     /** Takes leaves of one class of the order, until there are enough or all that follow are too young. */
     private void takeClass(NodeDraft n, Tier tier, SampleRule rule, int kept, Map<RowKey.Copy, Integer> childrenTaken) {
         long incarnation = n.row().incarnation();
-        try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER,
-                RowKey.Order.first(n.aggregate, tier, incarnation, rule.group(), kept),
-                RowKey.Order.first(n.aggregate, tier, incarnation, rule.group(), kept + 1))) {
+        try (Scan<RowKey.Order, EntryRow> scan = n.tables().range(Rows.ORDER,
+                RowKey.Order.first(n.aggregate(), tier, incarnation, rule.group(), kept),
+                RowKey.Order.first(n.aggregate(), tier, incarnation, rule.group(), kept + 1))) {
             boolean more = true;
             while (more && oldEnough.size() < rule.count() && scan.next()) {
-                RowKey.Copy leaf = new RowKey.Copy(n.aggregate, scan.key().namespace(), tier, scan.key().block());
+                RowKey.Copy leaf = new RowKey.Copy(n.aggregate(), scan.key().namespace(), tier, scan.key().block());
                 // Behind a leaf that is too young all are: they are named as far as the rule asks for so many.
                 more = climb(n, leaf, rule, childrenTaken) || tooYoung.size() < rule.count();
             }
@@ -52,20 +52,20 @@ record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
     private boolean climb(NodeDraft n, RowKey.Copy leaf, SampleRule rule, Map<RowKey.Copy, Integer> childrenTaken) {
         RowKey.@Nullable Copy at = leaf;
         while (at != null && oldEnough.size() < rule.count()) {
-            PlacementRow row = n.copy(at.namespace(), at.tier(), at.block());
+            PlacementRow row = n.placement(at.namespace(), at.tier(), at.block());
             boolean free = row != null && row.state() == CopyState.SERVING && row.holds() == 0
                     && row.children() == childrenTaken.getOrDefault(at, 0) && (rule.group().isEmpty() || rule.group().equals(row.group()));
             if (row == null || !free) {
                 return true;
             }
-            BlockName name = new BlockName(n.d.namespace(n.aggregate, at.namespace()), at.block());
-            if (n.d.clock().logTimeMs() - row.usedMs() < rule.minAgeMs()) {
+            BlockName name = new BlockName(n.namespace(at.namespace()), at.block());
+            if (n.clock().logTimeMs() - row.usedMs() < rule.minAgeMs()) {
                 tooYoung.add(name);
                 return !at.equals(leaf);
             }
             oldEnough.add(name);
             Bytes parent = row.parent();
-            at = parent.isEmpty() ? null : new RowKey.Copy(n.aggregate, at.namespace(), at.tier(), parent);
+            at = parent.isEmpty() ? null : new RowKey.Copy(n.aggregate(), at.namespace(), at.tier(), parent);
             if (at != null) {
                 childrenTaken.merge(at, 1, Integer::sum);
             }

@@ -22,16 +22,16 @@ final class Saves {
     private Saves() {}
 
     static void decide(NodeDraft n, SaveRequested e) {
-        String broken = Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         RequestRow row = n.request(e.request());
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
             refuse(n, e, e.blocks(), OperationReason.UNSUPPORTED);
         } else if (row == null || row.attempt() != e.attempt() || !n.isOfThisLife(row.incarnation())) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_UNKNOWN, "Nobody knows attempt " + e.attempt() + " of " + e.request());
+            n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Nobody knows attempt " + e.attempt() + " of " + e.request());
             refuse(n, e, e.blocks(), OperationReason.NOT_SERVING);
         } else if (RequestStates.isEnd(row.state())) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_ENDED, e.request() + " is " + row.state());
+            n.refuse(e, RefusalReason.REQUEST_ENDED, e.request() + " is " + row.state());
             refuse(n, e, e.blocks(), OperationReason.NOT_SERVING);
         } else {
             save(n, e);
@@ -47,12 +47,12 @@ final class Saves {
             refuse(n, e, writes.toHost(), OperationReason.QUOTA_EXCEEDED);
         }
         if (!known.isEmpty()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.REPEATED,
+            n.refuse(e, RefusalReason.REPEATED,
                     known.size() + " of " + e.blocks().size() + " blocks are on the host, on their way, or go elsewhere");
             refuse(n, e, known, OperationReason.ALREADY_THERE);
         }
         if (!late.isEmpty()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, late.size() + " blocks are more than one decision takes");
+            n.refuse(e, RefusalReason.OVER_LIMIT, late.size() + " blocks are more than one decision takes");
             refuse(n, e, late, OperationReason.QUEUE_FULL);
         }
     }
@@ -66,6 +66,6 @@ final class Saves {
     private static void refuse(NodeDraft n, SaveRequested e, List<PagedBlock> refused, OperationReason why) {
         List<Block> blocks = new ArrayList<>(refused.size());
         refused.forEach(block -> blocks.add(block.block()));
-        n.d.command(new RefuseSave(n.envelope(), n.nextHeader(), e.save(), blocks, why));
+        n.command(new RefuseSave(n.envelope(), n.nextHeader(), e.save(), blocks, why));
     }
 }

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
  * @param pinned copies that were to go and stay, for somebody uses them
  * @param missed copies on the disk that a drop relied on and that the agent does not have
  */
-record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> stored, List<Removals.Gone> gone, List<Block> pinned,
-        List<Removals.Gone> missed) {
+record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> stored, List<RemovedPlacement> gone, List<Block> pinned,
+        List<RemovedPlacement> missed) {
     private static Settlement empty() {
         return new Settlement(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>(),
                 new ArrayList<>());
@@ -44,13 +44,13 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
 
     /** The rule that the event breaks, or null. */
     static @Nullable String broken(NodeDraft n, Completion c) {
-        if (c.results().size() > n.d.limits.blocksPerInput()) {
-            return "an event names at most " + n.d.limits.blocksPerInput() + " blocks";
+        if (c.results().size() > n.limits().blocksPerInput()) {
+            return "an event names at most " + n.limits().blocksPerInput() + " blocks";
         }
         if (!c.move().exists()) {
             return "blocks are dropped from HOST or DISK, and copied to DISK or STORE from a tier above it";
         }
-        String broken = c.results().isEmpty() ? null : Checks.text(n.d.limits, "a namespace", c.namespace());
+        String broken = c.results().isEmpty() ? null : Checks.text(n.limits(), "a namespace", c.namespace());
         for (int i = 0; broken == null && i < c.results().size(); i++) {
             broken = Checks.block(c.results().get(i).block());
         }
@@ -118,7 +118,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
         if (result.status() != BlockStatus.ARRIVED && result.status() != BlockStatus.ALREADY_THERE) {
             return;
         }
-        PlacementRow held = n.copy(namespace, move.to(), result.block().key());
+        PlacementRow held = n.placement(namespace, move.to(), result.block().key());
         boolean known = held != null && held.page() == result.page() && held.generation() >= result.generation();
         // On a tier without pages the generation alone tells old from new, so an older one never counts.
         boolean older = known && result.page() < 0 && held != null && held.generation() > result.generation();
@@ -140,27 +140,27 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
         if (source != Tier.HOST && source != Tier.DISK) {
             return source == Tier.STORE ? Tier.STORE : Tier.UNKNOWN;
         }
-        PlacementRow copy = n.copy(namespace, source, result.block().key());
+        PlacementRow copy = n.placement(namespace, source, result.block().key());
         return copy != null && copy.stored() ? Tier.STORE : source;
     }
 
     private static Tier storedBefore(NodeDraft n, Bytes namespace, BlockResult result) {
-        PlacementRow host = n.copy(namespace, Tier.HOST, result.block().key());
+        PlacementRow host = n.placement(namespace, Tier.HOST, result.block().key());
         return host != null && host.stored() ? Tier.STORE : Tier.UNKNOWN;
     }
 
     /** HOST when the host has the block as well and the store is known to have it; UNKNOWN otherwise. */
     private static Tier storedOnHost(NodeDraft n, Bytes namespace, BlockResult result) {
-        PlacementRow host = n.copy(namespace, Tier.HOST, result.block().key());
+        PlacementRow host = n.placement(namespace, Tier.HOST, result.block().key());
         return host != null && host.stored() ? Tier.HOST : Tier.UNKNOWN;
     }
 
     /** What could not be copied because the agent does not have it is gone from the tier that it was to be read from. */
     private void uncopied(NodeDraft n, Bytes namespace, Tier source, String operation, BlockResult result) {
-        boolean lent = Copies.isOrdered(source) && !Completion.isDone(result) && isNotThere(result.reason());
-        PlacementRow held = lent ? n.copy(namespace, source, result.block().key()) : null;
-        if (held != null && Copies.isServed(held.state()) && operation.equals(held.operation())) {
-            gone.add(new Removals.Gone(result.block(), held));
+        boolean lent = PlacementRows.isOrdered(source) && !Completion.isDone(result) && isNotThere(result.reason());
+        PlacementRow held = lent ? n.placement(namespace, source, result.block().key()) : null;
+        if (held != null && PlacementRows.isServed(held.state()) && operation.equals(held.operation())) {
+            gone.add(new RemovedPlacement(result.block(), held));
         }
     }
 
@@ -173,14 +173,14 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
     }
 
     private void dropped(NodeDraft n, Bytes namespace, Tier tier, String operation, BlockResult result) {
-        PlacementRow held = n.copy(namespace, tier, result.block().key());
+        PlacementRow held = n.placement(namespace, tier, result.block().key());
         if (held == null) {
             return;
         }
         boolean ours = held.state() == CopyState.LEAVING && operation.equals(held.operation());
         boolean notThere = isNotThere(result.reason());
         if (notThere ? ours : result.status() == BlockStatus.GONE && Removals.isTheOne(held, result.page(), result.generation())) {
-            gone.add(new Removals.Gone(result.block(), held));
+            gone.add(new RemovedPlacement(result.block(), held));
         } else if (ours && !notThere && result.status() != BlockStatus.GONE) {
             stays(n, namespace, tier, result);
         }
@@ -188,9 +188,9 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
 
     private void stays(NodeDraft n, Bytes namespace, Tier tier, BlockResult result) {
         boolean lastCopy = tier == Tier.HOST && result.reason() == OperationReason.LAST_COPY;
-        PlacementRow disk = lastCopy ? n.copy(namespace, Tier.DISK, result.block().key()) : null;
+        PlacementRow disk = lastCopy ? n.placement(namespace, Tier.DISK, result.block().key()) : null;
         if (disk != null && disk.state() == CopyState.SERVING) {
-            missed.add(new Removals.Gone(result.block(), disk));
+            missed.add(new RemovedPlacement(result.block(), disk));
         } else {
             pinned.add(result.block());
         }
@@ -208,7 +208,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
             // To be copied or promoted is no use: the copy keeps the use that it was given when the operation was issued. What comes from the
             // device is new.
             boolean copied = (move.kind() == OperationKind.COPY && move.from() != Tier.DEVICE) || move.kind() == OperationKind.PROMOTE;
-            long touch = copied ? 0 : n.d.offset;
+            long touch = copied ? 0 : n.offset();
             n.fact(new BlocksPlaced(n.envelope(), move.to(), namespace, blocks, operation, also, touch));
         }
         if (!stored.isEmpty()) {
@@ -221,7 +221,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
     /** What could not be dropped is in use, so its turn to leave is not now: else the next drop would name it again. */
     void touchPinned(NodeDraft n, OperationRow row) {
         if (!pinned.isEmpty()) {
-            n.fact(new BlocksTouched(n.envelope(), row.from(), row.namespace(), pinned, n.d.offset));
+            n.fact(new BlocksTouched(n.envelope(), row.from(), row.namespace(), pinned, n.offset()));
         }
     }
 }

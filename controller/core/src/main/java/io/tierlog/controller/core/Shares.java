@@ -13,9 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What groups, routes and operators have of a node, while a fact changes it. Confined to one call of evolve. */
 final class Shares {
-    private static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, 0, Bytes.EMPTY, false, false, List.of(), "",
-            0, Bytes.EMPTY, 0, 0, 0);
-
     private final List<GroupRow> groups;
     private final List<RouteRow> routes;
     long groupsVersion;
@@ -49,49 +46,12 @@ final class Shares {
     }
 
     static Shares of(@Nullable SharesRow row) {
-        return new Shares(orNothing(row));
-    }
-
-    /** The row, or what it stands for when there is none. */
-    static SharesRow orNothing(@Nullable SharesRow row) {
-        return row == null ? NOTHING : row;
-    }
-
-    /** Use of a tier by a group; of one that has nothing there, zeros. */
-    static GroupTierRow use(@Nullable SharesRow row, String group, Tier tier) {
-        return use(orNothing(row).groups(), group, tier);
-    }
-
-    private static GroupTierRow use(List<GroupRow> groups, String group, Tier tier) {
-        for (GroupRow candidate : groups) {
-            if (candidate.group().equals(group)) {
-                for (GroupTierRow use : candidate.tiers()) {
-                    if (use.tier() == tier) {
-                        return use;
-                    }
-                }
-            }
-        }
-        return new GroupTierRow(tier, 0, 0, false);
-    }
-
-    /** Copies in flight on a route; of one that has none, zeros. */
-    static RouteRow route(@Nullable SharesRow row, String group, Tier source, Tier target) {
-        return route(orNothing(row).routes(), group, source, target);
-    }
-
-    private static RouteRow route(List<RouteRow> routes, String group, Tier source, Tier target) {
-        for (RouteRow candidate : routes) {
-            if (candidate.group().equals(group) && candidate.source() == source && candidate.target() == target) {
-                return candidate;
-            }
-        }
-        return new RouteRow(group, source, target, 0, 0);
+        return new Shares(ShareRows.orNothing(row));
     }
 
     /** A group has so many copies more on a tier, and so many more on their way out. */
     void count(String group, Tier tier, long used, long leaving) {
-        GroupTierRow was = use(groups, group, tier);
+        GroupTierRow was = ShareRows.use(groups, group, tier);
         GroupTierRow is = new GroupTierRow(tier, was.usedBlocks() + used, was.leavingBlocks() + leaving, was.inRelief());
         if (is.usedBlocks() < 0 || is.leavingBlocks() < 0) {
             throw new IllegalHistory("Group " + group + " holds less than nothing: " + is);
@@ -100,7 +60,7 @@ final class Shares {
     }
 
     void inRelief(String group, Tier tier, boolean inRelief) {
-        GroupTierRow was = use(groups, group, tier);
+        GroupTierRow was = ShareRows.use(groups, group, tier);
         set(group, new GroupTierRow(tier, was.usedBlocks(), was.leavingBlocks(), inRelief));
     }
 
@@ -127,7 +87,7 @@ final class Shares {
 
     /** Copies on a route have begun, or have ended. */
     void moving(String group, Tier source, Tier target, int operations, long blocks) {
-        RouteRow was = route(routes, group, source, target);
+        RouteRow was = ShareRows.route(routes, group, source, target);
         RouteRow is = new RouteRow(group, source, target, was.operations() + operations, was.blocks() + blocks);
         if (is.operations() < 0 || is.blocks() < 0) {
             throw new IllegalHistory("Fewer copies than none are in flight: " + is);
@@ -165,6 +125,6 @@ final class Shares {
     @Nullable SharesRow toRow() {
         SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsGoal, groupsCursor, draining, drained,
                 List.copyOf(drainingInstances), drainRequest, drainPass, drainCursor, drainLeft, drainSaving, marks);
-        return row.equals(NOTHING) ? null : row;
+        return row.equals(ShareRows.NOTHING) ? null : row;
     }
 }

@@ -20,7 +20,7 @@ final class StoreInputs {
     static void stored(Draft d, BlocksStored e) {
         String aggregate = e.envelope().aggregate();
         Envelope about = d.envelope(aggregate, 0);
-        String broken = Checks.paged(d.limits, e.namespace(), e.blocks());
+        String broken = Checks.paged(d.limits(), e.namespace(), e.blocks());
         if (!Aggregates.isStore(aggregate)) {
             d.refuse(about, e, RefusalReason.WRONG_AGGREGATE, "This event is about a shard of the store, not " + aggregate);
             return;
@@ -32,7 +32,7 @@ final class StoreInputs {
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> fresh = new ArrayList<>(e.blocks().size());
         for (PagedBlock block : e.blocks()) {
-            PlacementRow held = d.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, namespace, Tier.STORE, block.block().key()));
+            PlacementRow held = d.tables().get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, namespace, Tier.STORE, block.block().key()));
             if (held == null || held.state() != CopyState.SERVING || held.generation() < block.generation()) {
                 fresh.add(block);
             }
@@ -40,7 +40,7 @@ final class StoreInputs {
         if (fresh.isEmpty()) {
             d.refuse(about, e, RefusalReason.REPEATED, "All of these blocks were reported before");
         } else {
-            d.fact(new BlocksPlaced(about, Tier.STORE, e.namespace(), fresh, null, Tier.UNKNOWN, d.offset));
+            d.fact(new BlocksPlaced(about, Tier.STORE, e.namespace(), fresh, null, Tier.UNKNOWN, d.offset()));
         }
     }
 }

@@ -27,9 +27,9 @@ final class Submissions {
     private Submissions() {}
 
     static void decide(NodeDraft n, RequestSubmitted e) {
-        String broken = Checks.submission(n.d.limits, e);
+        String broken = Checks.submission(n.limits(), e);
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
             return;
         }
         RequestRow row = n.request(e.request());
@@ -48,40 +48,40 @@ final class Submissions {
             return true;
         }
         if (e.attempt() == row.attempt()) {
-            n.d.refuse(n.envelope(), e, RefusalReason.DUPLICATE_REQUEST,
+            n.refuse(e, RefusalReason.DUPLICATE_REQUEST,
                     "Attempt " + e.attempt() + " of " + e.request() + " is " + row.state());
         } else {
-            n.d.refuse(n.envelope(), e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + e.request() + " has begun");
+            n.refuse(e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + e.request() + " has begun");
         }
         return false;
     }
 
     private static void admit(NodeDraft n, RequestSubmitted e) {
         Match found = e.reuseEligible() ? Match.of(n, e) : Match.NOTHING;
-        long room = found.fetch().isEmpty() ? 0 : Quotas.room(n, Groups.of(n.d.policy(), e.namespace()), Tier.HOST);
+        long room = found.fetch().isEmpty() ? 0 : Quotas.room(n, Groups.of(n.policy(), e.namespace()), Tier.HOST);
         Match match = found.within(room);
         n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
                 e.deviceBlocks(), match.hostBlocks(), e.instance()));
-        boolean draining = Drains.isDraining(n, e.instance());
-        boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.d.policy().prefetchThresholdBlocks() && !draining;
+        boolean draining = n.isDraining(e.instance());
+        boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.policy().prefetchThresholdBlocks() && !draining;
         touch(n, e, Tier.HOST, match.deepest());
         touch(n, e, Tier.DISK, match.usedOnDisk(fetching));
-        Promotions.asked(n, e.namespace(), match, fetching);
+        Promotions.asked(n, e.namespace(), match.promoted(), match.promoting(), fetching ? match.fetch() : List.of());
         if (!e.reuseEligible()) {
             prefill(n, e, RequestReason.NOT_REUSE_ELIGIBLE);
         } else if (e.answered()) {
             prefill(n, e, RequestReason.ANSWERED_AT_ONCE);
         } else if (fetching) {
             fetch(n, e, match);
-        } else if (draining && found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
+        } else if (draining && found.fetch().size() > n.policy().prefetchThresholdBlocks()) {
             prefill(n, e, RequestReason.DRAINING);
-        } else if (found.fetch().size() > n.d.policy().prefetchThresholdBlocks()) {
+        } else if (found.fetch().size() > n.policy().prefetchThresholdBlocks()) {
             prefill(n, e, RequestReason.QUOTA_EXCEEDED);
         } else {
             prefill(n, e, match.fetch().isEmpty() ? RequestReason.NOTHING_BELOW : RequestReason.BELOW_THRESHOLD);
         }
         if (match.fetch().size() < found.fetch().size() && !e.answered()) {
-            Quotas.exceeded(n, OperationKind.PREFETCH, Tier.HOST, Groups.of(n.d.policy(), e.namespace()), e.namespace(),
+            Quotas.exceeded(n, OperationKind.PREFETCH, Tier.HOST, Groups.of(n.policy(), e.namespace()), e.namespace(),
                     found.fetch().size());
         }
         WriteBacks.used(n, e, fetching ? match.fetch().size() : 0);
@@ -89,7 +89,7 @@ final class Submissions {
 
     private static void touch(NodeDraft n, RequestSubmitted e, Tier tier, List<Block> deepest) {
         if (!deepest.isEmpty()) {
-            n.fact(new BlocksTouched(n.envelope(), tier, e.namespace(), deepest, n.d.offset));
+            n.fact(new BlocksTouched(n.envelope(), tier, e.namespace(), deepest, n.offset()));
         }
     }
 
@@ -97,21 +97,21 @@ final class Submissions {
     private static void prefill(NodeDraft n, RequestSubmitted e, RequestReason reason) {
         Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFILLING, reason);
         if (!e.answered()) {
-            n.d.command(new ResumeRequest(n.envelope(), n.nextHeader(), e.request(), e.attempt(), reason));
+            n.command(new ResumeRequest(n.envelope(), n.nextHeader(), e.request(), e.attempt(), reason));
         }
     }
 
     private static void fetch(NodeDraft n, RequestSubmitted e, Match match) {
-        Policy policy = n.d.policy();
+        Policy policy = n.policy();
         Bytes root = e.keys().getFirst();
         PeerSource peer = match.sources().contains(Tier.HOST) ? PeerCosts.source(e) : null;
         Operations.Issued issued = Operations.issue(n, Move.of(OperationKind.PREFETCH, match.source()),
                 new Operations.Purpose(e.request(), e.attempt(), e.namespace(), root), match.fetch(),
                 new Operations.Because(null, peer == null ? null : peer.node()));
-        String lease = n.d.nextId(n.aggregate);
-        n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), e.request(), e.attempt(), n.d.in(policy.leaseMs())));
+        String lease = n.nextId();
+        n.fact(new LeaseRequested(n.envelope(), lease, issued.operation(), e.request(), e.attempt(), n.in(policy.leaseMs())));
         Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
-        n.d.command(new PrefetchBlocks(n.envelope(), issued.header(), issued.operation(), lease, policy.leaseMs(), e.request(), e.attempt(),
+        n.command(new PrefetchBlocks(n.envelope(), issued.header(), issued.operation(), lease, policy.leaseMs(), e.request(), e.attempt(),
                 e.namespace(), root, match.fetch(), match.sources(), match.buildsOn(), peer));
     }
 }

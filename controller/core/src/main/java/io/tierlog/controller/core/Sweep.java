@@ -25,31 +25,25 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Clears away what lives of a node that have ended left behind. That they count no more is true at once, by their incarnation; this is
  * about saying so for each, and about room. It looks at no more rows than the budget and goes on at the next tick. Confined to one call.
  */
 final class Sweep {
-    static final int REQUESTS = 0;
-    static final int OPERATIONS = 1;
-    static final int LEASES = 2;
-    static final int PLACEMENTS = 3;
-
-    private static final int TABLES = 4;
-
     private final NodeDraft n;
     private final SweepRow sweep;
     private final int budget;
     private int seen;
-    private int phase;
+    private @Nullable SweepPhase phase;
     private Bytes cursor;
 
     private Sweep(NodeDraft n, SweepRow sweep, int budget) {
         this.n = n;
         this.sweep = sweep;
         this.budget = budget;
-        this.phase = sweep.phase();
+        this.phase = SweepPhase.of(sweep.phase());
         this.cursor = sweep.cursor();
     }
 
@@ -61,26 +55,26 @@ final class Sweep {
         }
         Sweep step = new Sweep(n, sweep, budget);
         step.run();
-        n.d.evolve();
+        n.evolve();
         return step.seen;
     }
 
     private void run() {
-        while (phase < TABLES) {
-            RowKey.Text first = new RowKey.Text(n.aggregate, "");
-            boolean done = switch (phase) {
+        boolean done = true;
+        while (done && phase != null) {
+            RowKey.Text first = new RowKey.Text(n.aggregate(), "");
+            done = switch (phase) {
                 case REQUESTS -> scan(Rows.REQUESTS, first, this::request);
                 case OPERATIONS -> scan(Rows.OPERATIONS, first, this::operation);
                 case LEASES -> scan(Rows.LEASES, first, this::lease);
-                default -> placements();
+                case PLACEMENTS -> placements();
             };
-            if (!done) {
-                break;
+            if (done) {
+                phase = phase.next();
+                cursor = Bytes.EMPTY;
             }
-            phase++;
-            cursor = Bytes.EMPTY;
         }
-        n.fact(new SweepAdvanced(n.envelope(), phase, cursor, phase == TABLES));
+        n.fact(new SweepAdvanced(n.envelope(), phase == null ? SweepPhase.END : phase.number(), cursor, phase == null));
     }
 
     /** What to do with one row. */
@@ -91,7 +85,7 @@ final class Sweep {
     /** Looks at rows from the cursor on; true at the end of the table, false when the budget is used up before. */
     private <K extends RowKey<K>, V extends WireRecord> boolean scan(Table<K, V> table, K first, Visit<K, V> visit) {
         K from = cursor.isEmpty() ? first : table.decodeKey(cursor.unshared());
-        try (Scan<K, V> scan = n.d.tables.range(table, from, null)) {
+        try (Scan<K, V> scan = n.tables().range(table, from, null)) {
             while (scan.next()) {
                 if (seen == budget) {
                     cursor = Bytes.wrapUnshared(table.encodeKey(new KeyWriter(), scan.key()));
@@ -115,7 +109,7 @@ final class Sweep {
     }
 
     private void operation(RowKey.Text key, OperationRow row) {
-        if (isStale(row.incarnation()) && EvolveOperations.isUnfinished(row.state())) {
+        if (isStale(row.incarnation()) && OperationRows.isUnfinished(row.state())) {
             n.fact(new OperationEnded(n.envelope(), key.id(), row.kind(), OperationState.FENCED, OperationReason.NODE_LOST, 0,
                     row.blockCount(), 0));
             Migrations.fenced(n, key.id(), row);
@@ -140,7 +134,7 @@ final class Sweep {
 
     private boolean placements() {
         Map<Kind, Lost> lost = new LinkedHashMap<>();
-        boolean done = scan(Rows.PLACEMENTS, new RowKey.Copy(n.aggregate, Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY), (key, row) -> {
+        boolean done = scan(Rows.PLACEMENTS, new RowKey.Copy(n.aggregate(), Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY), (key, row) -> {
             boolean ofAnEngineThatLeft = key.tier() == Tier.DEVICE && row.incarnation() == n.row().incarnation()
                     && row.epoch() < n.row().engineEpoch();
             if (isStale(row.incarnation()) || ofAnEngineThatLeft) {
@@ -150,7 +144,7 @@ final class Sweep {
             }
         });
         for (Map.Entry<Kind, Lost> entry : lost.entrySet()) {
-            String namespace = n.d.namespace(n.aggregate, entry.getKey().namespace());
+            String namespace = n.namespace(entry.getKey().namespace());
             n.fact(new BlocksRemoved(n.envelope(), entry.getKey().tier(), namespace, sweep.reason(), entry.getValue().blocks,
                     entry.getValue().last));
         }
@@ -159,11 +153,11 @@ final class Sweep {
 
     /** Whether a host copy was the last that is known of: neither the store nor the disk, which outlives the agent, has the block. */
     private boolean isLost(RowKey.Copy key, PlacementRow row) {
-        boolean counted = Copies.isServed(row.state()) || row.state() == CopyState.LEAVING;
+        boolean counted = PlacementRows.isServed(row.state()) || row.state() == CopyState.LEAVING;
         if (!counted || row.stored()) {
             return false;
         }
-        PlacementRow disk = n.d.tables.get(Rows.PLACEMENTS, new RowKey.Copy(key.aggregate(), key.namespace(), Tier.DISK, key.block()));
+        PlacementRow disk = n.tables().get(Rows.PLACEMENTS, new RowKey.Copy(key.aggregate(), key.namespace(), Tier.DISK, key.block()));
         return disk == null || disk.state() != CopyState.SERVING;
     }
 }

@@ -13,8 +13,6 @@ import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.OperationRow;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 
 /** Time passes: what has fallen due, and who was silent for too long. Without state. */
@@ -27,7 +25,7 @@ final class Ticks {
     static void decide(Draft d, Tick e) {
         if (!e.envelope().aggregate().equals(d.clockAggregate())) {
             d.refuse(d.envelope(e.envelope().aggregate(), 0), e, RefusalReason.WRONG_AGGREGATE,
-                    "This tick is not for partition " + d.partition);
+                    "This tick is not for partition " + d.partition());
         } else if (e.timeMs() < 0 || e.timeMs() > LATEST_MS) {
             d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.OVER_LIMIT,
                     "Time is from 0 to " + LATEST_MS + " ms, not " + e.timeMs());
@@ -44,12 +42,12 @@ final class Ticks {
     static void followUp(Draft d) {
         due(d);
         d.evolve();
-        List<NodeDraft> nodes = nodes(d);
+        List<NodeDraft> nodes = d.nodes();
         for (NodeDraft n : nodes) {
             silence(n);
         }
         d.evolve();
-        int budget = d.limits.blocksPerDecision();
+        int budget = d.limits().blocksPerDecision();
         for (NodeDraft n : nodes) {
             budget -= Sweep.decide(n, budget);
             budget -= Regrouping.decide(n, budget);
@@ -61,7 +59,7 @@ final class Ticks {
     }
 
     private static void due(Draft d) {
-        for (RowKey.Timer timer : Forgetting.due(d.tables, d.clockAggregate(), d.clock().logTimeMs(), d.limits.timersPerTick())) {
+        for (RowKey.Timer timer : TimerRows.due(d.tables(), d.clockAggregate(), d.clock().logTimeMs(), d.limits().timersPerTick())) {
             if (timer.kind() == RowKey.Timer.MIGRATION || timer.kind() == RowKey.Timer.GRANT) {
                 continue; // only forgotten
             }
@@ -84,14 +82,14 @@ final class Ticks {
 
     private static void overdue(NodeDraft n, String operation) {
         OperationRow row = n.operation(operation);
-        if (row == null || !EvolveOperations.isUnfinished(row.state()) || !n.isOfThisLife(row.incarnation())
-                || row.deadlineMs() > n.d.clock().logTimeMs()) {
+        if (row == null || !OperationRows.isUnfinished(row.state()) || !n.isOfThisLife(row.incarnation())
+                || row.deadlineMs() > n.clock().logTimeMs()) {
             return;
         }
         CancelOperation cancel = new CancelOperation(n.envelope(), n.nextHeader(), operation, row.kind());
         n.fact(new OperationOverdue(n.envelope(), operation, cancel.header().commandSequence(), row.cancels() + 1,
-                n.d.in(n.d.policy().operationTimeoutMs())));
-        n.d.command(cancel);
+                n.in(n.policy().operationTimeoutMs())));
+        n.command(cancel);
     }
 
     private static void expired(NodeDraft n, String lease) {
@@ -102,27 +100,9 @@ final class Ticks {
         }
     }
 
-    /** The nodes of this partition, another one first at each tick, so that none is always served last. */
-    static List<NodeDraft> nodes(Draft d) {
-        List<NodeDraft> nodes = new ArrayList<>();
-        try (var scan = d.tables.range(Rows.MEMBERS, new RowKey.Text(d.clockAggregate(), ""), null)) {
-            while (scan.next()) {
-                NodeDraft n = d.node(scan.key().id());
-                if (n == null) {
-                    throw new IllegalHistory("Nobody knows " + scan.key().id() + ", a node of " + d.clockAggregate());
-                }
-                nodes.add(n);
-            }
-        }
-        if (!nodes.isEmpty()) {
-            Collections.rotate(nodes, (int) (d.clock().ticks() % nodes.size()));
-        }
-        return nodes;
-    }
-
     private static void silence(NodeDraft n) {
-        int silentTicks = n.d.policy().nodeSilentTicks();
-        if (silentTicks > 0 && n.row().alive() && n.d.clock().ticks() - n.row().heardTick() > silentTicks) {
+        int silentTicks = n.policy().nodeSilentTicks();
+        if (silentTicks > 0 && n.row().alive() && n.clock().ticks() - n.row().heardTick() > silentTicks) {
             n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
         }
     }

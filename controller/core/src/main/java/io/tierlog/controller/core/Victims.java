@@ -66,7 +66,7 @@ final class Victims {
         this.exits = exits;
         this.mostBatches = most.batches();
         this.copying = most.copying();
-        this.batchBlocks = n.d.policy().reliefBatchBlocks();
+        this.batchBlocks = n.policy().reliefBatchBlocks();
     }
 
     /**
@@ -86,8 +86,8 @@ final class Victims {
 
     private List<Batch> pick(int most) {
         long incarnation = n.row().incarnation();
-        try (Scan<RowKey.Order, EntryRow> scan = n.d.tables.range(Rows.ORDER, RowKey.Order.first(n.aggregate, tier, incarnation, group, 0),
-                RowKey.Order.first(n.aggregate, tier, incarnation, group, RowKey.Order.END))) {
+        try (Scan<RowKey.Order, EntryRow> scan = n.tables().range(Rows.ORDER, RowKey.Order.first(n.aggregate(), tier, incarnation, group, 0),
+                RowKey.Order.first(n.aggregate(), tier, incarnation, group, RowKey.Order.END))) {
             RowKey.Order next = next(scan);
             int picked = 0;
             int passed = 0;
@@ -125,7 +125,7 @@ final class Victims {
 
     /** Which batch the leaf joins, none before that of a block below it; -1 when it would take one batch too many. */
     private int batch(Leaf leaf, Exits.Way way) {
-        String namespace = n.d.namespace(n.aggregate, leaf.place().namespace());
+        String namespace = n.namespace(leaf.place().namespace());
         for (int i = leaf.from(); i < batches.size(); i++) {
             Batch batch = batches.get(i);
             if (batch.way().equals(way) && batch.namespace().equals(namespace) && batch.blocks().size() < batchBlocks) {
@@ -140,8 +140,8 @@ final class Victims {
     }
 
     private Leaf leaf(RowKey.Order order) {
-        PlacementRow row = n.copy(order.namespace(), tier, order.block());
-        if (row == null || !Copies.isLeaf(row)) {
+        PlacementRow row = n.placement(order.namespace(), tier, order.block());
+        if (row == null || !PlacementRows.isLeaf(row)) {
             throw new IllegalHistory("The order of leaving has a block that cannot leave: " + order);
         }
         return new Leaf(order, row, 0, false);
@@ -159,10 +159,10 @@ final class Victims {
         if (key.isEmpty()) {
             return;
         }
-        RowKey.Copy id = new RowKey.Copy(n.aggregate, leaf.place().namespace(), tier, key);
+        RowKey.Copy id = new RowKey.Copy(n.aggregate(), leaf.place().namespace(), tier, key);
         @Nullable Parent parent = parents.get(id);
         if (parent == null) {
-            PlacementRow row = n.copy(id.namespace(), tier, key);
+            PlacementRow row = n.placement(id.namespace(), tier, key);
             if (row == null) {
                 return;
             }
@@ -175,7 +175,7 @@ final class Victims {
         parent.aboveCopied |= way.isCopy();
         boolean ofTheOrder = group.isEmpty() || group.equals(parent.row.group());
         if (parent.children == 0 && parent.row.holds() == 0 && parent.row.state() == CopyState.SERVING && ofTheOrder) {
-            freed.add(new Leaf(Copies.orderOf(id, parent.row, parent.touch).of(group), parent.row, parent.from, parent.aboveCopied));
+            freed.add(new Leaf(PlacementRows.orderOf(id, parent.row, parent.touch).of(group), parent.row, parent.from, parent.aboveCopied));
         }
     }
 }

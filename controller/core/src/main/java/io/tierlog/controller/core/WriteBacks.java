@@ -28,21 +28,21 @@ final class WriteBacks {
     private WriteBacks() {}
 
     static void sealed(NodeDraft n, BlocksSealed e) {
-        String broken = Checks.paged(n.d.limits, e.namespace(), e.blocks());
+        String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         if (broken != null) {
-            n.d.refuse(n.envelope(), e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
             return;
         }
         if (e.blocks().isEmpty()) {
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
-        WritePolicy policy = n.d.policy().writePolicy();
+        WritePolicy policy = n.policy().writePolicy();
         List<PagedBlock> again = policy == WritePolicy.WRITE_THROUGH_SELECTIVE ? onDevice(n, namespace, e.blocks()) : List.of();
         RequestRow row = n.request(e.request());
         if (row == null || row.attempt() != e.attempt() || RequestStates.isEnd(row.state()) || !n.isOfThisLife(row.incarnation())) {
             // The bytes are where the agent says all the same.
-            n.d.refuse(n.envelope(), e, RefusalReason.REQUEST_UNKNOWN,
+            n.refuse(e, RefusalReason.REQUEST_UNKNOWN,
                     "Nobody waits for the blocks of attempt " + e.attempt() + " of " + e.request());
         } else {
             n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.root(), e.blocks()));
@@ -53,13 +53,13 @@ final class WriteBacks {
                 case WRITE_BACK, UNKNOWN -> {}
             }
         }
-        n.fact(new BlocksPlaced(n.envelope(), Tier.DEVICE, e.namespace(), e.blocks(), null, Tier.UNKNOWN, n.d.offset));
+        n.fact(new BlocksPlaced(n.envelope(), Tier.DEVICE, e.namespace(), e.blocks(), null, Tier.UNKNOWN, n.offset()));
     }
 
     private static List<PagedBlock> onDevice(NodeDraft n, Bytes namespace, List<PagedBlock> blocks) {
         List<PagedBlock> known = new ArrayList<>();
         for (PagedBlock block : blocks) {
-            if (n.copy(namespace, Tier.DEVICE, block.block().key()) != null) {
+            if (n.placement(namespace, Tier.DEVICE, block.block().key()) != null) {
                 known.add(block);
             }
         }
@@ -68,14 +68,14 @@ final class WriteBacks {
 
     /** A second use on the device counts as much as a second seal; {@code fetched} blocks of the prompt are fetched by the same decision. */
     static void used(NodeDraft n, RequestSubmitted e, int fetched) {
-        if (n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0) {
+        if (n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0) {
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> found = new ArrayList<>();
         for (int i = 0; i < e.deviceBlocks(); i++) {
             Bytes key = e.keys().get(i);
-            PlacementRow copy = n.copy(namespace, Tier.DEVICE, key);
+            PlacementRow copy = n.placement(namespace, Tier.DEVICE, key);
             if (copy != null) {
                 Block block = new Block(i, key, i == 0 ? Bytes.EMPTY : e.keys().get(i - 1));
                 found.add(new PagedBlock(block, copy.page(), copy.generation(), 0));
@@ -88,13 +88,13 @@ final class WriteBacks {
     /** A request has ended in good order: under WRITE_BACK, or where its engine drains, its blocks are due now. */
     static void finished(NodeDraft n, String request, RequestRow row) {
         if (!isDue(n, row) || !row.tail() || !next(n, request, row.attempt(), 0)) {
-            n.d.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
+            n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
 
     /** Whether all that an attempt has sealed is to be saved: not what was used once under WRITE_THROUGH_SELECTIVE, unless its engine goes away. */
     private static boolean isDue(NodeDraft n, RequestRow row) {
-        return n.d.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || Drains.isDraining(n, row.instance());
+        return n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || n.isDraining(row.instance());
     }
 
     /** A batch has ended: the next one of the same attempt follows, if there is one. */
@@ -104,7 +104,7 @@ final class WriteBacks {
         if (request != null && row != null && isDue(n, row) && row.tail() && row.attempt() == operation.attempt()
                 && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state())
                 && !next(n, request, row.attempt(), unforeseen(n, operation, arrived))) {
-            n.d.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
+            n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
 
@@ -113,7 +113,7 @@ final class WriteBacks {
         Bytes namespace = Namespaces.digest(operation.namespace());
         int count = 0;
         for (PagedBlock block : operation.to() == Tier.HOST ? arrived : List.<PagedBlock>of()) {
-            count += n.copy(namespace, Tier.HOST, block.block().key()) == null ? 1 : 0;
+            count += n.placement(namespace, Tier.HOST, block.block().key()) == null ? 1 : 0;
         }
         return count;
     }
@@ -122,7 +122,7 @@ final class WriteBacks {
     private static boolean next(NodeDraft n, String request, int attempt, int beside) {
         Writes writes = null;
         Operations.Purpose purpose = null;
-        for (EvolveRequests.Sealed sealed : EvolveRequests.sealed(n.d.tables, n.aggregate, request, attempt)) {
+        for (SealedReports.Report sealed : SealedReports.of(n.tables(), n.aggregate(), request, attempt)) {
             String namespace = sealed.row().namespace();
             if (writes == null || purpose == null || (writes.isEmpty() && !purpose.namespace().equals(namespace))) {
                 writes = issueNothing(writes, purpose, new Writes(n, namespace).beside(beside));

@@ -65,9 +65,9 @@ final class Writes {
         this.n = n;
         this.namespace = namespace;
         this.digest = Namespaces.digest(namespace);
-        this.group = Groups.of(n.d.policy(), namespace);
+        this.group = Groups.of(n.policy(), namespace);
         this.targets = Marks.targets(n, namespace);
-        this.most = n.d.limits.blocksPerDecision();
+        this.most = n.limits().blocksPerDecision();
     }
 
     /** The same write with more blocks, as many as one decision takes. */
@@ -84,7 +84,7 @@ final class Writes {
         Bytes key = block.block().key();
         MarkRow mark = Marks.of(n, targets, digest, key);
         Fate fate = mark == null ? Fate.STAYS : fate(mark, key);
-        boolean goes = fate == Fate.GOES || (fate == Fate.STAYS && n.copy(digest, Tier.HOST, key) == null);
+        boolean goes = fate == Fate.GOES || (fate == Fate.STAYS && n.placement(digest, Tier.HOST, key) == null);
         if (goes && size == most) {
             late.add(block);
         } else if (mark != null && fate == Fate.GOES) {
@@ -106,16 +106,16 @@ final class Writes {
         if (target == Tier.STORE) {
             return isStored(key) ? Fate.THERE : Fate.GOES;
         }
-        PlacementRow copy = n.copy(digest, target, key);
+        PlacementRow copy = n.placement(digest, target, key);
         if (copy != null) {
-            return Copies.isServed(copy.state()) ? Fate.THERE : copy.state() == CopyState.WRITING ? Fate.COMING : Fate.STAYS;
+            return PlacementRows.isServed(copy.state()) ? Fate.THERE : copy.state() == CopyState.WRITING ? Fate.COMING : Fate.STAYS;
         }
         return Admission.isAvailable(n, target) && Quotas.room(n, group, target) > count(target) ? Fate.GOES : Fate.STAYS;
     }
 
     private boolean isStored(Bytes key) {
         for (Tier tier : List.of(Tier.HOST, Tier.DISK)) {
-            PlacementRow copy = n.copy(digest, tier, key);
+            PlacementRow copy = n.placement(digest, tier, key);
             if (copy != null && copy.stored()) {
                 return true;
             }
@@ -190,8 +190,8 @@ final class Writes {
     }
 
     private void writeBack(Operations.Purpose purpose, String request) {
-        Operations.Issued issued = Operations.issue(n, OperationKind.WRITE_BACK, Tier.DEVICE, purpose, Operations.blocks(host));
-        n.d.command(new WriteBackBlocks(n.envelope(), issued.header(), issued.operation(), request, purpose.attempt(), namespace, purpose.root(),
-                List.copyOf(host), n.d.policy().leaseMs()));
+        Operations.Issued issued = Operations.issue(n, OperationKind.WRITE_BACK, Tier.DEVICE, purpose, Blocks.of(host));
+        n.command(new WriteBackBlocks(n.envelope(), issued.header(), issued.operation(), request, purpose.attempt(), namespace, purpose.root(),
+                List.copyOf(host), n.policy().leaseMs()));
     }
 }

@@ -77,7 +77,7 @@ class AdmissionTest extends MigrationScene {
     }
 
     private NodeDraft node() {
-        Draft d = Draft.of(w.tables, w.limits, new Input.Recorded(0, w.offset() + 1, a.heartbeat()));
+        Draft d = Draft.of(w.tables, w.limits, new Input.Recorded(0, w.offset() + 1, a.heartbeat()), Evolve::apply);
         return Objects.requireNonNull(d.node(a.aggregate()));
     }
 

@@ -76,7 +76,7 @@ class DiskReportsTest extends DiskScene {
         DropBlocks drop = w.command(DropBlocks.class);
 
         w.input(new DropFailed(a.envelope(), drop.operation(), Tier.HOST, OperationReason.LAST_COPY, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(drop.blocks()), OperationReason.LAST_COPY)));
+                Agent.failed(Blocks.of(drop.blocks()), OperationReason.LAST_COPY)));
 
         BlocksRemoved removed = w.fact(BlocksRemoved.class);
         assertEquals(List.of(Tier.DISK, 4, 0), List.of(removed.tier(), removed.blocks().size(), removed.lastCopiesLost()));
@@ -129,7 +129,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, x.get(1)));
 
         w.input(found(a, x, 0, 4));
-        assertEquals(List.of(2, 3), World.indexes(Operations.blocks(w.fact(BlocksPlaced.class).blocks())), "of 0 and 1 a later copy is known");
+        assertEquals(List.of(2, 3), World.indexes(Blocks.of(w.fact(BlocksPlaced.class).blocks())), "of 0 and 1 a later copy is known");
     }
 
     /** While the copy runs, a later one of x3 is reported by an operation that nobody knows: the end of the first does not set it back. */

@@ -60,7 +60,7 @@ abstract class DiskScene {
 
     CopyFailed failed(CopyBlocks copy, OperationReason reason) {
         return new CopyFailed(a.envelope(), copy.operation(), Tier.HOST, Tier.DISK, reason, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(copy.blocks()), reason));
+                Agent.failed(Blocks.of(copy.blocks()), reason));
     }
 
     DropDone gone(DropBlocks drop) {
@@ -68,7 +68,7 @@ abstract class DiskScene {
     }
 
     static List<String> names(List<PagedBlock> blocks) {
-        return WaterLevelTest.names(Operations.blocks(blocks));
+        return WaterLevelTest.names(Blocks.of(blocks));
     }
 
     /** x leaves the host for the disk; answers with the drop. */

@@ -309,10 +309,10 @@ class DiskTest extends DiskScene {
         w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.8, 0.1, 1, 1, true, 100, 1_000, 5_000, 0, true, null, null));
         w.tick();
         w.input(done(w.command(CopyBlocks.class), 8));
-        NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
+        NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast(), Evolve::apply).node("node/a"));
 
         assertEquals(List.of("y3", "y2", "y1", "y0", "x3", "x2", "x1", "x0"),
-                names(victims(n, Level.of(n.d.policy()).get(1), 8).getFirst().blocks()));
+                names(victims(n, Level.of(n.policy()).get(1), 8).getFirst().blocks()));
     }
 
     private static List<Victims.Batch> victims(NodeDraft n, Level level, int most) {
@@ -365,7 +365,7 @@ class DiskTest extends DiskScene {
 
             small.input(pinned
                     ? new DropFailed(b.envelope(), drop.operation(), Tier.HOST, OperationReason.PINNED, Agent.NAMESPACE,
-                            Agent.failed(Operations.blocks(drop.blocks()), OperationReason.PINNED))
+                            Agent.failed(Blocks.of(drop.blocks()), OperationReason.PINNED))
                     : new DropDone(b.envelope(), drop.operation(), Tier.HOST, Agent.NAMESPACE, Agent.gone(drop.blocks())));
             assertEquals(pinned ? copies : copies + 1, small.commands.stream().filter(CopyBlocks.class::isInstance).count());
         }

@@ -97,11 +97,11 @@ class DrainTest extends MigrationScene {
     @Test
     void aRequestIsDoneOnce() {
         drain("d", true);
-        assertTrue(Shares.orNothing(w.node(a).shares()).draining());
+        assertTrue(ShareRows.orNothing(w.node(a).shares()).draining());
         drain("d", true);
         assertRefused(RefusalReason.REPEATED, w.last);
         drain("e", false);
-        assertFalse(Shares.orNothing(w.node(a).shares()).draining());
+        assertFalse(ShareRows.orNothing(w.node(a).shares()).draining());
         w.input(new NodeDrainRequested(operator("node/a"), "f", true, "engine-1"));
         assertRefused(RefusalReason.MIGRATION_INVALID, w.last); // there is no such engine
         w.input(new NodeDrainRequested(operator("node/x"), "f", true, null));
@@ -123,8 +123,8 @@ class DrainTest extends MigrationScene {
         attach("engine-1");
         attach("engine-2");
         drainInstance("d", true, "engine-1");
-        assertEquals(List.of("engine-1"), Shares.orNothing(w.node(a).shares()).drainingInstances());
-        assertFalse(Shares.orNothing(w.node(a).shares()).draining());
+        assertEquals(List.of("engine-1"), ShareRows.orNothing(w.node(a).shares()).drainingInstances());
+        assertFalse(ShareRows.orNothing(w.node(a).shares()).draining());
 
         w.input(a.submit("r", Agent.path("p", 5)).store(0, 5).of("engine-1").event());
         assertEquals(List.of(), w.commands(PrefetchBlocks.class));
@@ -135,7 +135,7 @@ class DrainTest extends MigrationScene {
 
         w.input(new EngineDetached(a.envelope(), "engine-1", true));
         drainInstance("e", true, "engine-1");
-        assertEquals(List.of("engine-1"), Shares.orNothing(w.node(a).shares()).drainingInstances(), "gone or not, until that is taken back");
+        assertEquals(List.of("engine-1"), ShareRows.orNothing(w.node(a).shares()).drainingInstances(), "gone or not, until that is taken back");
         drainInstance("f", false, "engine-1");
         w.input(a.submit("t", Agent.path("t", 5)).store(0, 5).of("engine-1").event());
         assertEquals(1, w.commands(PrefetchBlocks.class).size());

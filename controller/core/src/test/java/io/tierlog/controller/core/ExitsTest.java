@@ -133,6 +133,6 @@ class ExitsTest {
             tables.put(Rows.PLACEMENTS, new RowKey.Copy("node/a", NAMESPACE, Tier.DISK, KEY), row(onDisk, false, false));
         }
         Tick tick = new Tick(new Agent("a", "p", 10).envelope(), 1);
-        return Objects.requireNonNull(Draft.of(tables, Limits.DEFAULTS, new Input.Recorded(0, 100, tick)).node("node/a"));
+        return Objects.requireNonNull(Draft.of(tables, Limits.DEFAULTS, new Input.Recorded(0, 100, tick), Evolve::apply).node("node/a"));
     }
 }

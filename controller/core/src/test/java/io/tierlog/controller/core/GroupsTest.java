@@ -54,7 +54,7 @@ class GroupsTest {
     }
 
     private GroupTierRow use(Agent agent, String group) {
-        return Shares.use(w.node(agent).shares(), group, Tier.HOST);
+        return ShareRows.use(w.node(agent).shares(), group, Tier.HOST);
     }
 
     /** As many prompts of one block, each in its own page; the first is the coldest. */
@@ -137,7 +137,7 @@ class GroupsTest {
             small.warm(a, "r" + i, Agent.path("p" + i + "-", 1), i);
         }
         small.policy(policy(group("g", "*", 10L, host(null, 0.5, 0.5))));
-        assertEquals(0, Shares.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks());
+        assertEquals(0, ShareRows.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks());
 
         small.tick();
         assertFalse(small.fact(GroupsAdvanced.class).cursor().isEmpty());
@@ -147,7 +147,7 @@ class GroupsTest {
             steps++;
         }
         assertEquals(3, steps, "6 copies on the device and 6 on the host, 4 in a step");
-        assertEquals(6, Shares.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks());
+        assertEquals(6, ShareRows.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks());
         small.tick();
         assertEquals(0, small.facts(GroupsAdvanced.class).size());
         assertTrue(small.facts.stream().anyMatch(f -> f instanceof WaterLevelCrossed crossed && crossed.group().equals("g")));
@@ -156,7 +156,7 @@ class GroupsTest {
         for (int i = 0; i < 4; i++) {
             small.tick();
         }
-        assertEquals(0, Shares.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks(), "a group that is no more has nothing");
+        assertEquals(0, ShareRows.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks(), "a group that is no more has nothing");
     }
 
     /** A policy that comes while copies are put into the groups of another begins anew: none is left in a group of the one between. */
@@ -173,8 +173,8 @@ class GroupsTest {
         for (int i = 0; i < 4; i++) {
             small.tick();
         }
-        assertEquals(0, Shares.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks());
-        assertEquals(6, Shares.use(small.node(a).shares(), "h", Tier.HOST).usedBlocks());
+        assertEquals(0, ShareRows.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks());
+        assertEquals(6, ShareRows.use(small.node(a).shares(), "h", Tier.HOST).usedBlocks());
     }
 
     /** Of 6 blocks 5 are there: 2 more are refused as a whole, and on record; 1 more is written. */

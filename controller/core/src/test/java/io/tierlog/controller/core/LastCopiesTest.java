@@ -173,12 +173,12 @@ class LastCopiesTest {
         assertEquals(List.of(), rules.warned(100, 100));
         rules.bounds = List.of(new TierBound(Tier.DISK, 8 * BLOCK - 1));
         assertEquals(List.of(""), rules.warned(100, 100));
-        assertEquals(List.of(""), Policies.warnings(rules.policy()).stream().map(PolicyWarning::group).toList(), "the document alone shows it");
+        assertEquals(List.of(""), PolicyWarnings.of(rules.policy()).stream().map(PolicyWarning::group).toList(), "the document alone shows it");
         rules.bounds = List.of(new TierBound(Tier.DISK, 8 * BLOCK));
         assertEquals(List.of(), rules.warned(100, 100));
-        assertEquals(List.of(), Policies.warnings(rules.policy()));
+        assertEquals(List.of(), PolicyWarnings.of(rules.policy()));
         rules.bounds = List.of(new TierBound(Tier.HOST, 7 * BLOCK));
-        assertEquals(List.of(), Policies.warnings(rules.policy()), "of a disk the document says nothing");
+        assertEquals(List.of(), PolicyWarnings.of(rules.policy()), "of a disk the document says nothing");
     }
 
     /** The largest quotas that a policy may have do not overflow. */
@@ -187,9 +187,9 @@ class LastCopiesTest {
         long most = PolicyLimits.DEFAULTS.mostBytes();
         Rules rules = new Rules().group("g", "*", most / BLOCK, List.of(), toStore(0.5));
         rules.bounds = List.of(new TierBound(Tier.DISK, most / 2));
-        assertEquals(List.of(), Policies.warnings(rules.policy()));
+        assertEquals(List.of(), PolicyWarnings.of(rules.policy()));
         rules.bounds = List.of(new TierBound(Tier.DISK, most / 2 - 1_024));
-        assertEquals(1, Policies.warnings(rules.policy()).size());
+        assertEquals(1, PolicyWarnings.of(rules.policy()).size());
     }
 
     @Test

@@ -263,7 +263,7 @@ class LifeTest {
         Agent a = small.register("a", 100);
         small.warm(a, "warm", p, 0);
         Tables frozen = small.tables;
-        Envelope about = Draft.of(frozen, small.limits, small.log.getLast()).envelope("node/a", 1);
+        Envelope about = Draft.of(frozen, small.limits, small.log.getLast(), Evolve::apply).envelope("node/a", 1);
         Core.evolve(frozen, new NodeEnded(about, 1, RemovalReason.NODE_LOST));
         AgentAccepted accepted = small.facts.stream().filter(AgentAccepted.class::isInstance).map(AgentAccepted.class::cast).findFirst()
                 .orElseThrow();

@@ -176,7 +176,7 @@ class MarkTest extends MigrationScene {
         assertEquals(List.of(key(2)), host.blocks().stream().map(b -> b.block().key()).toList());
         List<CopyBlocks> copies = w.commands(CopyBlocks.class);
         assertEquals(List.of(), w.commands(ReleaseRequest.class));
-        w.input(new WriteBackDone(a.envelope(), host.operation(), Agent.NAMESPACE, Agent.arrived(Operations.blocks(host.blocks()), 50), 0, 0));
+        w.input(new WriteBackDone(a.envelope(), host.operation(), Agent.NAMESPACE, Agent.arrived(Blocks.of(host.blocks()), 50), 0, 0));
         assertEquals(List.of(), w.commands(CopyBlocks.class), "what is on its way is not written again");
         copies.forEach(copy -> w.input(done(copy)));
         assertNull(mark(1));
@@ -329,7 +329,7 @@ class MarkTest extends MigrationScene {
         mark(Tier.DISK, 10_000L, 0);
         seal(0);
         w.tick(10_000);
-        assertEquals(EvolveMarks.OVER, Objects.requireNonNull(mark(0)).endMs());
+        assertEquals(MarkRows.OVER, Objects.requireNonNull(mark(0)).endMs());
         mark(Tier.DISK, null, names);
 
         assertEquals(List.of(1_000, 1), List.of(cleared(), cleared()));

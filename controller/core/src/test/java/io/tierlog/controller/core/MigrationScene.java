@@ -192,7 +192,7 @@ abstract class MigrationScene {
 
     CopyFailed failed(CopyBlocks copy, OperationReason reason) {
         return new CopyFailed(a.envelope(), copy.operation(), copy.source(), copy.target(), reason, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(copy.blocks()), reason));
+                Agent.failed(Blocks.of(copy.blocks()), reason));
     }
 
     DropDone gone(DropBlocks drop) {

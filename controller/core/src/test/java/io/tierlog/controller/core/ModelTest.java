@@ -113,7 +113,7 @@ class ModelTest {
     private static @Nullable PlacementRow copy(World w, String aggregate, Tier tier, Bytes key) {
         PlacementRow row = w.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(Agent.NAMESPACE), tier, key));
         var node = Objects.requireNonNull(w.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
-        return row != null && Evolve.isCurrent(node, tier, row) && row.state() != CopyState.ABSENT ? row : null;
+        return row != null && NodeRows.isCurrent(node, tier, row) && row.state() != CopyState.ABSENT ? row : null;
     }
 
     /** Between inputs no tier stands at its high mark without relief, nor below its low mark in relief when nothing is being copied. */

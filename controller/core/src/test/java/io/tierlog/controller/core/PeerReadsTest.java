@@ -119,7 +119,7 @@ class PeerReadsTest {
     }
 
     private PromotionsRow lent() {
-        return PromotionCounts.orNothing(w.node(a).promotions());
+        return PromotionRows.orNothing(w.node(a).promotions());
     }
 
     private void assertRepeated() {
@@ -493,7 +493,7 @@ class PeerReadsTest {
                 Agent.failed(Agent.blocks(x, 0, 1), OperationReason.NO_ROOM)));
         assertEquals(List.of(), w.facts(PromotionsPaused.class));
         assertEquals(PeerReadReason.PROMOTION_FAILED, w.fact(PeerReadClosed.class).reason());
-        assertEquals(List.of(1), World.indexes(Operations.blocks(w.command(PromoteBlocks.class).blocks())));
+        assertEquals(List.of(1), World.indexes(Blocks.of(w.command(PromoteBlocks.class).blocks())));
     }
 
     // --- the node that asks

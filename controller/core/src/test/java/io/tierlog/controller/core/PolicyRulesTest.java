@@ -49,7 +49,7 @@ class PolicyRulesTest {
         Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0, 0, 0, 0, true, 10, 1_000, 1_000, 0, true, null, null,
                 List.of(new TierBound(Tier.HOST, 0), new TierBound(Tier.HOST, 1), new TierBound(Tier.STORE, 1)));
         assertEquals(List.of("tiers.host.capacity", "tiers.host", "tiers.store"),
-                Policies.findings(policy, Limits.DEFAULTS).stream().map(PolicyFinding::path).toList());
+                PolicyRules.findings(policy, Limits.DEFAULTS).stream().map(PolicyFinding::path).toList());
     }
 
     private static Policy policy(GroupPolicy... groups) {
@@ -61,7 +61,7 @@ class PolicyRulesTest {
     }
 
     private static List<String> found(Policy policy) {
-        return Policies.findings(policy, Limits.DEFAULTS).stream().map(PolicyFinding::toString).toList();
+        return PolicyRules.findings(policy, Limits.DEFAULTS).stream().map(PolicyFinding::toString).toList();
     }
 
     @Test
@@ -178,7 +178,7 @@ class PolicyRulesTest {
     }
 
     private static List<ConfigWarningKind> warned(Policy policy) {
-        return Policies.warnings(policy).stream().map(PolicyWarning::kind).toList();
+        return PolicyWarnings.of(policy).stream().map(PolicyWarning::kind).toList();
     }
 
     private static Policy keeping(@Nullable Long quota, GroupTier tier, double hostHigh) {
@@ -200,7 +200,7 @@ class PolicyRulesTest {
         // Marks are shares of a quota: without one they take nothing.
         assertEquals(List.of(ConfigWarningKind.KEEP_BOTH_WITHOUT_RECLAIM, ConfigWarningKind.MIGRATION_NEVER_TRIGGERS),
                 warned(keeping(null, marks, 0)));
-        PolicyWarning warning = Policies.warnings(keeping(GIB, none, 0)).getFirst();
+        PolicyWarning warning = PolicyWarnings.of(keeping(GIB, none, 0)).getFirst();
         assertEquals(List.of("gold", Tier.HOST, Tier.STORE), List.of(warning.group(), warning.source(), warning.target()));
         assertEquals("Group gold, route host to store: it keeps what it copies, and nothing takes it from host, which stays full: give the group"
                 + " or the node marks for host, or retention delete_source", warning.detail());

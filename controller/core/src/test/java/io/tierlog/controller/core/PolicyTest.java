@@ -42,17 +42,17 @@ class PolicyTest {
     @Test
     void theFirstInputOpensThePartition() {
         PartitionOpened opened = assertInstanceOf(PartitionOpened.class, w.facts.getFirst());
-        assertEquals(Core.VERSION, opened.coreVersion());
+        assertEquals(CoreVersion.CURRENT, opened.coreVersion());
         assertEquals(1, w.facts.stream().filter(PartitionOpened.class::isInstance).count());
     }
 
     @Test
     void anotherVersionOfTheCoreDoesNotProcess() {
         HeapTables tables = new HeapTables();
-        Core.evolve(tables, new PartitionOpened(envelope("clock/0", "controller/0"), Core.VERSION + 1));
+        Core.evolve(tables, new PartitionOpened(envelope("clock/0", "controller/0"), CoreVersion.CURRENT + 1));
         Input input = new Input.Recorded(0, 5, new Tick(envelope("clock/0", "clock/0"), 1));
 
-        assertEquals(Core.VERSION + 1, assertThrows(CoreVersionMismatch.class, () -> w.core.step(tables, input)).opened());
+        assertEquals(CoreVersion.CURRENT + 1, assertThrows(CoreVersionMismatch.class, () -> w.core.step(tables, input)).opened());
     }
 
     @Test

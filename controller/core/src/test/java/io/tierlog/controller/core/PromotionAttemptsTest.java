@@ -141,7 +141,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertEquals(used + 6, w.host(a).usedBlocks(), "its places stay until the agent has answered");
 
         w.input(new OperationCancelled(a.envelope(), command.operation(), OperationReason.CANCELLED, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(command.blocks()), OperationReason.CANCELLED)));
+                Agent.failed(Blocks.of(command.blocks()), OperationReason.CANCELLED)));
         assertEquals(List.of(PromotionOutcome.FAILED), outcomes());
         assertEquals(List.of(used, 0), List.of(w.host(a).usedBlocks(), counts().operations()));
 
@@ -160,7 +160,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         w.input(new PromotionRequested(a.envelope(), "read", Agent.NAMESPACE, Agent.blocks(p, 0, 6)));
 
         assertEquals(Map.of(PromotionReply.JOINED, List.of(0, 1, 2), PromotionReply.STARTED, List.of(3, 4, 5)), replies());
-        assertEquals(List.of(3, 4, 5), World.indexes(Operations.blocks(w.command(PromoteBlocks.class).blocks())));
+        assertEquals(List.of(3, 4, 5), World.indexes(Blocks.of(w.command(PromoteBlocks.class).blocks())));
         assertEquals(Map.of(PromotionReply.JOINED, List.of(0, 1, 2, 3, 4, 5)), ask(0, 6));
         assertEquals(List.of(), w.commands(PromoteBlocks.class));
     }

@@ -114,7 +114,7 @@ final class PromotionInvariantsTest extends PromotionScene {
     @Test
     void whatWaitsAndIsNotInTheQueueIsFound() {
         two();
-        List<RowKey.Order> waiting = PromotionBook.waiting(w.tables, a.aggregate(), 1, 10);
+        List<RowKey.Order> waiting = PromotionRows.waiting(w.tables, a.aggregate(), 1, 10);
         assertEquals(1, waiting.size());
         w.tables.delete(Rows.QUEUE, waiting.getFirst());
         assertEquals(List.of(Invariant.I13), found());

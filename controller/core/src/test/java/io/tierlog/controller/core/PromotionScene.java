@@ -106,7 +106,7 @@ abstract class PromotionScene {
 
     PromoteFailed failed(PromoteBlocks command, OperationReason why) {
         return new PromoteFailed(a.envelope(), command.operation(), why, command.namespace(),
-                Agent.failed(Operations.blocks(command.blocks()), why));
+                Agent.failed(Blocks.of(command.blocks()), why));
     }
 
     CommandRefused refused(PromoteBlocks command, OperationReason why) {
@@ -114,6 +114,6 @@ abstract class PromotionScene {
     }
 
     PromotionsRow counts() {
-        return PromotionCounts.orNothing(w.node(a).promotions());
+        return PromotionRows.orNothing(w.node(a).promotions());
     }
 }

@@ -66,7 +66,7 @@ final class PromotionTest extends PromotionScene {
 
         assertEquals("PromotionAnswered OperationIssued LeaseRequested", w.factNames());
         PromoteBlocks command = w.command(PromoteBlocks.class);
-        assertEquals(List.of(0, 1, 2, 3, 4, 5), World.indexes(Operations.blocks(command.blocks())));
+        assertEquals(List.of(0, 1, 2, 3, 4, 5), World.indexes(Blocks.of(command.blocks())));
         assertEquals(List.of(-1, 7L, 77), List.of(command.blocks().getFirst().page(), command.blocks().getFirst().generation(),
                 command.blocks().getFirst().crc32c()));
         assertEquals("", w.fact(LeaseRequested.class).request());
@@ -109,7 +109,7 @@ final class PromotionTest extends PromotionScene {
 
         for (int i = 0; i < 3; i++) {
             PromoteBlocks command = commandOf();
-            assertEquals(List.of(i), World.indexes(Operations.blocks(command.blocks())));
+            assertEquals(List.of(i), World.indexes(Blocks.of(command.blocks())));
             w.input(done(command, i));
             assertEquals(2 - i > 0 ? 1 : 0, w.commands(PromoteBlocks.class).size());
         }
@@ -125,7 +125,7 @@ final class PromotionTest extends PromotionScene {
 
         assertEquals("BlocksPlaced OperationEnded LeaseHeld", w.factNames());
         assertEquals(OperationState.DONE, w.fact(OperationEnded.class).state());
-        assertEquals(Operations.blocks(command.blocks()), w.fact(LeaseHeld.class).blocks());
+        assertEquals(Blocks.of(command.blocks()), w.fact(LeaseHeld.class).blocks());
         assertNotNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).promotedUnder());
         tickTo(6_000);
         assertEquals(LeaseEndReason.EXPIRED, w.fact(LeaseEnded.class).reason());
@@ -401,7 +401,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(List.of(PromotionOutcome.FAILED), outcomes());
         assertEquals(List.of(5), World.indexes(w.fact(PromotionSettled.class).blocks()));
         w.input(new OperationCancelled(a.envelope(), command.operation(), OperationReason.CANCELLED, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(command.blocks()), OperationReason.CANCELLED)));
+                Agent.failed(Blocks.of(command.blocks()), OperationReason.CANCELLED)));
         assertEquals(List.of(PromotionOutcome.FAILED), outcomes());
         assertEquals(List.of(0, 0L), List.of(counts().operations(), counts().queuedBlocks()));
         assertEquals(0, w.host(a).usedBlocks());

@@ -164,7 +164,7 @@ final class RandomHistory {
         List<Block> wanted = new ArrayList<>();
         onDisk(agent).stream().map(PagedBlock::block).filter(b -> random.nextInt(3) > 0).forEach(wanted::add);
         if (random.nextInt(4) == 0 || wanted.isEmpty()) {
-            wanted.addAll(Operations.blocks(paged(path())));
+            wanted.addAll(Blocks.of(paged(path())));
         }
         send(new PromotionRequested(new Envelope(agent.aggregate(), "directory/d", 0, 0, 0, 0, null, null, null), "p" + page, Agent.NAMESPACE,
                 wanted));
@@ -172,7 +172,7 @@ final class RandomHistory {
 
     /** All of it arrives, some, or nothing; now and then somebody has waited. */
     private Event promoted(Agent agent, PromoteBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         return switch (mood) {
             case 0 -> new PromoteFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
                     Agent.failed(blocks, OperationReason.IO));
@@ -316,7 +316,7 @@ final class RandomHistory {
             case 4 -> send(new EngineDetached(agent.envelope(), "e", false));
             case 5 -> unknown(agent);
             case 6 -> send(new LoadBackDone(agent.envelope(), "l" + page, request(agent), 1, Agent.NAMESPACE,
-                    Agent.arrived(Operations.blocks(paged(path())), page), 0, 0));
+                    Agent.arrived(Blocks.of(paged(path())), page), 0, 0));
             default -> tick();
         }
     }
@@ -434,11 +434,11 @@ final class RandomHistory {
     private void evict(Agent agent, Tier tier) {
         List<PagedBlock> candidates = new ArrayList<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            boolean current = key.aggregate().equals(agent.aggregate()) && Evolve.isCurrent(w.node(agent), tier, row);
+            boolean current = key.aggregate().equals(agent.aggregate()) && NodeRows.isCurrent(w.node(agent), tier, row);
             boolean may = switch (tier) {
-                case HOST -> Copies.isLeaf(row);
+                case HOST -> PlacementRows.isLeaf(row);
                 // A block that fails verification goes from wherever it is.
-                case DISK -> Copies.isLeaf(row) || page % 3 == 0;
+                case DISK -> PlacementRows.isLeaf(row) || page % 3 == 0;
                 default -> true;
             };
             if (current && key.tier() == tier && row.state() == CopyState.SERVING && may) {
@@ -458,7 +458,7 @@ final class RandomHistory {
     }
 
     private void unknown(Agent agent) {
-        List<BlockResult> results = Agent.arrived(Operations.blocks(paged(path())), page++);
+        List<BlockResult> results = Agent.arrived(Blocks.of(paged(path())), page++);
         if (agent.disk > 0 && random.nextBoolean()) {
             List<BlockResult> copied = results.stream().map(this::onDisk).toList();
             send(new CopyDone(agent.envelope(), "node/x@" + page + ".1", Tier.HOST, Tier.DISK, Agent.NAMESPACE, copied, 0, 0));
@@ -502,7 +502,7 @@ final class RandomHistory {
     }
 
     private static Event backedUp(Agent agent, BackUpBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         return mood < 8
                 ? new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, Agent.arrived(blocks, 0), 0, 0)
                 : new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
@@ -545,7 +545,7 @@ final class RandomHistory {
 
     /** All of a copy arrives, some of it, or nothing; what the host lacks cannot be copied; now and then no answer comes. */
     private @Nullable Event copied(Agent agent, CopyBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         OperationReason why = List.of(OperationReason.IO, OperationReason.NO_ROOM, OperationReason.NOT_SERVING).get(random.nextInt(3));
         return switch (mood) {
             case 0 -> new CopyFailed(agent.envelope(), c.operation(), c.source(), c.target(), why, Agent.NAMESPACE, Agent.failed(blocks, why));
@@ -570,7 +570,7 @@ final class RandomHistory {
     }
 
     private Event writtenBack(Agent agent, WriteBackBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         return switch (mood) {
             case 0 -> new WriteBackFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
                     Agent.failed(blocks, OperationReason.IO));
@@ -584,7 +584,7 @@ final class RandomHistory {
         if (mood == 0) {
             OperationReason why = c.reliesOn() == Tier.DISK && random.nextBoolean() ? OperationReason.LAST_COPY : OperationReason.PINNED;
             return new DropFailed(agent.envelope(), c.operation(), c.tier(), why, Agent.NAMESPACE,
-                    Agent.failed(Operations.blocks(c.blocks()), why));
+                    Agent.failed(Blocks.of(c.blocks()), why));
         }
         int gone = mood == 1 ? 1 : c.blocks().size();
         List<BlockResult> results = new ArrayList<>(Agent.gone(c.blocks().subList(0, gone)));

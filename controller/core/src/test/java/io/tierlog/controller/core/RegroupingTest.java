@@ -43,11 +43,11 @@ class RegroupingTest {
     }
 
     private long used(String group) {
-        return Shares.use(w.node(a).shares(), group, Tier.HOST).usedBlocks();
+        return ShareRows.use(w.node(a).shares(), group, Tier.HOST).usedBlocks();
     }
 
     private SharesRow shares() {
-        return Shares.orNothing(w.node(a).shares());
+        return ShareRows.orNothing(w.node(a).shares());
     }
 
     /** One tick: what g and h have after it. */

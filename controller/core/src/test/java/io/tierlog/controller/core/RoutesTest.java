@@ -97,7 +97,7 @@ class RoutesTest {
 
     /** Blocks of the copies that the last input has led to, one list for each copy. */
     private List<List<Integer>> copied() {
-        return w.commands(CopyBlocks.class).stream().map(copy -> numbers(Operations.blocks(copy.blocks()))).toList();
+        return w.commands(CopyBlocks.class).stream().map(copy -> numbers(Blocks.of(copy.blocks()))).toList();
     }
 
     private static List<Integer> numbers(List<Block> blocks) {
@@ -115,7 +115,7 @@ class RoutesTest {
 
     private void done(CopyBlocks copy) {
         List<BlockResult> results = new ArrayList<>();
-        for (Block block : Operations.blocks(copy.blocks())) {
+        for (Block block : Blocks.of(copy.blocks())) {
             BlockResult r = Agent.arrived(List.of(block), 0).getFirst();
             results.add(new BlockResult(block, r.status(), r.reason(), -1, 7, r.crc32c(), Tier.HOST));
         }
@@ -153,7 +153,7 @@ class RoutesTest {
         assertEquals(List.of(), copied(), "the end of a copy begins none");
         DropBlocks drop = w.command(DropBlocks.class);
         assertEquals(List.of(Tier.HOST, Tier.DISK), List.of(drop.tier(), drop.reliesOn()));
-        assertEquals(List.of(0, 1, 2), numbers(Operations.blocks(drop.blocks())));
+        assertEquals(List.of(0, 1, 2), numbers(Blocks.of(drop.blocks())));
         assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, key(0)));
         assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(0)));
     }
@@ -228,7 +228,7 @@ class RoutesTest {
         done(w.command(CopyBlocks.class));
         w.tick();
         assertEquals(List.of(), copied());
-        assertEquals(2, Shares.use(w.node(a).shares(), "g", Tier.DISK).usedBlocks());
+        assertEquals(2, ShareRows.use(w.node(a).shares(), "g", Tier.DISK).usedBlocks());
     }
 
     @Test
@@ -254,7 +254,7 @@ class RoutesTest {
     void whatIsEvictedFromATierIsNotCopiedFromItInThatRound() {
         fill(8);
         w.policy(leaving(0.5).tier(Tier.HOST, 10, 0, 0).marks(0.08, 0.06).policy()).tick();
-        assertEquals(List.of(0, 1, 2), numbers(Operations.blocks(w.command(DropBlocks.class).blocks())));
+        assertEquals(List.of(0, 1, 2), numbers(Blocks.of(w.command(DropBlocks.class).blocks())));
         assertEquals("", w.fact(WaterLevelRelieved.class).group());
         assertEquals(List.of(), copied());
 
@@ -269,7 +269,7 @@ class RoutesTest {
     void whatIsEvictedFromAGroupIsNotCopiedInThatRound() {
         fill(8);
         w.policy(leaving(0.5).tier(Tier.HOST, 10, 0.8, 0.6).policy()).tick();
-        assertEquals(List.of(0, 1, 2), numbers(Operations.blocks(w.command(DropBlocks.class).blocks())));
+        assertEquals(List.of(0, 1, 2), numbers(Blocks.of(w.command(DropBlocks.class).blocks())));
         assertEquals("g", w.fact(WaterLevelRelieved.class).group());
         assertEquals(List.of(), copied());
 
@@ -283,7 +283,7 @@ class RoutesTest {
     @Test
     void reliefIsThatOfATierAndAGroup() {
         Tick tick = new Tick(a.envelope(), 1);
-        NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, new Input.Recorded(0, 1_000, tick)).node(a.aggregate()));
+        NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, new Input.Recorded(0, 1_000, tick), Evolve::apply).node(a.aggregate()));
         n.relieves(Tier.HOST, "g");
         n.relieves(Tier.DISK, "");
         assertTrue(n.isRelieved(Tier.HOST, "g"));

@@ -189,7 +189,7 @@ final class SmallWorldRules {
         world.tables().rows(Rows.REQUESTS).forEach((key, request) -> assertTrue(
                 !key.aggregate().equals(aggregate) || RequestStates.isEnd(request.state()), () -> "I5 " + request));
         world.tables().rows(Rows.OPERATIONS).forEach((key, operation) -> assertTrue(
-                !key.aggregate().equals(aggregate) || !EvolveOperations.isUnfinished(operation.state()), () -> "I12 " + operation));
+                !key.aggregate().equals(aggregate) || !OperationRows.isUnfinished(operation.state()), () -> "I12 " + operation));
         world.tables().rows(Rows.LEASES).forEach((key, lease) -> assertTrue(!key.aggregate().equals(aggregate), () -> "I1 " + lease));
         for (TierRow tier : row.tiers()) {
             assertTrue(!row.alive() || (tier.leavingBlocks() == 0 && tier.drops() == 0), () -> "I6 " + tier);

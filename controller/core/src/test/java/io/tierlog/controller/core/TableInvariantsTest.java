@@ -84,7 +84,7 @@ class TableInvariantsTest {
                 Arguments.of("a place in the order of leaving that is no leaf's", Invariant.I13, (Spoil) t -> {
                     PlacementRow row = t.get(Rows.PLACEMENTS, key("p2"));
                     if (row != null) {
-                        t.put(Rows.ORDER, Copies.orderOf(key("p2"), row), Rows.ENTRY);
+                        t.put(Rows.ORDER, PlacementRows.orderOf(key("p2"), row), Rows.ENTRY);
                     }
                 }),
                 Arguments.of("a place in the order of leaving of what is not there", Invariant.I13, (Spoil) t -> t.put(Rows.ORDER,
@@ -153,7 +153,7 @@ class TableInvariantsTest {
                     RowKey.Copy leaf = key("p4");
                     PlacementRow row = t.get(Rows.PLACEMENTS, leaf);
                     if (row != null) {
-                        t.delete(Rows.ORDER, Copies.orderOf(leaf, row));
+                        t.delete(Rows.ORDER, PlacementRows.orderOf(leaf, row));
                     }
                 }),
                 of("a parent that knows of no child", Invariant.I13, true, t -> copy(t, "p3", 0, 0, CopyState.SERVING, null)),

@@ -59,7 +59,7 @@ class WaterLevelTest {
     }
 
     private static List<String> names(DropBlocks command) {
-        return names(Operations.blocks(command.blocks()));
+        return names(Blocks.of(command.blocks()));
     }
 
     private List<DropBlocks> drops() {
@@ -176,7 +176,7 @@ class WaterLevelTest {
         DropBlocks drop = cross();
 
         w.input(new DropFailed(a.envelope(), drop.operation(), Tier.HOST, OperationReason.PINNED, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(drop.blocks()), OperationReason.PINNED)));
+                Agent.failed(Blocks.of(drop.blocks()), OperationReason.PINNED)));
 
         // Nothing is dropped by the failure of a drop: where all are pinned that would never end.
         assertEquals("OperationEnded BlocksTouched WaterLevelCrossed", w.factNames());
@@ -237,7 +237,7 @@ class WaterLevelTest {
         DropBlocks drop = cross();
 
         w.input(new DropFailed(a.envelope(), drop.operation(), Tier.HOST, OperationReason.NOT_SERVING, Agent.NAMESPACE,
-                Agent.failed(Operations.blocks(drop.blocks()), OperationReason.NOT_SERVING)));
+                Agent.failed(Blocks.of(drop.blocks()), OperationReason.NOT_SERVING)));
 
         assertEquals(5, w.host(a).usedBlocks());
     }
@@ -364,7 +364,7 @@ class WaterLevelTest {
         w.input(a.sealed("r", 1, Agent.paged(q, 0, 3, 101)));
         w.input(a.finished("r", 1));
         WriteBackBlocks write = w.command(WriteBackBlocks.class);
-        List<BlockResult> arrived = Agent.arrived(Operations.blocks(write.blocks()), 0);
+        List<BlockResult> arrived = Agent.arrived(Blocks.of(write.blocks()), 0);
         w.input(new WriteBackDone(a.envelope(), write.operation(), Agent.NAMESPACE, arrived, 0, 0));
         BackUpBlocks backUp = w.command(BackUpBlocks.class);
         w.input(new BackUpDone(a.envelope(), backUp.operation(), Agent.NAMESPACE, arrived, 0, 0));
@@ -430,10 +430,10 @@ class WaterLevelTest {
     /** The order in which single drops would take everything. */
     private List<String> order(int most) {
         List<String> names = new ArrayList<>();
-        NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast()).node("node/a"));
-        Level level = Level.of(n.d.policy()).getFirst();
+        NodeDraft n = Objects.requireNonNull(Draft.of(w.tables, w.limits, w.log.getLast(), Evolve::apply).node("node/a"));
+        Level level = Level.of(n.policy()).getFirst();
         for (Victims.Batch batch : Victims.pick(n, new Exits.OfLevel(n, level), level, new Victims.Most(most, 8, true))) {
-            names.addAll(names(Operations.blocks(batch.blocks())));
+            names.addAll(names(Blocks.of(batch.blocks())));
         }
         return names;
     }

@@ -199,7 +199,7 @@ final class World {
     }
 
     TierRow tier(Agent agent, Tier tier) {
-        return Objects.requireNonNull(Evolve.tier(node(agent), tier));
+        return Objects.requireNonNull(NodeRows.tier(node(agent), tier));
     }
 
     @Nullable RequestRow request(Agent agent, String request) {
@@ -214,7 +214,7 @@ final class World {
 
     @Nullable PlacementRow copy(Agent agent, Tier tier, Bytes key) {
         PlacementRow row = tables.get(Rows.PLACEMENTS, new RowKey.Copy(agent.aggregate(), Namespaces.digest(Agent.NAMESPACE), tier, key));
-        return row != null && Evolve.isCurrent(node(agent), tier, row) ? row : null;
+        return row != null && NodeRows.isCurrent(node(agent), tier, row) ? row : null;
     }
 
     static List<Integer> indexes(List<Block> blocks) {

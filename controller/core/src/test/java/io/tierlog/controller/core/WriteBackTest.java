@@ -83,7 +83,7 @@ class WriteBackTest {
         List<Bytes> longer = Agent.path("p", 3);
         run("r3", longer, 2);
         w.input(a.finished("r3", 1));
-        assertEquals(List.of(2), World.indexes(Operations.blocks(w.command(WriteBackBlocks.class).blocks())));
+        assertEquals(List.of(2), World.indexes(Blocks.of(w.command(WriteBackBlocks.class).blocks())));
         assertEquals(3, w.host(a).usedBlocks());
     }
 
@@ -256,8 +256,8 @@ class WriteBackTest {
         while (!small.commands(WriteBackBlocks.class).isEmpty()) {
             WriteBackBlocks command = small.command(WriteBackBlocks.class);
             sizes.add(command.blocks().size());
-            written.addAll(World.indexes(Operations.blocks(command.blocks())));
-            List<BlockResult> results = Agent.arrived(Operations.blocks(command.blocks()), command.blocks().getFirst().page());
+            written.addAll(World.indexes(Blocks.of(command.blocks())));
+            List<BlockResult> results = Agent.arrived(Blocks.of(command.blocks()), command.blocks().getFirst().page());
             small.input(new WriteBackDone(b.envelope(), command.operation(), Agent.NAMESPACE, results, 0, 0));
         }
 
@@ -285,7 +285,7 @@ class WriteBackTest {
         assertEquals("r1", w.command(ReleaseRequest.class).request());
 
         w.input(a.submit("r2", p).device(2).answered().event());
-        assertEquals(Agent.blocks(p, 0, 2), Operations.blocks(w.command(WriteBackBlocks.class).blocks()));
+        assertEquals(Agent.blocks(p, 0, 2), Blocks.of(w.command(WriteBackBlocks.class).blocks()));
         assertEquals(50, w.command(WriteBackBlocks.class).blocks().getFirst().page());
     }
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementRow;
+
+/** What rows of placements mean: who serves, what may leave, and in which order. Without state. */
+final class PlacementRows {
+    private PlacementRows() {}
+
+    /** Whether the controller decides what leaves the tier: then it keeps the order of leaving. */
+    static boolean isOrdered(Tier tier) {
+        return switch (tier) {
+            case HOST, DISK -> true;
+            case DEVICE, STORE, UNKNOWN -> false;
+        };
+    }
+
+    /** Whether a copy in that state can be read by anybody. */
+    static boolean isServed(CopyState state) {
+        return state == CopyState.SERVING || state == CopyState.COPYING || state == CopyState.LENDING;
+    }
+
+    /** Whether a placement in that state leaves once what reads or drops it has ended. */
+    static boolean isGoing(CopyState state) {
+        return state == CopyState.LEAVING || state == CopyState.COPYING;
+    }
+
+    /** Whether a row of that content stands in the order of leaving. */
+    static boolean isLeaf(PlacementRow row) {
+        return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
+    }
+
+    /** The place of a copy in the order of leaving of its tier; its group's order has it too. */
+    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row) {
+        return orderOf(key, row, row.touch());
+    }
+
+    /** The place that a copy has in the order of leaving, were it last used at {@code touch}. */
+    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, long touch) {
+        int kept = row.stored() ? RowKey.Order.HELD : row.refused() ? RowKey.Order.REFUSED : RowKey.Order.LAST;
+        int shallowness = Integer.MAX_VALUE - row.index();
+        return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), "", kept, touch, shallowness, key.namespace(), key.block());
+    }
+
+    /** The placement that a walk over all placements of the aggregate goes on with; the first one when the cursor is empty. */
+    static RowKey.Copy from(String aggregate, Bytes cursor) {
+        return cursor.isEmpty()
+                ? new RowKey.Copy(aggregate, Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY)
+                : Rows.PLACEMENTS.decodeKey(cursor.unshared());
+    }
+}
