@@ -6,7 +6,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.NamespaceTierRow;
 import io.tierlog.schemas.state.NodeRow;
@@ -79,7 +79,7 @@ final class Copies {
         RowKey.@Nullable Copy key;
         @Nullable PlacementRow before;
         boolean dirty;
-        CopyState state = CopyState.ABSENT;
+        PlacementState state = PlacementState.ABSENT;
         int page;
         long generation;
         int crc32c;
@@ -97,7 +97,7 @@ final class Copies {
 
         /** Nothing is there. */
         void clear() {
-            state = CopyState.ABSENT;
+            state = PlacementState.ABSENT;
             page = -1;
             generation = 0;
             crc32c = 0;
@@ -134,7 +134,7 @@ final class Copies {
 
         /** Whether it counts as the child of its parent. */
         boolean isChild() {
-            return state == CopyState.WRITING || PlacementRows.isServed(state);
+            return state == PlacementState.WRITING || PlacementRows.isServed(state);
         }
     }
 
@@ -202,7 +202,7 @@ final class Copies {
      */
     void write(Block block, String operation, long touch) {
         Slot slot = open(block.key());
-        if (slot.state == CopyState.ABSENT) {
+        if (slot.state == PlacementState.ABSENT) {
             name(slot, block);
             slot.page = -1;
             slot.generation = 0;
@@ -210,8 +210,8 @@ final class Copies {
             slot.stored = false;
             slot.refused = false;
             slot.operation = operation;
-            become(slot, CopyState.WRITING);
-        } else if (slot.state == CopyState.WRITING && !isWriteBack(slot.operation)) {
+            become(slot, PlacementState.WRITING);
+        } else if (slot.state == PlacementState.WRITING && !isWriteBack(slot.operation)) {
             slot.operation = operation;
             slot.dirty = true;
         }
@@ -230,8 +230,8 @@ final class Copies {
     /** A copy serves. One that is on its way out stays so, unless it came anew. */
     void place(PagedBlock paged, long touch, boolean stored) {
         Slot slot = open(paged.block().key());
-        boolean anew = slot.state == CopyState.ABSENT || slot.page != paged.page() || slot.generation != paged.generation();
-        if (slot.state == CopyState.ABSENT) {
+        boolean anew = slot.state == PlacementState.ABSENT || slot.page != paged.page() || slot.generation != paged.generation();
+        if (slot.state == PlacementState.ABSENT) {
             name(slot, paged.block());
             slot.stored = false;
         }
@@ -247,28 +247,28 @@ final class Copies {
         slot.dirty = true;
         if (!PlacementRows.isGoing(slot.state) || anew) {
             slot.operation = null;
-            become(slot, CopyState.SERVING);
+            become(slot, PlacementState.SERVING);
         }
     }
 
     /** A DROP was issued. */
     void leave(Block block, String operation) {
-        go(block, operation, CopyState.LEAVING);
+        go(block, operation, PlacementState.LEAVING);
     }
 
     /** A COPY of it to another tier was issued, after which it shall leave; answers with its last use. */
     long copy(Block block, String operation) {
-        return go(block, operation, CopyState.COPYING);
+        return go(block, operation, PlacementState.COPYING);
     }
 
     /** A COPY of it to another tier was issued, after which it shall stay; answers with its last use. */
     long lend(Block block, String operation) {
-        return go(block, operation, CopyState.LENDING);
+        return go(block, operation, PlacementState.LENDING);
     }
 
-    private long go(Block block, String operation, CopyState state) {
+    private long go(Block block, String operation, PlacementState state) {
         Slot slot = open(block.key());
-        if (slot.state != CopyState.SERVING) {
+        if (slot.state != PlacementState.SERVING) {
             throw new IllegalHistory("A block that is " + slot.state + " cannot become " + state + ": " + block);
         }
         slot.operation = operation;
@@ -281,7 +281,7 @@ final class Copies {
         Slot slot = open(block.key());
         if (operation.equals(slot.operation)) {
             slot.operation = null;
-            become(slot, PlacementRows.isGoing(slot.state) || slot.state == CopyState.LENDING ? CopyState.SERVING : CopyState.ABSENT);
+            become(slot, PlacementRows.isGoing(slot.state) || slot.state == PlacementState.LENDING ? PlacementState.SERVING : PlacementState.ABSENT);
         }
     }
 
@@ -297,13 +297,13 @@ final class Copies {
     /** Whether the store is known to have the block. */
     boolean isStored(Block block) {
         Slot slot = open(block.key());
-        return slot.state != CopyState.ABSENT && slot.stored;
+        return slot.state != PlacementState.ABSENT && slot.stored;
     }
 
     /** The copy counts for another group from here on. */
     void regroup(Block block, String group) {
         Slot slot = open(block.key());
-        if (slot.state != CopyState.ABSENT && !slot.group.equals(group)) {
+        if (slot.state != PlacementState.ABSENT && !slot.group.equals(group)) {
             int leaves = PlacementRows.isGoing(slot.state) ? 1 : 0;
             count(slot.group, -1, -leaves);
             count(group, 1, leaves);
@@ -314,16 +314,16 @@ final class Copies {
 
     /** Whether the block serves here and is to stay. */
     boolean serves(Block block) {
-        return open(block.key()).state == CopyState.SERVING;
+        return open(block.key()).state == PlacementState.SERVING;
     }
 
     /** A copy is gone. */
     void remove(Block block) {
         RowKey.Copy key = new RowKey.Copy(aggregate, digest, tier, block.key());
         Slot slot = open(block.key());
-        if (slot.state != CopyState.ABSENT) {
+        if (slot.state != PlacementState.ABSENT) {
             slot.operation = null;
-            become(slot, CopyState.ABSENT);
+            become(slot, PlacementState.ABSENT);
         } else if (slot.before != null && !isCurrent(slot.before) && !slot.dirty) {
             erase(key, slot.before);
             slot.key = null;
@@ -333,7 +333,7 @@ final class Copies {
     /** A path down to this block was used. */
     void touch(Block block, long touch) {
         Slot slot = open(block.key());
-        if (slot.state != CopyState.ABSENT && slot.touch < touch) {
+        if (slot.state != PlacementState.ABSENT && slot.touch < touch) {
             slot.touch = touch;
             slot.usedMs = nowMs;
             slot.refused = false;
@@ -344,7 +344,7 @@ final class Copies {
     /** A promotion has brought the copy under that lease, empty for none, and nobody has used it yet. */
     void promoted(Block block, String lease) {
         Slot slot = open(block.key());
-        if (slot.state != CopyState.ABSENT) {
+        if (slot.state != PlacementState.ABSENT) {
             slot.promotedUnder = lease;
             slot.dirty = true;
         }
@@ -362,7 +362,7 @@ final class Copies {
     /** The store is known to have the block too. */
     void backedUp(Block block) {
         Slot slot = open(block.key());
-        if (slot.state != CopyState.ABSENT && !slot.stored) {
+        if (slot.state != PlacementState.ABSENT && !slot.stored) {
             slot.stored = true;
             slot.dirty = true;
         }
@@ -371,7 +371,7 @@ final class Copies {
     /** Somebody relies on the block, or does so no longer. */
     void hold(Block block, int more) {
         Slot slot = open(block.key());
-        if (slot.state == CopyState.ABSENT && slot.children == 0 && slot.holds == 0) {
+        if (slot.state == PlacementState.ABSENT && slot.children == 0 && slot.holds == 0) {
             name(slot, block);
         }
         slot.holds += more;
@@ -392,23 +392,23 @@ final class Copies {
         slot.parent = block.parent();
     }
 
-    private void become(Slot slot, CopyState state) {
+    private void become(Slot slot, PlacementState state) {
         boolean wasChild = slot.isChild();
         boolean served = PlacementRows.isServed(slot.state);
-        if (slot.state == CopyState.ABSENT && ordered) {
+        if (slot.state == PlacementState.ABSENT && ordered) {
             slot.group = groupOfNew.get();
         }
         int more = weight(state) - weight(slot.state);
         int moreLeaving = (PlacementRows.isGoing(state) ? 1 : 0) - (PlacementRows.isGoing(slot.state) ? 1 : 0);
         count(ALL, more, moreLeaving);
         count(slot.group, more, moreLeaving);
-        if (state == CopyState.ABSENT) {
+        if (state == PlacementState.ABSENT) {
             slot.promotedUnder = null;
         }
         slot.state = state;
         slot.dirty = true;
         // What is copied tells its parent of its use at once, for the parent may be copied in the same move.
-        boolean tells = wasChild != slot.isChild() || state == CopyState.COPYING || state == CopyState.LENDING;
+        boolean tells = wasChild != slot.isChild() || state == PlacementState.COPYING || state == PlacementState.LENDING;
         if (ordered && tells && !slot.parent.isEmpty()) {
             Slot parent = open(slot.parent);
             if (wasChild) {
@@ -420,7 +420,7 @@ final class Copies {
                     throw new IllegalHistory("A block lost a child that it never had: " + slot.parent);
                 }
             } else {
-                if (parent.state == CopyState.ABSENT && parent.children == 0 && parent.holds == 0) {
+                if (parent.state == PlacementState.ABSENT && parent.children == 0 && parent.holds == 0) {
                     parent.index = slot.index - 1;
                 }
                 parent.children++;
@@ -438,8 +438,8 @@ final class Copies {
         }
     }
 
-    private static int weight(CopyState state) {
-        return state == CopyState.ABSENT ? 0 : 1;
+    private static int weight(PlacementState state) {
+        return state == PlacementState.ABSENT ? 0 : 1;
     }
 
     /** The slot of a block; the one used before stays open, the one before that is written. */
@@ -484,7 +484,7 @@ final class Copies {
             return;
         }
         PlacementRow before = slot.before;
-        if (slot.state == CopyState.ABSENT && slot.children == 0 && slot.holds == 0) {
+        if (slot.state == PlacementState.ABSENT && slot.children == 0 && slot.holds == 0) {
             if (before != null) {
                 erase(key, before);
             }

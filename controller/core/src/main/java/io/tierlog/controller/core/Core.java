@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 
 /**
  * The controller without its shell: decides what an input leads to, and folds facts into state.
@@ -27,7 +27,7 @@ public final class Core {
     }
 
     /** Applies one fact. The only way in which tables change. */
-    public static void evolve(Tables tables, Decision fact) {
+    public static void evolve(Tables tables, Fact fact) {
         Evolve.apply(tables, fact);
         tables.flush();
     }

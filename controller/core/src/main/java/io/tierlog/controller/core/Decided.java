@@ -2,7 +2,7 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.util.List;
 
 /**
@@ -13,7 +13,7 @@ import java.util.List;
  * @param messages to other aggregates
  * @param outcome what the caller hears
  */
-public record Decided(List<Decision> facts, List<Command> commands, List<Outgoing> messages, Outcome outcome) {
+public record Decided(List<Fact> facts, List<Command> commands, List<Outgoing> messages, Outcome outcome) {
     public Decided {
         facts = List.copyOf(facts);
         commands = List.copyOf(commands);

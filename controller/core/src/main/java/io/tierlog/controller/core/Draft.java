@@ -5,12 +5,12 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
-import io.tierlog.schemas.TakenInput;
+import io.tierlog.schemas.AppliedInput;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.ConfigWarning;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
-import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
@@ -40,17 +40,17 @@ final class Draft {
     private final String sender;
     private final String cause;
     private final @Nullable String traceContext;
-    private final List<Decision> facts = new ArrayList<>();
+    private final List<Fact> facts = new ArrayList<>();
     private final List<Command> commands = new ArrayList<>();
     private final List<Outgoing> messages = new ArrayList<>();
     private final Map<String, NodeDraft> nodes = new LinkedHashMap<>();
-    private final BiConsumer<Tables, Decision> evolution;
+    private final BiConsumer<Tables, Fact> evolution;
     private ClockRow clock;
     private Outcome outcome = Outcome.APPLIED;
     private int ordinal;
     private int evolved;
 
-    private Draft(Tables tables, Limits limits, Input input, @Nullable Event event, BiConsumer<Tables, Decision> evolution) {
+    private Draft(Tables tables, Limits limits, Input input, @Nullable Event event, BiConsumer<Tables, Fact> evolution) {
         this.evolution = evolution;
         this.tables = tables;
         this.limits = limits;
@@ -72,7 +72,7 @@ final class Draft {
     }
 
     /** A decision about {@code input}; the first one of a partition opens it. */
-    static Draft of(Tables tables, Limits limits, Input input, BiConsumer<Tables, Decision> evolution) {
+    static Draft of(Tables tables, Limits limits, Input input, BiConsumer<Tables, Fact> evolution) {
         Event event = input instanceof Input.Recorded recorded ? recorded.event() : null;
         return new Draft(tables, limits, input, event, evolution);
     }
@@ -131,7 +131,7 @@ final class Draft {
         return aggregate + "@" + offset + "." + ordinal++;
     }
 
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         facts.add(fact);
     }
 
@@ -143,17 +143,17 @@ final class Draft {
      * @param commandSequence number of the last command to the node
      */
     void take(Envelope about, long sequence, long commandSequence) {
-        TakenInput taken = new TakenInput(sequence, clock.ticks(), commandSequence);
+        AppliedInput taken = new AppliedInput(sequence, clock.ticks(), commandSequence);
         int last = facts.size() - 1;
         if (last >= evolved && facts.get(last).envelope().aggregate().equals(about.aggregate())) {
-            Decision fact = facts.get(last);
+            Fact fact = facts.get(last);
             facts.set(last, fact.withEnvelope(with(fact.envelope(), taken)));
         } else {
-            facts.add(new InputTaken(with(about, taken)));
+            facts.add(new InputApplied(with(about, taken)));
         }
     }
 
-    private static Envelope with(Envelope e, TakenInput taken) {
+    private static Envelope with(Envelope e, AppliedInput taken) {
         return new Envelope(e.aggregate(), e.sender(), e.incarnation(), e.sequence(), e.previousCrc32c(), e.timeMs(), e.cause(),
                 e.traceContext(), taken, e.repeats());
     }

@@ -13,7 +13,7 @@ import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.event.NodeDrainRequested;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.EngineRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.SharesRow;
@@ -125,7 +125,7 @@ final class Drains {
         if (!PlacementRows.isOrdered(key.tier()) || !n.counts(row, key.tier()) || row.stored() || isSavedFromHost(key)) {
             return true;
         }
-        if (row.state() != CopyState.SERVING || row.holds() > 0) {
+        if (row.state() != PlacementState.SERVING || row.holds() > 0) {
             saving++; // on its way somewhere, or in use: seen again in the next pass
             return true;
         }

@@ -2,7 +2,7 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Policy;
-import io.tierlog.schemas.TakenInput;
+import io.tierlog.schemas.AppliedInput;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksBackedUp;
@@ -10,7 +10,7 @@ import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.ConfigWarning;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
@@ -18,7 +18,7 @@ import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
-import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
@@ -69,10 +69,10 @@ import io.tierlog.schemas.state.PolicyRow;
 final class Evolve {
     private Evolve() {}
 
-    static void apply(Tables tables, Decision fact) {
+    static void apply(Tables tables, Fact fact) {
         try {
             change(tables, fact);
-            TakenInput taken = fact.envelope().taken();
+            AppliedInput taken = fact.envelope().taken();
             if (taken != null) {
                 EvolveNodes.taken(tables, fact, taken);
             }
@@ -81,7 +81,7 @@ final class Evolve {
         }
     }
 
-    private static void change(Tables t, Decision fact) {
+    private static void change(Tables t, Fact fact) {
         switch (fact) {
             case PartitionOpened f -> open(t, f);
             case TimeAdvanced f -> advance(t, f);
@@ -129,7 +129,7 @@ final class Evolve {
             case PeerReadRecalled f -> EvolvePeerReads.recalled(t, f);
             case PeerReadClosed f -> EvolvePeerReads.closed(t, f);
             // These are on record for readers of the log; no decision goes by them.
-            case InputSkipped _, InputRefused _, InputTaken _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,
+            case InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,
                     QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _ -> {}
         }
     }
@@ -160,16 +160,16 @@ final class Evolve {
     }
 
     /** The policy that is in force in the partition of the fact. */
-    static Policy policy(Tables t, Decision fact) {
+    static Policy policy(Tables t, Fact fact) {
         return clockOf(t, fact).policy();
     }
 
     /** Its version. */
-    static long policyVersion(Tables t, Decision fact) {
+    static long policyVersion(Tables t, Fact fact) {
         return clockOf(t, fact).policyVersion();
     }
 
-    private static ClockRow clockOf(Tables t, Decision fact) {
+    private static ClockRow clockOf(Tables t, Fact fact) {
         ClockRow clock = t.get(Rows.CLOCK, new RowKey.Aggregate(Aggregates.clockOf(fact.envelope().sender())));
         if (clock == null) {
             throw new IllegalHistory("The partition was never opened");
@@ -177,7 +177,7 @@ final class Evolve {
         return clock;
     }
 
-    private static ClockRow clock(Tables t, Decision fact) {
+    private static ClockRow clock(Tables t, Fact fact) {
         ClockRow clock = t.get(Rows.CLOCK, key(fact));
         if (clock == null) {
             throw new IllegalHistory("The partition was never opened");
@@ -186,19 +186,19 @@ final class Evolve {
     }
 
     /** Key of the aggregate that the fact is about. */
-    static RowKey.Aggregate key(Decision fact) {
+    static RowKey.Aggregate key(Fact fact) {
         return new RowKey.Aggregate(fact.envelope().aggregate());
     }
 
     /** The last command to the node has that number, as no event of its own will say. */
-    static void numbered(Tables t, Decision fact, long commandSequence) {
+    static void numbered(Tables t, Fact fact, long commandSequence) {
         NodeState node = NodeState.of(node(t, fact));
         node.commandSequence = commandSequence;
         t.put(Rows.NODES, key(fact), node.toRow());
     }
 
     /** The node that the fact is about. */
-    static NodeRow node(Tables t, Decision fact) {
+    static NodeRow node(Tables t, Fact fact) {
         NodeRow row = t.get(Rows.NODES, key(fact));
         if (row == null) {
             throw new IllegalHistory("Nobody knows " + fact.envelope().aggregate());

@@ -8,7 +8,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.state.NodeRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -62,13 +62,13 @@ final class EvolveCopies {
     }
 
     /** The copies on a tier of the aggregate that the fact is about. */
-    static Copies open(Tables t, Decision fact, Tier tier, String namespace) {
+    static Copies open(Tables t, Fact fact, Tier tier, String namespace) {
         return new Copies(t, fact.envelope().aggregate(), owner(t, fact), tier, namespace,
                 () -> Groups.of(Evolve.policy(t, fact), namespace), fact.envelope().timeMs());
     }
 
     /** Writes what is open, and the counts of the tier when they have changed. */
-    static void close(Tables t, Decision fact, Tier tier, Copies copies) {
+    static void close(Tables t, Fact fact, Tier tier, Copies copies) {
         copies.close();
         NodeRow owner = owner(t, fact);
         if (owner == null || copies.deltas().isEmpty()) {
@@ -97,7 +97,7 @@ final class EvolveCopies {
         }
     }
 
-    private static @Nullable NodeRow owner(Tables t, Decision fact) {
+    private static @Nullable NodeRow owner(Tables t, Fact fact) {
         return Aggregates.isStore(fact.envelope().aggregate()) ? null : Evolve.node(t, fact);
     }
 

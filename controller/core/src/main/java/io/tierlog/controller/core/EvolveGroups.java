@@ -6,7 +6,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.GroupsAdvanced;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
@@ -54,7 +54,7 @@ final class EvolveGroups {
             while (scan.next()) {
                 RowKey.Copy key = scan.key();
                 PlacementRow row = scan.value();
-                if (PlacementRows.isOrdered(key.tier()) && NodeRows.isCurrent(node, key.tier(), row) && row.state() != CopyState.ABSENT) {
+                if (PlacementRows.isOrdered(key.tier()) && NodeRows.isCurrent(node, key.tier(), row) && row.state() != PlacementState.ABSENT) {
                     found.computeIfAbsent(new Kind(key.namespace(), key.tier()), k -> new ArrayList<>())
                             .add(new Block(row.index(), key.block(), row.parent()));
                 }

@@ -4,7 +4,7 @@ package io.tierlog.controller.core;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MarkClearing;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.MarkAdded;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MarkConsumed;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class EvolveMarks {
     private EvolveMarks() {}
 
-    private static RowKey.Mark key(Decision fact, String namespace, Bytes block) {
+    private static RowKey.Mark key(Fact fact, String namespace, Bytes block) {
         return new RowKey.Mark(fact.envelope().aggregate(), Namespaces.digest(namespace), block);
     }
 
@@ -44,7 +44,7 @@ final class EvolveMarks {
     }
 
     /** The node has so many marks more. */
-    private static void count(Tables t, Decision fact, int more) {
+    private static void count(Tables t, Fact fact, int more) {
         if (more == 0) {
             return;
         }
@@ -104,7 +104,7 @@ final class EvolveMarks {
     }
 
     /** An operation that wrote blocks by their marks has ended: those that are left are as before, or gone when their time is over. */
-    static void written(Tables t, Decision fact, OperationRow operation) {
+    static void written(Tables t, Fact fact, OperationRow operation) {
         for (Block block : operation.blocks()) {
             RowKey.Mark key = key(fact, operation.namespace(), block.key());
             MarkRow row = t.get(Rows.MARKS, key);
@@ -132,7 +132,7 @@ final class EvolveMarks {
         return row;
     }
 
-    private static void remove(Tables t, Decision fact, RowKey.Mark key, MarkRow row) {
+    private static void remove(Tables t, Fact fact, RowKey.Mark key, MarkRow row) {
         t.delete(Rows.MARKS, key);
         Timers.cancel(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), row.endMs());
     }

@@ -3,7 +3,7 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.MigrationProgress;
 import io.tierlog.schemas.MigrationState;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.MigrationChanged;
@@ -104,7 +104,7 @@ final class EvolveMigrations {
         });
     }
 
-    private static void shares(Tables t, Decision fact, Consumer<Shares> change) {
+    private static void shares(Tables t, Fact fact, Consumer<Shares> change) {
         NodeState node = NodeState.of(Evolve.node(t, fact));
         change.accept(node.shares);
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
@@ -135,7 +135,7 @@ final class EvolveMigrations {
         t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(fact.to(), row.order(), row.parts(), row.askedMs(), endedMs));
     }
 
-    private static MigrationRow migration(Tables t, Decision fact) {
+    private static MigrationRow migration(Tables t, Fact fact) {
         MigrationRow row = t.get(Rows.MIGRATIONS, Evolve.key(fact));
         if (row == null) {
             throw new IllegalHistory("Nobody knows " + fact.envelope().aggregate());

@@ -3,10 +3,10 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.RemovalReason;
-import io.tierlog.schemas.TakenInput;
+import io.tierlog.schemas.AppliedInput;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.NodeEnded;
@@ -20,10 +20,10 @@ final class EvolveNodes {
     private EvolveNodes() {}
 
     /** The fact carries the number of the event that led to it. */
-    static void taken(Tables t, Decision fact, TakenInput taken) {
+    static void taken(Tables t, Fact fact, AppliedInput taken) {
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.lastSequence = taken.sequence();
-        node.heardTick = taken.ticks();
+        node.lastHeartbeatTick = taken.ticks();
         node.commandSequence = taken.commandSequence();
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
@@ -88,7 +88,7 @@ final class EvolveNodes {
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }
 
-    static void inRelief(Tables t, Decision fact, String group, Tier tier, boolean inRelief) {
+    static void inRelief(Tables t, Fact fact, String group, Tier tier, boolean inRelief) {
         NodeState node = NodeState.of(Evolve.node(t, fact));
         if (group.isEmpty()) {
             node.tier(tier).inRelief = inRelief;

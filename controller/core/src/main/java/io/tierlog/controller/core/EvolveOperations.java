@@ -8,7 +8,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
@@ -208,7 +208,7 @@ final class EvolveOperations {
     }
 
     /** Notes that what became of the blocks of an operation is known by now. */
-    static void settled(Tables t, Decision fact, String operation) {
+    static void settled(Tables t, Fact fact, String operation) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), operation);
         OperationRow row = t.get(Rows.OPERATIONS, key);
         if (row != null && !row.settled()) {
@@ -257,7 +257,7 @@ final class EvolveOperations {
         }
     }
 
-    private static void hold(Tables t, Decision fact, String namespace, List<Block> blocks, int more) {
+    private static void hold(Tables t, Fact fact, String namespace, List<Block> blocks, int more) {
         Copies copies = EvolveCopies.open(t, fact, Tier.HOST, namespace);
         for (Block block : blocks) {
             copies.hold(block, more);

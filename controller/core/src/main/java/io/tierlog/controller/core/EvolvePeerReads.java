@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
 import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
-import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import java.util.List;
 
 /** What facts about what is lent to other nodes change. Without state. */
@@ -15,7 +15,7 @@ final class EvolvePeerReads {
 
     static void granted(Tables t, PeerReadGranted fact) {
         RowKey.Text key = unknown(t, fact, fact.grant());
-        t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), fact.namespace(), fact.blocks(), fact.promotion(),
+        t.put(Rows.GRANTS, key, new PeerReadLeaseRow(fact.envelope().incarnation(), fact.asker(), fact.namespace(), fact.blocks(), fact.promotion(),
                 fact.endMs(), 0));
         Timers.set(t, fact, RowKey.Timer.GRANT, fact.grant());
         count(t, fact, 1, fact.blocks().size());
@@ -24,7 +24,7 @@ final class EvolvePeerReads {
 
     static void refused(Tables t, PeerReadRefused fact) {
         RowKey.Text key = unknown(t, fact, fact.grant());
-        t.put(Rows.GRANTS, key, new GrantRow(fact.envelope().incarnation(), fact.asker(), "", List.of(), null, 0, fact.envelope().timeMs()));
+        t.put(Rows.GRANTS, key, new PeerReadLeaseRow(fact.envelope().incarnation(), fact.asker(), "", List.of(), null, 0, fact.envelope().timeMs()));
         Timers.set(t, fact, RowKey.Timer.GRANT, fact.grant());
         Evolve.numbered(t, fact, fact.commandSequence());
     }
@@ -35,27 +35,27 @@ final class EvolvePeerReads {
 
     static void closed(Tables t, PeerReadClosed fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.grant());
-        GrantRow row = t.get(Rows.GRANTS, key);
+        PeerReadLeaseRow row = t.get(Rows.GRANTS, key);
         if (row == null || row.blocks().isEmpty()) {
             throw new IllegalHistory("Grant " + fact.grant() + " was never given, or has ended");
         }
-        t.put(Rows.GRANTS, key, new GrantRow(row.incarnation(), row.asker(), row.namespace(), List.of(), row.promotion(), row.endMs(),
+        t.put(Rows.GRANTS, key, new PeerReadLeaseRow(row.incarnation(), row.asker(), row.namespace(), List.of(), row.promotion(), row.endMs(),
                 fact.envelope().timeMs()));
         if (row.incarnation() == Evolve.node(t, fact).incarnation()) {
             count(t, fact, -1, -row.blocks().size());
         }
     }
 
-    private static RowKey.Text unknown(Tables t, Decision fact, String grant) {
+    private static RowKey.Text unknown(Tables t, Fact fact, String grant) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), grant);
-        GrantRow row = t.get(Rows.GRANTS, key);
+        PeerReadLeaseRow row = t.get(Rows.GRANTS, key);
         if (row != null && row.incarnation() == fact.envelope().incarnation()) {
             throw new IllegalHistory("Grant " + grant + " was answered before");
         }
         return key;
     }
 
-    private static void count(Tables t, Decision fact, int reads, long blocks) {
+    private static void count(Tables t, Fact fact, int reads, long blocks) {
         NodeState node = NodeState.of(Evolve.node(t, fact));
         PromotionCounts counts = PromotionCounts.of(node.promotions);
         counts.reads += reads;

@@ -11,7 +11,7 @@ import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.PromotionAnswered;
@@ -44,7 +44,7 @@ final class EvolvePromotions {
         book.close();
     }
 
-    private static long offsetOfCause(Decision fact) {
+    private static long offsetOfCause(Fact fact) {
         String cause = fact.envelope().cause();
         if (cause == null) {
             throw new IllegalHistory("An answer to nobody");
@@ -159,11 +159,11 @@ final class EvolvePromotions {
         book.close();
     }
 
-    private static PromotionPolicy policy(Tables t, Decision fact) {
+    private static PromotionPolicy policy(Tables t, Fact fact) {
         return Policies.fetch(Evolve.policy(t, fact)).promotion();
     }
 
-    private static long after(Decision fact, long ms) {
+    private static long after(Fact fact, long ms) {
         long sum = fact.envelope().timeMs() + ms;
         return sum < fact.envelope().timeMs() ? Long.MAX_VALUE : sum;
     }

@@ -3,7 +3,7 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RequestState;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
@@ -104,7 +104,7 @@ final class EvolveRequests {
     }
 
     /** Gives a request its lease. */
-    static void leased(Tables t, Decision fact, String request, int attempt, String lease) {
+    static void leased(Tables t, Fact fact, String request, int attempt, String lease) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
         RequestRow row = t.get(Rows.REQUESTS, key);
         if (row != null && row.attempt() == attempt) {
@@ -113,7 +113,7 @@ final class EvolveRequests {
     }
 
     /** Takes a request's lease away; the same attempt may have another one by now, in a later life of its node. */
-    static void unleased(Tables t, Decision fact, String request, String lease) {
+    static void unleased(Tables t, Fact fact, String request, String lease) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
         RequestRow row = t.get(Rows.REQUESTS, key);
         if (row != null && lease.equals(row.lease())) {

@@ -6,7 +6,7 @@ import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.LinkedHashMap;
@@ -86,14 +86,14 @@ sealed interface Exits {
         @Override
         public @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
             PlacementRow below = disk ? n.placement(namespace, Tier.DISK, block) : null;
-            CopyState there = below == null ? CopyState.ABSENT : below.state();
-            if (there == CopyState.SERVING) {
+            PlacementState there = below == null ? PlacementState.ABSENT : below.state();
+            if (there == PlacementState.SERVING) {
                 return aboveCopied ? Way.copy(Tier.DISK) : Way.drop(Tier.DISK);
             }
             if (below == null && !row.refused() && takes(row.group())) {
                 return Way.copy(Tier.DISK);
             }
-            boolean stays = keepsLast || there == CopyState.LEAVING;
+            boolean stays = keepsLast || there == PlacementState.LEAVING;
             if (aboveCopied || (stays && !row.stored())) {
                 return null;
             }
@@ -145,7 +145,7 @@ sealed interface Exits {
         @Override
         public @Nullable Way of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied) {
             PlacementRow there = target == Tier.STORE ? null : n.placement(namespace, target, block);
-            boolean serves = target == Tier.STORE ? row.stored() : there != null && there.state() == CopyState.SERVING;
+            boolean serves = target == Tier.STORE ? row.stored() : there != null && there.state() == PlacementState.SERVING;
             if (serves) {
                 return !leaves ? null : aboveCopied ? Way.copy(target) : Way.drop(target);
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 
 /** A fact does not fit the state it is applied to. Fatal: the decisions are not in order, or decide and evolve disagree, which is a bug. */
 public final class IllegalHistory extends RuntimeException {
@@ -11,7 +11,7 @@ public final class IllegalHistory extends RuntimeException {
         super(what);
     }
 
-    IllegalHistory(Decision fact, IllegalHistory cause) {
+    IllegalHistory(Fact fact, IllegalHistory cause) {
         super(cause.getMessage() + ", at " + fact.getClass().getSimpleName() + " caused by " + fact.envelope().cause()
                 + ". Stop, keep the log and the state directory, and report it", cause);
     }

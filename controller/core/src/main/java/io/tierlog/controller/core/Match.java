@@ -6,7 +6,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.RequestSubmitted;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -118,7 +118,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
                     deepest.add(block(i - 1));
                 }
                 boolean fetched = host == null && below != Tier.UNKNOWN && fetch(i, below, last);
-                if (disk != null && disk.state() != CopyState.LEAVING && (host != null || fetched)) {
+                if (disk != null && disk.state() != PlacementState.LEAVING && (host != null || fetched)) {
                     onDisk.add(new OnDisk(block(i), host != null));
                 }
                 last = host;
@@ -136,7 +136,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             }
             if (copy != null && copy.promotedUnder() != null && PlacementRows.isServed(copy.state())) {
                 promoted.add(block(index));
-            } else if (copy != null && copy.state() == CopyState.WRITING && Promotions.isOnItsWay(n, namespace, e.keys().get(index))) {
+            } else if (copy != null && copy.state() == PlacementState.WRITING && Promotions.isOnItsWay(n, namespace, e.keys().get(index))) {
                 promoting.add(block(index));
             }
         }
@@ -155,7 +155,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         }
 
         private Tier below(int index, @Nullable PlacementRow host, @Nullable PlacementRow disk) {
-            if (disk != null && disk.state() == CopyState.SERVING) {
+            if (disk != null && disk.state() == PlacementState.SERVING) {
                 return Tier.DISK;
             }
             boolean stored = (host != null && host.stored()) || (disk != null && disk.stored());

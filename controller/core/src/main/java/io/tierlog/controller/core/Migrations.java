@@ -19,7 +19,7 @@ import io.tierlog.schemas.decision.MigrationCompleted;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.event.MigrationReported;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TaskRow;
@@ -208,7 +208,7 @@ final class Migrations {
         for (PagedBlock block : deepestFirst) {
             Bytes key = block.block().key();
             PlacementRow row = n.placement(namespace, drop.tier(), key);
-            boolean same = row != null && row.state() == CopyState.SERVING && row.page() == block.page() && row.generation() == block.generation();
+            boolean same = row != null && row.state() == PlacementState.SERVING && row.page() == block.page() && row.generation() == block.generation();
             if (row != null && same && row.holds() == 0 && row.touch() <= drop.since()
                     && row.children() == childrenGone.getOrDefault(key, 0) && isElsewhere(n, namespace, drop.reliesOn(), row, key)) {
                 going.add(block);

@@ -8,11 +8,11 @@ import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
 import io.tierlog.schemas.state.ClockRow;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
@@ -106,7 +106,7 @@ final class NodeDraft {
         }
     }
 
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         d.fact(fact);
     }
 
@@ -135,7 +135,7 @@ final class NodeDraft {
 
     /** Whether a copy is of this life of the node, and more than a stand-in. */
     boolean counts(PlacementRow copy, Tier tier) {
-        return NodeRows.isCurrent(row, tier, copy) && copy.state() != CopyState.ABSENT;
+        return NodeRows.isCurrent(row, tier, copy) && copy.state() != PlacementState.ABSENT;
     }
 
     /** Whether a row of that incarnation belongs to this life of the node. */

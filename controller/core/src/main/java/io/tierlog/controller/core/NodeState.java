@@ -18,7 +18,7 @@ final class NodeState {
     final String processId;
     final long incarnation;
     boolean alive;
-    long heardTick;
+    long lastHeartbeatTick;
     long lastSequence;
     long commandSequence;
     final Bytes layoutDigest;
@@ -65,7 +65,7 @@ final class NodeState {
         processId = row.processId();
         incarnation = row.incarnation();
         alive = row.alive();
-        heardTick = row.heardTick();
+        lastHeartbeatTick = row.lastHeartbeatTick();
         lastSequence = row.lastSequence();
         commandSequence = row.commandSequence();
         layoutDigest = row.layoutDigest();
@@ -118,7 +118,7 @@ final class NodeState {
         for (TierState tier : tiers) {
             tierRows.add(tier.toRow());
         }
-        return new NodeRow(processId, incarnation, alive, heardTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
+        return new NodeRow(processId, incarnation, alive, lastHeartbeatTick, lastSequence, commandSequence, layoutDigest, engineEpoch, engines,
                 tierRows, sweep, shares.toRow(), promotions);
     }
 }

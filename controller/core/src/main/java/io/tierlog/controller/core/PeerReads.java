@@ -26,8 +26,8 @@ import io.tierlog.schemas.event.PeerReadEnded;
 import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
-import io.tierlog.schemas.state.CopyState;
-import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PlacementState;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.OperationRow;
@@ -66,7 +66,7 @@ final class PeerReads {
             n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
             return;
         }
-        GrantRow known = n.tables().get(Rows.GRANTS, key(n, e.grant()));
+        PeerReadLeaseRow known = n.tables().get(Rows.GRANTS, key(n, e.grant()));
         String broken = broken(n, e);
         if (known != null && known.incarnation() == n.row().incarnation()) {
             n.refuse(e, RefusalReason.REPEATED, "Grant " + e.grant() + " was answered before");
@@ -153,7 +153,7 @@ final class PeerReads {
                     paged.add(new PagedBlock(block, host.page(), host.generation(), host.crc32c()));
                 } else if (here || Promotions.isUnderWay(n, namespace, block.key())) {
                     moving++;
-                } else if (host == null && disk != null && disk.state() == CopyState.SERVING && disk.index() == block.index()) {
+                } else if (host == null && disk != null && disk.state() == PlacementState.SERVING && disk.index() == block.index()) {
                     onDisk.add(new PagedBlock(block, -1, disk.generation(), disk.crc32c()));
                 }
             }
@@ -197,7 +197,7 @@ final class PeerReads {
     /** A promotion has ended; when it was for a grant, the grant goes on, or ends with it. */
     static void promoted(NodeDraft n, String operation, OperationRow promotion, List<PagedBlock> arrived) {
         String grant = promotion.request();
-        GrantRow row = grant == null ? null : live(n, grant);
+        PeerReadLeaseRow row = grant == null ? null : live(n, grant);
         if (grant == null || row == null || !operation.equals(row.promotion())) {
             return;
         }
@@ -213,7 +213,7 @@ final class PeerReads {
     }
 
     /** Those of a grant's blocks that serve on the host, with what has just arrived there. */
-    private static List<PagedBlock> serving(NodeDraft n, GrantRow row, List<PagedBlock> arrived) {
+    private static List<PagedBlock> serving(NodeDraft n, PeerReadLeaseRow row, List<PagedBlock> arrived) {
         Map<Block, PagedBlock> here = new LinkedHashMap<>();
         arrived.forEach(block -> here.put(block.block(), block));
         Bytes namespace = Namespaces.digest(row.namespace());
@@ -233,7 +233,7 @@ final class PeerReads {
     /** The agent holds its pins; those of a grant that nobody knows, as a transaction that was undone had given it, it lets go. */
     static void held(NodeDraft n, PeerReadHeld e) {
         String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
-        GrantRow row = live(n, e.grant());
+        PeerReadLeaseRow row = live(n, e.grant());
         LeaseRow lease = n.lease(e.grant());
         List<Block> blocks = Blocks.of(e.blocks());
         if (broken != null) {
@@ -252,7 +252,7 @@ final class PeerReads {
     /** The reader has given up: the agent lets go, and says what it had sent; where it was told of no grant yet, there is none any more. */
     static void givenUp(NodeDraft n, PeerReadGivenUp e) {
         String nameless = nameless(n, e, e.grant(), e.asker());
-        GrantRow row = nameless != null ? null : live(n, e.grant());
+        PeerReadLeaseRow row = nameless != null ? null : live(n, e.grant());
         if (nameless != null) {
             n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
         } else if (row == null || !row.asker().equals(e.asker())) {
@@ -270,7 +270,7 @@ final class PeerReads {
 
     /** The agent holds nothing any more; what it has sent was used. */
     static void ended(NodeDraft n, PeerReadEnded e) {
-        GrantRow row = live(n, e.grant());
+        PeerReadLeaseRow row = live(n, e.grant());
         if (row == null || n.lease(e.grant()) == null) {
             n.refuse(e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
         } else {
@@ -284,15 +284,15 @@ final class PeerReads {
 
     /** The lease of a grant has ended otherwise than by the agent's word; nothing for any other lease. */
     static void leaseEnded(NodeDraft n, String lease, PeerReadReason why) {
-        GrantRow row = n.tables().get(Rows.GRANTS, key(n, lease));
+        PeerReadLeaseRow row = n.tables().get(Rows.GRANTS, key(n, lease));
         if (row != null && !row.blocks().isEmpty()) {
             n.fact(new PeerReadClosed(n.envelope(), lease, why, 0, 0));
         }
     }
 
     /** A grant of this life that has not ended; null when there is none. */
-    private static @Nullable GrantRow live(NodeDraft n, String grant) {
-        GrantRow row = n.tables().get(Rows.GRANTS, key(n, grant));
+    private static @Nullable PeerReadLeaseRow live(NodeDraft n, String grant) {
+        PeerReadLeaseRow row = n.tables().get(Rows.GRANTS, key(n, grant));
         return row != null && !row.blocks().isEmpty() && n.isOfThisLife(row.incarnation()) ? row : null;
     }
 

@@ -8,9 +8,9 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeEnded;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -53,24 +53,24 @@ public final class PlacementFeed {
      * @param key key of the record: the node's aggregate, UTF-8;
      * @param life the node's life
      */
-    public record Life(Bytes key, NodeLife life) {}
+    public record Life(Bytes key, NodeEpoch life) {}
 
     /** The life that {@code fact} begins or ends; empty when it does neither. */
-    public static Optional<Life> life(Decision fact) {
+    public static Optional<Life> life(Fact fact) {
         return switch (fact) {
-            case AgentAccepted f -> Optional.of(life(f, new NodeLife(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress())));
-            case NodeEnded f -> Optional.of(life(f, new NodeLife(f.envelope(), f.envelope().aggregate().substring(Aggregates.NODE.length()),
+            case AgentAccepted f -> Optional.of(life(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress())));
+            case NodeEnded f -> Optional.of(life(f, new NodeEpoch(f.envelope(), f.envelope().aggregate().substring(Aggregates.NODE.length()),
                     f.endedIncarnation(), false, null)));
             default -> Optional.empty();
         };
     }
 
-    private static Life life(Decision fact, NodeLife life) {
+    private static Life life(Fact fact, NodeEpoch life) {
         return new Life(Bytes.wrapUnshared(fact.envelope().aggregate().getBytes(StandardCharsets.UTF_8)), life);
     }
 
     /** The records that {@code fact} leads to, in order. */
-    public static List<Publication> of(Decision fact) {
+    public static List<Publication> of(Fact fact) {
         return switch (fact) {
             case BlocksPlaced placed -> placed(placed);
             case BlocksRemoved removed -> removed(removed);
@@ -100,7 +100,7 @@ public final class PlacementFeed {
         return publications;
     }
 
-    private static String location(Decision fact, Tier tier) {
+    private static String location(Fact fact, Tier tier) {
         return fact.envelope().aggregate() + "/" + tier;
     }
 }

@@ -3,7 +3,7 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 
 /** What rows of placements mean: who serves, what may leave, and in which order. Without state. */
@@ -19,18 +19,18 @@ final class PlacementRows {
     }
 
     /** Whether a copy in that state can be read by anybody. */
-    static boolean isServed(CopyState state) {
-        return state == CopyState.SERVING || state == CopyState.COPYING || state == CopyState.LENDING;
+    static boolean isServed(PlacementState state) {
+        return state == PlacementState.SERVING || state == PlacementState.COPYING || state == PlacementState.LENDING;
     }
 
     /** Whether a placement in that state leaves once what reads or drops it has ended. */
-    static boolean isGoing(CopyState state) {
-        return state == CopyState.LEAVING || state == CopyState.COPYING;
+    static boolean isGoing(PlacementState state) {
+        return state == PlacementState.LEAVING || state == PlacementState.COPYING;
     }
 
     /** Whether a row of that content stands in the order of leaving. */
     static boolean isLeaf(PlacementRow row) {
-        return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
+        return row.state() == PlacementState.SERVING && row.children() == 0 && row.holds() == 0;
     }
 
     /** The place of a copy in the order of leaving of its tier; its group's order has it too. */

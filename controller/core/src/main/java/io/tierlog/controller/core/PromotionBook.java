@@ -5,7 +5,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PromotionRow;
 import java.util.List;
@@ -57,26 +57,26 @@ final class PromotionBook {
     }
 
     /** The block waits, by its place: the offset of the probe. */
-    void queue(Decision fact, RowKey.Mark key, Block block, long place) {
+    void queue(Fact fact, RowKey.Mark key, Block block, long place) {
         put(fact, key, new PromotionRow(state.incarnation, place, null, 0, OperationReason.COMPLETED, block, false));
     }
 
     /** An operation brings the block. */
-    void begin(Decision fact, RowKey.Mark key, Block block, String operation) {
+    void begin(Fact fact, RowKey.Mark key, Block block, String operation) {
         put(fact, key, new PromotionRow(state.incarnation, 0, operation, 0, OperationReason.COMPLETED, block, false));
     }
 
     /** Its promotion has ended, or will never begin: none is admitted through {@code untilMs}. */
-    void end(Decision fact, RowKey.Mark key, PromotionRow row, long untilMs, OperationReason reason) {
+    void end(Fact fact, RowKey.Mark key, PromotionRow row, long untilMs, OperationReason reason) {
         put(fact, key, new PromotionRow(state.incarnation, 0, null, untilMs, reason, row.block(), row.raced()));
     }
 
     /** A request has asked for the block while it was under way, and did not wait. */
-    void race(Decision fact, RowKey.Mark key, PromotionRow row) {
+    void race(Fact fact, RowKey.Mark key, PromotionRow row) {
         put(fact, key, new PromotionRow(row.incarnation(), row.queued(), row.operation(), row.untilMs(), row.reason(), row.block(), true));
     }
 
-    private void put(Decision fact, RowKey.Mark key, PromotionRow after) {
+    private void put(Fact fact, RowKey.Mark key, PromotionRow after) {
         PromotionRow before = tables.get(Rows.PROMOTIONS, key);
         if (before == null) {
             Timers.set(tables, fact, RowKey.Timer.PROMOTION, MarkRows.timerId(key));

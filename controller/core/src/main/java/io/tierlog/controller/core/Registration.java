@@ -83,7 +83,7 @@ final class Registration {
         }
         if (finding == null && row != null && row.alive() && !row.processId().equals(e.processId())
                 && !row.processId().equals(e.replaces())) {
-            long silent = d.clock().ticks() - row.heardTick();
+            long silent = d.clock().ticks() - row.lastHeartbeatTick();
             if (silent <= d.policy().nodeSilentTicks()) {
                 finding = new Finding(RefusalReason.DUPLICATE_NODE, "Process " + row.processId() + " speaks for node " + e.node()
                         + " and was heard of " + silent + " ticks ago: stop it, or give this agent another node name");

@@ -9,7 +9,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.event.BlocksEvicted;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +40,7 @@ final class Removals {
 
     /** Whether a report about a page and generation is about the copy that is held: reports about earlier content come too late. */
     static boolean isTheOne(PlacementRow held, int page, long generation) {
-        return held.state() != CopyState.WRITING && held.page() == page && held.generation() <= generation;
+        return held.state() != PlacementState.WRITING && held.page() == page && held.generation() <= generation;
     }
 
     static void fact(NodeDraft n, Tier tier, String namespace, RemovalReason reason, List<RemovedPlacement> gone) {

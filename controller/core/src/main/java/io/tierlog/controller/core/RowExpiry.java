@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
 
@@ -76,7 +76,7 @@ final class RowExpiry {
 
     private static void grant(Tables t, RowKey.Timer timer, RowKey.Text key, long nowMs) {
         t.delete(Rows.TIMERS, timer);
-        GrantRow row = t.get(Rows.GRANTS, key);
+        PeerReadLeaseRow row = t.get(Rows.GRANTS, key);
         if (row == null) {
             return;
         }

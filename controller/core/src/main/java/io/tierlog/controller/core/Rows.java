@@ -3,7 +3,7 @@ package io.tierlog.controller.core;
 
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.EntryRow;
-import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.MarkRow;
 import io.tierlog.schemas.state.MigrationRow;
@@ -77,7 +77,7 @@ public final class Rows {
     public static final Table<RowKey.Order, EntryRow> QUEUE = new Table<>(17, false, "queue", RowKey.Order::read, EntryRow.TYPE);
 
     /** What a node lends to others, by the name of the grant; the ended ones for a while. */
-    public static final Table<RowKey.Text, GrantRow> GRANTS = new Table<>(18, true, "grants", RowKey.Text::read, GrantRow.TYPE);
+    public static final Table<RowKey.Text, PeerReadLeaseRow> GRANTS = new Table<>(18, true, "grants", RowKey.Text::read, PeerReadLeaseRow.TYPE);
 
     /** All of them, by number. */
     public static final List<Table<?, ?>> ALL = List.of(

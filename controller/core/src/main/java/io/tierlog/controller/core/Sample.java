@@ -5,7 +5,7 @@ import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
@@ -53,7 +53,7 @@ record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
         RowKey.@Nullable Copy at = leaf;
         while (at != null && oldEnough.size() < rule.count()) {
             PlacementRow row = n.placement(at.namespace(), at.tier(), at.block());
-            boolean free = row != null && row.state() == CopyState.SERVING && row.holds() == 0
+            boolean free = row != null && row.state() == PlacementState.SERVING && row.holds() == 0
                     && row.children() == childrenTaken.getOrDefault(at, 0) && (rule.group().isEmpty() || rule.group().equals(row.group()));
             if (row == null || !free) {
                 return true;

@@ -13,7 +13,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksTouched;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
@@ -177,7 +177,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
         if (held == null) {
             return;
         }
-        boolean ours = held.state() == CopyState.LEAVING && operation.equals(held.operation());
+        boolean ours = held.state() == PlacementState.LEAVING && operation.equals(held.operation());
         boolean notThere = isNotThere(result.reason());
         if (notThere ? ours : result.status() == BlockStatus.GONE && Removals.isTheOne(held, result.page(), result.generation())) {
             gone.add(new RemovedPlacement(result.block(), held));
@@ -189,7 +189,7 @@ record Settlement(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> sto
     private void stays(NodeDraft n, Bytes namespace, Tier tier, BlockResult result) {
         boolean lastCopy = tier == Tier.HOST && result.reason() == OperationReason.LAST_COPY;
         PlacementRow disk = lastCopy ? n.placement(namespace, Tier.DISK, result.block().key()) : null;
-        if (disk != null && disk.state() == CopyState.SERVING) {
+        if (disk != null && disk.state() == PlacementState.SERVING) {
             missed.add(new RemovedPlacement(result.block(), disk));
         } else {
             pinned.add(result.block());

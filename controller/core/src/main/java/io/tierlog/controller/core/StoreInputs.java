@@ -8,7 +8,7 @@ import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.event.BlocksStored;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,7 +33,7 @@ final class StoreInputs {
         List<PagedBlock> fresh = new ArrayList<>(e.blocks().size());
         for (PagedBlock block : e.blocks()) {
             PlacementRow held = d.tables().get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, namespace, Tier.STORE, block.block().key()));
-            if (held == null || held.state() != CopyState.SERVING || held.generation() < block.generation()) {
+            if (held == null || held.state() != PlacementState.SERVING || held.generation() < block.generation()) {
                 fresh.add(block);
             }
         }

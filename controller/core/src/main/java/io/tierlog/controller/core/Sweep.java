@@ -15,7 +15,7 @@ import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.SweepAdvanced;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
@@ -153,11 +153,11 @@ final class Sweep {
 
     /** Whether a host copy was the last that is known of: neither the store nor the disk, which outlives the agent, has the block. */
     private boolean isLost(RowKey.Copy key, PlacementRow row) {
-        boolean counted = PlacementRows.isServed(row.state()) || row.state() == CopyState.LEAVING;
+        boolean counted = PlacementRows.isServed(row.state()) || row.state() == PlacementState.LEAVING;
         if (!counted || row.stored()) {
             return false;
         }
         PlacementRow disk = n.tables().get(Rows.PLACEMENTS, new RowKey.Copy(key.aggregate(), key.namespace(), Tier.DISK, key.block()));
-        return disk == null || disk.state() != CopyState.SERVING;
+        return disk == null || disk.state() != PlacementState.SERVING;
     }
 }

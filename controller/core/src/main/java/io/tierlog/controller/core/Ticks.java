@@ -102,7 +102,7 @@ final class Ticks {
 
     private static void silence(NodeDraft n) {
         int silentTicks = n.policy().nodeSilentTicks();
-        if (silentTicks > 0 && n.row().alive() && n.clock().ticks() - n.row().heardTick() > silentTicks) {
+        if (silentTicks > 0 && n.row().alive() && n.clock().ticks() - n.row().lastHeartbeatTick() > silentTicks) {
             n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 
 /** Sets and cancels timers, and how long rows of what has ended are kept. Without state. */
 final class Timers {
@@ -11,21 +11,21 @@ final class Timers {
     static final long KEPT_MS = 60_000;
 
     /** Sets a timer that is due when the row may be forgotten. */
-    static void set(Tables t, Decision fact, int kind, String id) {
+    static void set(Tables t, Fact fact, int kind, String id) {
         set(t, fact, kind, id, later(fact.envelope().timeMs()));
     }
 
     /** Sets a timer. */
-    static void set(Tables t, Decision fact, int kind, String id, long dueMs) {
+    static void set(Tables t, Fact fact, int kind, String id, long dueMs) {
         t.put(Rows.TIMERS, timer(fact, kind, id, dueMs), Rows.ENTRY);
     }
 
     /** Takes a timer back. */
-    static void cancel(Tables t, Decision fact, int kind, String id, long dueMs) {
+    static void cancel(Tables t, Fact fact, int kind, String id, long dueMs) {
         t.delete(Rows.TIMERS, timer(fact, kind, id, dueMs));
     }
 
-    private static RowKey.Timer timer(Decision fact, int kind, String id, long dueMs) {
+    private static RowKey.Timer timer(Fact fact, int kind, String id, long dueMs) {
         return new RowKey.Timer(Aggregates.clockOf(fact.envelope().sender()), dueMs, kind, fact.envelope().aggregate(), id);
     }
 

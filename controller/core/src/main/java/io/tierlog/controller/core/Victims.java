@@ -5,7 +5,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
@@ -174,7 +174,7 @@ final class Victims {
         parent.from = Math.max(parent.from, batch);
         parent.aboveCopied |= way.isCopy();
         boolean ofTheOrder = group.isEmpty() || group.equals(parent.row.group());
-        if (parent.children == 0 && parent.row.holds() == 0 && parent.row.state() == CopyState.SERVING && ofTheOrder) {
+        if (parent.children == 0 && parent.row.holds() == 0 && parent.row.state() == PlacementState.SERVING && ofTheOrder) {
             freed.add(new Leaf(PlacementRows.orderOf(id, parent.row, parent.touch).of(group), parent.row, parent.from, parent.aboveCopied));
         }
     }

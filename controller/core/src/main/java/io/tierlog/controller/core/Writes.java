@@ -10,7 +10,7 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.decision.MarkConsumed;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.MarkRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
@@ -108,7 +108,7 @@ final class Writes {
         }
         PlacementRow copy = n.placement(digest, target, key);
         if (copy != null) {
-            return PlacementRows.isServed(copy.state()) ? Fate.THERE : copy.state() == CopyState.WRITING ? Fate.COMING : Fate.STAYS;
+            return PlacementRows.isServed(copy.state()) ? Fate.THERE : copy.state() == PlacementState.WRITING ? Fate.COMING : Fate.STAYS;
         }
         return Admission.isAvailable(n, target) && Quotas.room(n, group, target) > count(target) ? Fate.GOES : Fate.STAYS;
     }

@@ -20,7 +20,7 @@ import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.MigrationTaken;
 import io.tierlog.schemas.event.NodeDrainRequested;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.List;
 import java.util.Objects;
@@ -48,8 +48,8 @@ class AdmissionTest extends MigrationScene {
 
         assertAnswer(List.of(101, 102), List.of(), List.of(103), List.of(MigrationRefusal.SOURCE_NOT_SERVING), answer);
         assertEquals(2, copies().size(), "one operation for each block");
-        assertEquals(CopyState.COPYING, w.state(a, Tier.HOST, key(101)));
-        assertEquals(CopyState.WRITING, w.state(a, DISK, key(101)));
+        assertEquals(PlacementState.COPYING, w.state(a, Tier.HOST, key(101)));
+        assertEquals(PlacementState.WRITING, w.state(a, DISK, key(101)));
     }
 
     @Test
@@ -129,7 +129,7 @@ class AdmissionTest extends MigrationScene {
         // 702 is on its way to the disk, from the device, by a mark.
         ask("mark", order(MigrationMethod.MARK, DISK, 702));
         seal(702);
-        assertEquals(CopyState.WRITING, w.state(a, DISK, key(702)));
+        assertEquals(PlacementState.WRITING, w.state(a, DISK, key(702)));
 
         assertAnswer(List.of(703), List.of(), List.of(701, 702),
                 List.of(MigrationRefusal.TARGET_SERVING_EXISTS, MigrationRefusal.TARGET_WRITING_EXISTS),
@@ -153,7 +153,7 @@ class AdmissionTest extends MigrationScene {
         onHost(2);
         ask("m1", order(MigrationMethod.COPY, DISK, 2));
         w.input(done(copies().getFirst()));
-        assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, key(2)));
+        assertEquals(PlacementState.LEAVING, w.state(a, Tier.HOST, key(2)));
         onDisk(3);
 
         assertAnswer(List.of(), List.of(), List.of(1, 2, 3),

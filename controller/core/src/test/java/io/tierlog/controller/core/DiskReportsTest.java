@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -32,7 +32,7 @@ import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -52,7 +52,7 @@ class DiskReportsTest extends DiskScene {
 
         w.input(new PrefetchDone(a.envelope(), second.operation(), null, Agent.NAMESPACE, Agent.fetched(second.blocks(), 0), 0, 0));
 
-        assertEquals(CopyState.COPYING, w.state(a, Tier.HOST, p.get(8)));
+        assertEquals(PlacementState.COPYING, w.state(a, Tier.HOST, p.get(8)));
         assertEquals(4, w.host(a).leavingBlocks());
     }
 
@@ -126,7 +126,7 @@ class DiskReportsTest extends DiskScene {
         List<BlockResult> results = Agent.blocks(x, 0, 2).stream().map(this::onDisk).toList();
         w.input(new CopyDone(a.envelope(), "node/a@5.0", Tier.HOST, Tier.DISK, Agent.NAMESPACE, results, 0, 0));
         assertEquals("BlocksPlaced OrphanAdopted", w.factNames());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, x.get(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DISK, x.get(1)));
 
         w.input(found(a, x, 0, 4));
         assertEquals(List.of(2, 3), World.indexes(Blocks.of(w.fact(BlocksPlaced.class).blocks())), "of 0 and 1 a later copy is known");
@@ -176,7 +176,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(1, w.facts(OrphanAdopted.class).size());
         OperationEnded ended = w.fact(OperationEnded.class);
         assertEquals(List.of(OperationState.FAILED, OperationReason.COMMAND_CONFLICT), List.of(ended.state(), ended.reason()));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, x.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, x.get(0)));
         assertRefused(RefusalReason.OVER_LIMIT, w.input(new DropDone(a.envelope(), "d", Tier.STORE, Agent.NAMESPACE, List.of())));
         assertRefused(RefusalReason.OVER_LIMIT,
                 w.input(new CopyDone(a.envelope(), "c", Tier.DISK, Tier.HOST, Agent.NAMESPACE, List.of(), 0, 0)));
@@ -190,7 +190,7 @@ class DiskReportsTest extends DiskScene {
 
         w.input(a.evicted(Tier.DISK, RemovalReason.CHECKSUM, List.of(old)));
 
-        assertEquals(CopyState.WRITING, w.state(a, Tier.DISK, x.get(3)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.DISK, x.get(3)));
     }
 
     /** The disk outlives the agent: what it still holds serves in the new life, what was not found again is swept. */
@@ -199,7 +199,7 @@ class DiskReportsTest extends DiskScene {
         demoteX();
         w.input(a.stopping());
         Agent b = w.register(new Agent("a", "a-2", 10, 10));
-        assertEquals(CopyState.ABSENT, w.state(b, Tier.DISK, x.get(0)));
+        assertEquals(PlacementState.ABSENT, w.state(b, Tier.DISK, x.get(0)));
 
         w.input(found(b, x, 0, 3));
 

@@ -27,7 +27,7 @@ import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.PrefetchDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -46,7 +46,7 @@ class DiskTest extends DiskScene {
         assertEquals(List.of(Tier.HOST, Tier.DISK, copy.operation()), List.of(issued.from(), issued.to(), issued.operation()));
         assertEquals(List.of(9L, 4L, 1), List.of(w.host(a).usedBlocks(), w.host(a).leavingBlocks(), w.host(a).copies()));
         assertEquals(4, w.tier(a, Tier.DISK).usedBlocks());
-        assertEquals(List.of(CopyState.COPYING, CopyState.WRITING), List.of(w.state(a, Tier.HOST, x.get(3)), w.state(a, Tier.DISK, x.get(3))));
+        assertEquals(List.of(PlacementState.COPYING, PlacementState.WRITING), List.of(w.state(a, Tier.HOST, x.get(3)), w.state(a, Tier.DISK, x.get(3))));
         assertTrue(w.host(a).inRelief(), "nothing has left yet");
         w.input(a.heartbeat());
         assertEquals("NodeSeen", w.factNames(), "one crossing takes once");
@@ -178,7 +178,7 @@ class DiskTest extends DiskScene {
         w.input(a.heartbeat());
 
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(w.command(CopyBlocks.class).blocks()));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, x.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, x.get(0)));
     }
 
     /** x comes back from the disk, which keeps it: when it leaves again, no bytes move. */
@@ -194,7 +194,7 @@ class DiskTest extends DiskScene {
                 .map(r -> new BlockResult(r.block(), r.status(), r.reason(), r.page(), 2, r.crc32c(), Tier.DISK)).toList();
         w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, read, 0, 0));
         assertEquals(Tier.STORE, w.facts(BlocksPlaced.class).getFirst().heldAlso(), "the disk's copy is known to be stored");
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, x.get(3)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DISK, x.get(3)));
         CopyBlocks y = w.commands.stream().filter(CopyBlocks.class::isInstance).map(CopyBlocks.class::cast).reduce((p, q) -> q).orElseThrow();
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(y.blocks()), "y is colder now");
         w.input(a.prefilled("r", 1));
@@ -261,7 +261,7 @@ class DiskTest extends DiskScene {
         demoteX();
         w.policy(new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.6, 0.4, 0.1, true, 100, 1_000, 5_000, 0, true, null, null));
         w.tick();
-        assertEquals(CopyState.LEAVING, w.state(a, Tier.DISK, x.get(0)));
+        assertEquals(PlacementState.LEAVING, w.state(a, Tier.DISK, x.get(0)));
 
         w.input(a.submit("r", x).store(4, 0).event());
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -24,7 +24,7 @@ import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.NodeDrainRequested;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +64,7 @@ class DrainTest extends MigrationScene {
         }
         assertEquals(4, saved, "1 is saved from the host, and not from the disk again");
         assertEquals(0, w.fact(NodeDrained.class).leftBlocks());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)), "it stays and serves");
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)), "it stays and serves");
         w.tick();
         assertEquals(List.of(), w.facts(NodeDrained.class), "said once");
     }

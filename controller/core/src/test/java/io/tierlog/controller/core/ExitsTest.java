@@ -8,7 +8,7 @@ import io.tierlog.schemas.MigrationRoute;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.Tick;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
@@ -44,10 +44,10 @@ class ExitsTest {
         "ABSENT,  0, true,  true,  DROP STORE, DROP STORE,   DROP STORE",
         "ABSENT,  0, true,  false, stays,      DROP UNKNOWN, stays",
     })
-    void theWayOut(CopyState onDisk, int room, boolean refused, boolean stored, String withCopies, String withoutCopies,
+    void theWayOut(PlacementState onDisk, int room, boolean refused, boolean stored, String withCopies, String withoutCopies,
             @Nullable String fromDisk) {
         NodeDraft n = node(onDisk, room);
-        PlacementRow row = row(CopyState.SERVING, refused, stored);
+        PlacementRow row = row(PlacementState.SERVING, refused, stored);
         assertEquals(withCopies, way(n, level(Tier.HOST, Tier.DISK), row), "from the host to the disk");
         assertEquals(withoutCopies, way(n, level(Tier.HOST, Tier.UNKNOWN), row), "from the host, nothing is copied");
         if (fromDisk != null) {
@@ -69,9 +69,9 @@ class ExitsTest {
         "ABSENT,  0,  false, stays,     stays",
         "ABSENT,  -2, false, stays,     stays",
     })
-    void theWayOutOnARoute(CopyState onDisk, int room, boolean refused, String deletes, String keeps) {
+    void theWayOutOnARoute(PlacementState onDisk, int room, boolean refused, String deletes, String keeps) {
         NodeDraft n = node(onDisk, room);
-        PlacementRow row = row(CopyState.SERVING, refused, false);
+        PlacementRow row = row(PlacementState.SERVING, refused, false);
         assertEquals(deletes, said(onRoute(n, Tier.DISK, Retention.DELETE_SOURCE).of(NAMESPACE, KEY, row, false)));
         assertEquals(keeps, said(onRoute(n, Tier.DISK, Retention.KEEP_BOTH).of(NAMESPACE, KEY, row, false)));
     }
@@ -79,13 +79,13 @@ class ExitsTest {
     /** Two copies take two places; what is there already is dropped, and copied along above what is copied. */
     @Test
     void aRouteTakesNoMoreThanThereIsRoomFor() {
-        Exits two = onRoute(node(CopyState.ABSENT, 2), Tier.DISK, Retention.DELETE_SOURCE);
-        PlacementRow row = row(CopyState.SERVING, false, false);
+        Exits two = onRoute(node(PlacementState.ABSENT, 2), Tier.DISK, Retention.DELETE_SOURCE);
+        PlacementRow row = row(PlacementState.SERVING, false, false);
         assertEquals("COPY DISK", said(two.of(NAMESPACE, KEY, row, false)));
         assertEquals("COPY DISK", said(two.of(NAMESPACE, Agent.key("k1"), row, false)));
         assertEquals("stays", said(two.of(NAMESPACE, Agent.key("k2"), row, false)));
 
-        Exits there = onRoute(node(CopyState.SERVING, 0), Tier.DISK, Retention.DELETE_SOURCE);
+        Exits there = onRoute(node(PlacementState.SERVING, 0), Tier.DISK, Retention.DELETE_SOURCE);
         assertEquals("COPY DISK", said(there.of(NAMESPACE, KEY, row, true)), "above a block that is copied");
     }
 
@@ -97,8 +97,8 @@ class ExitsTest {
         "false, true,  stays,      stays",
     })
     void theWayOutToTheStore(boolean stored, boolean refused, String deletes, String keeps) {
-        NodeDraft n = node(CopyState.SERVING, 0);
-        PlacementRow row = row(CopyState.SERVING, refused, stored);
+        NodeDraft n = node(PlacementState.SERVING, 0);
+        PlacementRow row = row(PlacementState.SERVING, refused, stored);
         assertEquals(deletes, said(onRoute(n, Tier.STORE, Retention.DELETE_SOURCE).of(NAMESPACE, KEY, row, false)));
         assertEquals(keeps, said(onRoute(n, Tier.STORE, Retention.KEEP_BOTH).of(NAMESPACE, KEY, row, false)));
     }
@@ -119,17 +119,17 @@ class ExitsTest {
         return new Level(tier, "", 0.9, 0.8, below);
     }
 
-    private static PlacementRow row(CopyState state, boolean refused, boolean stored) {
+    private static PlacementRow row(PlacementState state, boolean refused, boolean stored) {
         return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null, null);
     }
 
     /** Node a with a disk of 10 blocks that has so much room. */
-    private static NodeDraft node(CopyState onDisk, int room) {
+    private static NodeDraft node(PlacementState onDisk, int room) {
         HeapTables tables = new HeapTables();
         List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - room, 0, false, 0, 0));
         tables.put(Rows.NODES, new RowKey.Aggregate("node/a"), new NodeRow("p", 1, true, 0, 0, 0, Bytes.EMPTY, 0, List.of(), tiers, null, null,
                 null));
-        if (onDisk != CopyState.ABSENT) {
+        if (onDisk != PlacementState.ABSENT) {
             tables.put(Rows.PLACEMENTS, new RowKey.Copy("node/a", NAMESPACE, Tier.DISK, KEY), row(onDisk, false, false));
         }
         Tick tick = new Tick(new Agent("a", "p", 10).envelope(), 1);

@@ -25,7 +25,7 @@ import io.tierlog.schemas.decision.RequestTransitioned;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.DropDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.NamespaceRow;
 import java.util.List;
@@ -66,7 +66,7 @@ class GroupsTest {
 
     private List<String> leaving(Agent agent, int of) {
         return IntStream.range(0, of).mapToObj(i -> "p" + i + "-0")
-                .filter(name -> w.state(agent, Tier.HOST, Agent.key(name)) == CopyState.LEAVING).toList();
+                .filter(name -> w.state(agent, Tier.HOST, Agent.key(name)) == PlacementState.LEAVING).toList();
     }
 
     @Test

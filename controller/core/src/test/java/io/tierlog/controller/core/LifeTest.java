@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -28,7 +28,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationEnded;
@@ -38,7 +38,7 @@ import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -398,13 +398,13 @@ class LifeTest {
         w.input(new EngineAttached(a.envelope(), "e", 64, Agent.digest(), Map.of()));
         assertEquals("EngineJoined", w.factNames());
         w.warm(a, "warm", p, 0);
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DEVICE, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DEVICE, p.get(0)));
 
         w.input(new EngineDetached(a.envelope(), "e", false));
 
         assertEquals("EngineLeft BlocksRemoved SweepAdvanced", w.factNames());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.DEVICE, p.get(0)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.DEVICE, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(0)));
         assertRefused(RefusalReason.REPEATED, w.input(new EngineDetached(a.envelope(), "e", false)));
     }
 
@@ -416,12 +416,12 @@ class LifeTest {
         small.input(new EngineAttached(a.envelope(), "e", 64, Agent.digest(), Map.of()));
         small.input(a.submit("r", p).answered().event());
         small.input(a.sealed("r", 1, Agent.paged(p, 0, 5, 0)));
-        assertEquals(CopyState.SERVING, small.state(a, Tier.DEVICE, p.get(4)));
+        assertEquals(PlacementState.SERVING, small.state(a, Tier.DEVICE, p.get(4)));
 
         small.input(new EngineDetached(a.envelope(), "e", false));
 
         assertEquals(2, small.fact(BlocksRemoved.class).blocks().size());
-        p.forEach(key -> assertEquals(CopyState.ABSENT, small.state(a, Tier.DEVICE, key)));
+        p.forEach(key -> assertEquals(PlacementState.ABSENT, small.state(a, Tier.DEVICE, key)));
     }
 
     @Test
@@ -440,7 +440,7 @@ class LifeTest {
         w.input(a.stopping());
         w.input(new PrefetchDone(a.envelope(), fetch.operation(), fetch.lease(), Agent.NAMESPACE, Agent.fetched(fetch.blocks(), 0), 0, 0));
         assertInstanceOf(Outcome.Refused.class, w.last.outcome());
-        List<Decision> ended = w.facts.stream().filter(OperationEnded.class::isInstance).toList();
+        List<Fact> ended = w.facts.stream().filter(OperationEnded.class::isInstance).toList();
         assertEquals(1, ended.size());
     }
 }

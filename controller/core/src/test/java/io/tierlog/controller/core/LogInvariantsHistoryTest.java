@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.tierlog.controller.core.invariant.Invariant;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.Violation;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -29,7 +29,7 @@ class LogInvariantsHistoryTest {
                 found.add(v);
             }
         });
-        List<Decision> facts = history.world().facts;
+        List<Fact> facts = history.world().facts;
         int next = 0;
         for (Input input : history.world().log) {
             if (input instanceof Input.Recorded recorded) {

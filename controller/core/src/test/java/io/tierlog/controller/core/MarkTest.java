@@ -33,7 +33,7 @@ import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.MigrationAssigned;
 import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.MarkRow;
 import java.util.List;
 import java.util.Objects;
@@ -65,8 +65,8 @@ class MarkTest extends MigrationScene {
                 List.of(end.method(), end.fallbackFrom(), end.state()));
         assertEquals(1_234, end.durationMicros());
         assertNull(mark(1));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(1)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DISK, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
     }
 
     @Test
@@ -135,7 +135,7 @@ class MarkTest extends MigrationScene {
         assertEquals(List.of(), w.commands(CopyBlocks.class), "as a whole");
         assertEquals(List.of(), w.commands(WriteBackBlocks.class));
         assertEquals(1, w.fact(QuotaExceeded.class).wantedBlocks());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.DISK, key(1)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.DISK, key(1)));
 
         seal(1, 2, 3);
         assertEquals(3, w.command(CopyBlocks.class).blocks().size());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -41,7 +41,7 @@ import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.MigrationCancelRequested;
 import io.tierlog.schemas.event.MigrationReported;
 import io.tierlog.schemas.event.OperationCancelled;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.TaskRow;
 import java.util.ArrayList;
@@ -104,9 +104,9 @@ class MigrationTest extends MigrationScene {
         say(gone(drop));
         assertEquals(RemovalReason.MIGRATED, w.fact(BlocksRemoved.class).reason());
         assertEquals(0, w.fact(BlocksRemoved.class).lastCopiesLost());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, key(1)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(1)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(2)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DISK, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(2)));
         assertNull(w.node(a).shares() == null || Objects.requireNonNull(w.node(a).shares()).routes().isEmpty() ? null : "no slot is taken");
     }
 
@@ -132,12 +132,12 @@ class MigrationTest extends MigrationScene {
         onHost(1);
         MigrationOrder o = order(MigrationMethod.COPY, Tier.STORE, 1);
         ask("m", new MigrationOrder(o.method(), o.source(), o.target(), Retention.KEEP_BOTH, o.blocks(), null, null, false));
-        assertEquals(CopyState.LENDING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.LENDING, w.state(a, Tier.HOST, key(1)));
 
         say(done(copyOf(1)));
 
         assertEquals("BlocksBackedUp OperationEnded MigrationCompleted", w.factNames());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
         assertTrue(Objects.requireNonNull(w.copy(a, Tier.HOST, key(1))).stored());
     }
 
@@ -162,7 +162,7 @@ class MigrationTest extends MigrationScene {
                 false));
         say(done(copies().getFirst()));
         assertEquals(List.of(), w.commands(DropBlocks.class), "x1 extends it");
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, x.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, x.get(0)));
 
         ask("n", new MigrationOrder(o.method(), o.source(), Tier.STORE, o.retention(), List.of(new BlockName(Agent.NAMESPACE, x.get(0)),
                 new BlockName(Agent.NAMESPACE, x.get(1))), null, null, false));
@@ -183,7 +183,7 @@ class MigrationTest extends MigrationScene {
         w.input(a.submit("hit", List.of(key(1))).answered().event());
         say(done(copy));
         assertEquals(List.of(), w.commands(DropBlocks.class));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
     }
 
     /** The agent evicts it on its own while the bytes move, and it is written back anew: what was copied is not what is there. */
@@ -193,11 +193,11 @@ class MigrationTest extends MigrationScene {
         ask("m", order(MigrationMethod.COPY, Tier.DISK, 1));
         CopyBlocks copy = copyOf(1);
         w.input(a.evicted(Tier.HOST, RemovalReason.CHECKSUM, copy.blocks()));
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, key(1)));
         w.warm(a, "again", List.of(key(1)), 77);
         say(done(copy));
         assertEquals(List.of(), w.commands(DropBlocks.class));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
     }
 
     /** The disk loses the block on its way to the store and gets it from the host again, as unused as before: that copy was not read, and stays. */
@@ -217,13 +217,13 @@ class MigrationTest extends MigrationScene {
         w.input(a.evicted(Tier.DISK, RemovalReason.CHECKSUM, out1.blocks()));
         ask("again", keeping(Tier.HOST, Tier.DISK, Retention.KEEP_BOTH));
         say(done(copyOf(1)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DISK, key(1)));
 
         say(done(out1));
 
         assertEquals(OperationState.DONE, w.fact(MigrationCompleted.class).state());
         assertEquals(List.of(), w.commands(DropBlocks.class));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DISK, key(1)));
     }
 
     private static MigrationOrder keeping(Tier source, Tier target, Retention retention) {
@@ -237,8 +237,8 @@ class MigrationTest extends MigrationScene {
         say(failed(copyOf(1), OperationReason.SOURCE_LOST));
         assertEquals("BlocksRemoved OperationEnded MigrationCompleted", w.factNames());
         assertEquals(OperationReason.SOURCE_LOST, w.fact(MigrationCompleted.class).reason());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, key(1)));
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.DISK, key(1)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.DISK, key(1)));
     }
 
     /** A list that is longer than asked, or about another block: it has failed as a whole, and the target is emptied again. */
@@ -260,11 +260,11 @@ class MigrationTest extends MigrationScene {
         assertEquals(List.of(Tier.DISK, Tier.HOST), List.of(drop.tier(), drop.reliesOn()));
         assertEquals(List.of(key(1)), drop.blocks().stream().map(b -> b.block().key()).toList(), "9 is nowhere else");
         say(gone(drop));
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.DISK, key(1)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.DISK, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
         say(done(copyOf(2), List.of()));
         assertEquals(OperationReason.COPY_RESULT_MISMATCH, w.fact(MigrationCompleted.class).reason());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(2)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(2)));
     }
 
     /**
@@ -284,7 +284,7 @@ class MigrationTest extends MigrationScene {
         say(done(copy, longer));
         DropBlocks drop = w.command(DropBlocks.class);
         assertEquals(List.of(Tier.DISK, Tier.HOST), List.of(drop.tier(), drop.reliesOn()));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
 
         say(gone(drop));
         assertEquals(List.of(RemovalReason.MIGRATED, 0), List.of(w.fact(BlocksRemoved.class).reason(), w.fact(BlocksRemoved.class).lastCopiesLost()));
@@ -389,7 +389,7 @@ class MigrationTest extends MigrationScene {
         say(new OperationCancelled(a.envelope(), copy.operation(), OperationReason.NEVER_STARTED, "", List.of()));
         assertEquals(OperationState.CANCELLED, w.fact(MigrationCompleted.class).state());
         assertEquals(MigrationState.CANCELLED, state("m"));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
         w.input(new MigrationCancelRequested(operator("migration/m")));
         assertRefused(RefusalReason.TOO_LATE, w.last);
         assertEquals(List.of(), ask("o", order(MigrationMethod.COPY, Tier.DISK, 2)).reasons());
@@ -409,7 +409,7 @@ class MigrationTest extends MigrationScene {
         w.input(new io.tierlog.schemas.event.CopyDone(next.envelope(), copies.getFirst().operation(), Tier.HOST, Tier.DISK, Agent.NAMESPACE,
                 done(copies.getFirst()).blocks(), 0, 1));
         assertEquals(List.of(), w.facts(MigrationCompleted.class), "adopted as an orphan, completed no second time");
-        assertEquals(CopyState.SERVING, w.state(next, Tier.DISK, copies.getFirst().blocks().getFirst().block().key()));
+        assertEquals(PlacementState.SERVING, w.state(next, Tier.DISK, copies.getFirst().blocks().getFirst().block().key()));
     }
 
     @Test

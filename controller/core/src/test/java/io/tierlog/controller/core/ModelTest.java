@@ -12,7 +12,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.RequestSubmitted;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.Collections;
@@ -98,8 +98,8 @@ class ModelTest {
             PlacementRow disk = copy(w, e.envelope().aggregate(), Tier.DISK, e.keys().get(i));
             boolean asked = i >= e.storeFrom() && i < e.storeFrom() + e.storeBlocks();
             boolean store = asked || (host != null && host.stored()) || (disk != null && disk.stored());
-            boolean onHost = host != null && (host.state() == CopyState.SERVING || host.state() == CopyState.COPYING);
-            boolean onDisk = disk != null && disk.state() == CopyState.SERVING;
+            boolean onHost = host != null && (host.state() == PlacementState.SERVING || host.state() == PlacementState.COPYING);
+            boolean onDisk = disk != null && disk.state() == PlacementState.SERVING;
             if (!onHost && !onDisk && !store) {
                 break;
             }
@@ -113,7 +113,7 @@ class ModelTest {
     private static @Nullable PlacementRow copy(World w, String aggregate, Tier tier, Bytes key) {
         PlacementRow row = w.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(Agent.NAMESPACE), tier, key));
         var node = Objects.requireNonNull(w.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
-        return row != null && NodeRows.isCurrent(node, tier, row) && row.state() != CopyState.ABSENT ? row : null;
+        return row != null && NodeRows.isCurrent(node, tier, row) && row.state() != PlacementState.ABSENT ? row : null;
     }
 
     /** Between inputs no tier stands at its high mark without relief, nor below its low mark in relief when nothing is being copied. */

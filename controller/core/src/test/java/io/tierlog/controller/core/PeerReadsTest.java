@@ -38,7 +38,7 @@ import io.tierlog.schemas.decision.PeerReadGranted;
 import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.PromotionsPaused;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.PeerReadEnded;
 import io.tierlog.schemas.event.PeerReadGivenUp;
@@ -48,8 +48,8 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
 import io.tierlog.schemas.event.PromotionRequested;
-import io.tierlog.schemas.state.CopyState;
-import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PlacementState;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.PromotionsRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -114,7 +114,7 @@ class PeerReadsTest {
         return new PromotionRequested(new Envelope("node/a", "directory/d", 0, 0, 0, 0, null, null, null), "e1", Agent.NAMESPACE, blocks);
     }
 
-    private @Nullable GrantRow row(String grant) {
+    private @Nullable PeerReadLeaseRow row(String grant) {
         return w.tables.get(Rows.GRANTS, new RowKey.Text("node/a", grant));
     }
 
@@ -377,7 +377,7 @@ class PeerReadsTest {
     @Test
     void whatComesToTheHostAlreadyIsNotPromotedBeside() {
         w.input(a.submit("s", Agent.path("x", 4)).event());
-        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, x.get(2)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, x.get(2)));
 
         w.input(ask(GRANT, Agent.blocks(x, 0, 3)));
 
@@ -577,9 +577,9 @@ class PeerReadsTest {
         assertEquals(new String(begun.key().unshared(), java.nio.charset.StandardCharsets.UTF_8), "node/c");
         assertEquals(List.of("c", 1L, true), List.of(begun.life().node(), begun.life().incarnation(), begun.life().alive()));
         w.input(c.stopping());
-        NodeLife over = life().life();
+        NodeEpoch over = life().life();
         assertEquals(List.of("c", 1L, false), List.of(over.node(), over.incarnation(), over.alive()));
-        assertInstanceOf(NodeLife.class, over);
+        assertInstanceOf(NodeEpoch.class, over);
     }
 
     private PlacementFeed.Life life() {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -37,7 +37,7 @@ import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -84,7 +84,7 @@ class PrefetchTest {
     /** B11 done(5): all 5 serve and are leased; 26 of 31 are free. */
     @Test
     void allArrive() {
-        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, p.get(4)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, p.get(4)));
 
         w.input(done(5, command.lease()));
 
@@ -111,7 +111,7 @@ class PrefetchTest {
         assertEquals(OperationReason.PARTIAL, w.fact(OperationEnded.class).reason());
         assertEquals(Agent.blocks(p, 0, 3), w.fact(LeaseHeld.class).blocks());
         assertEquals(3, w.host(a).usedBlocks());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(3)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(3)));
     }
 
     /** B11 failed: 31 of 31 are free, the request goes on without. */
@@ -152,7 +152,7 @@ class PrefetchTest {
         w.input(new OperationCancelled(a.envelope(), command.operation(), OperationReason.CANCELLED, Agent.NAMESPACE, results));
 
         assertEquals(2, w.host(a).usedBlocks());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(1)));
     }
 
     /** C11: the wait ends first. The fetch goes on; what it brings is no longer leased. */
@@ -201,7 +201,7 @@ class PrefetchTest {
         assertEquals("BlocksPlaced OrphanAdopted LeaseEnded", w.factNames());
         assertTrue(w.fact(OrphanAdopted.class).agentsOwn());
         assertEquals(List.of(LeaseEndReason.LOADED), leaseEnds());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DEVICE, p.get(4)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DEVICE, p.get(4)));
         assertEquals(0, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(4))).holds());
     }
 
@@ -235,12 +235,12 @@ class PrefetchTest {
     void aLateRepeatBringsNothingBack() {
         w.input(done(5, command.lease()));
         w.input(a.evicted(Tier.HOST, RemovalReason.CHECKSUM, Agent.paged(p, 4, 5, 4)));
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(4)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(4)));
 
         assertRefused(RefusalReason.OPERATION_ENDED, w.input(done(5, command.lease())));
 
         assertEquals("InputRefused", w.factNames());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(4)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(4)));
     }
 
     /** C1: the failure of attempt 1's fetch does not end attempt 2's. */
@@ -269,7 +269,7 @@ class PrefetchTest {
         assertEquals("BlocksPlaced OrphanAdopted", w.factNames());
         assertEquals(false, w.fact(OrphanAdopted.class).agentsOwn());
         assertEquals("node/a@7.1", w.command(ReleasePins.class).pin());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, q.get(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, q.get(1)));
         assertEquals(RequestState.PREFETCHING, state());
     }
 
@@ -282,13 +282,13 @@ class PrefetchTest {
         w.input(new PrefetchDone(first, "node/a@7.0", "node/a@7.1", Agent.NAMESPACE, arrived, 8_192, 1));
         w.input(new BlocksEvicted(a.envelope(), Tier.HOST, Agent.NAMESPACE, RemovalReason.PRESSURE, List.of(
                 new PagedBlock(arrived.getLast().block(), arrived.getLast().page(), arrived.getLast().generation(), 0))));
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, q.get(1)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, q.get(1)));
 
         w.input(new PrefetchDone(a.repeating(first.sequence()), "node/a@7.0", "node/a@7.1", Agent.NAMESPACE, arrived, 8_192, 1));
 
         assertRefused(RefusalReason.REPEATED, w.last);
         assertEquals(List.of(), w.facts(OrphanAdopted.class));
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, q.get(1)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, q.get(1)));
     }
 
     /** Of an operation that has not ended nothing was taken: the first word was lost (a record that nobody could read), and the second one counts. */
@@ -298,7 +298,7 @@ class PrefetchTest {
         w.input(new PrefetchDone(a.repeating(lost), command.operation(), command.lease(), Agent.NAMESPACE,
                 Agent.arrived(command.blocks(), 9), 8_192, 1));
         assertEquals(RequestState.PREFILLING, state());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(4)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(4)));
     }
 
     /** The same number with other content: the operation fails; what the other copy of the command brought counts when it is heard. */
@@ -339,7 +339,7 @@ class PrefetchTest {
                 Agent.results(Agent.blocks(p, 0, 5), BlockStatus.ALREADY_THERE, OperationReason.COMPLETED, 0), 0, 1));
 
         assertEquals(5, w.fact(OperationEnded.class).doneBlocks());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(0)));
         assertNotNull(w.copy(a, Tier.HOST, p.get(0)));
         assertNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(0))).operation());
     }

@@ -29,7 +29,7 @@ import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromotionRequested;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -64,8 +64,8 @@ final class PromotionAttemptsTest extends PromotionScene {
 
         assertEquals(RefusalReason.OPERATION_ENDED, w.fact(InputRefused.class).reason());
         assertEquals("InputRefused", w.factNames());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, x.get(0)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, x.get(0)));
         assertEquals(1, w.host(a).usedBlocks());
         assertEquals(0, counts().operations());
     }
@@ -78,11 +78,11 @@ final class PromotionAttemptsTest extends PromotionScene {
 
         w.input(by(new Envelope(a.aggregate(), "agent/b/b-1", a.incarnation, 1, 0, 0, null, null, null), own));
         assertEquals("InputRefused", w.factNames());
-        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, p.get(0)));
         assertEquals(1, counts().operations());
 
         w.input(own);
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(0)));
         assertEquals(0, counts().operations());
     }
 
@@ -96,7 +96,7 @@ final class PromotionAttemptsTest extends PromotionScene {
 
         assertEquals(List.of(), w.facts(OperationEnded.class));
         assertEquals(List.of(), outcomes());
-        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, p.get(0)));
         assertEquals(1, counts().operations());
         assertNull(Objects.requireNonNull(w.copy(b, Tier.HOST, p.get(0))).promotedUnder(), "nobody has promoted it there");
     }
@@ -119,7 +119,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertEquals(List.of(2, 3, 4, 5), World.indexes(w.fact(PromotionSettled.class).blocks()));
         assertNotNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(1))).promotedUnder());
         assertNull(Objects.requireNonNull(w.copy(a, Tier.HOST, stranger.key())).promotedUnder());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(2)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(2)));
         assertEquals(3, w.host(a).usedBlocks());
     }
 
@@ -148,7 +148,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         w.input(done(command, 0));
         assertEquals("InputRefused", w.factNames());
         assertEquals(used, w.host(a).usedBlocks());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
     }
 
     /** Two triggers for one key, a directory's probe and a read's own ask by the agent: one promotion, whichever is first. */
@@ -187,7 +187,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         w.policy(new Policy(low.prefetchThresholdBlocks(), low.writePolicy(), 0.2, 0.1, low.diskHighMark(), low.diskLowMark(), true, 100, 60_000,
                 5_000, 0, false, null, low.fetch()));
         w.tick();
-        assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, p.get(5)));
+        assertEquals(PlacementState.LEAVING, w.state(a, Tier.HOST, p.get(5)));
         assertTrue(w.commands.stream().anyMatch(DropBlocks.class::isInstance));
 
         w.input(new PeerReadRequested(new Envelope(a.aggregate(), "agent/b/b-1", 1, 1, 0, 0, null, null, null), "node/b@7.0", "b",

@@ -14,7 +14,7 @@ import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PromoteBlocks;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PromotionRow;
@@ -38,7 +38,7 @@ final class PromotionInvariantsTest extends PromotionScene {
         for (Input input : w.log) {
             invariants.event(0, input.offset(), ((Input.Recorded) input).event());
             while (next < w.facts.size() && String.valueOf(w.facts.get(next).envelope().cause()).endsWith("@" + input.offset())) {
-                Decision fact = w.facts.get(next++);
+                Fact fact = w.facts.get(next++);
                 if (fact instanceof PromotionSettled settled) {
                     spoiled.apply(List.of(settled)).forEach(one -> invariants.decision(0, 0, one));
                 } else {

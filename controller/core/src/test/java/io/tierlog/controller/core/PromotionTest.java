@@ -37,7 +37,7 @@ import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PromoteDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +70,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(List.of(-1, 7L, 77), List.of(command.blocks().getFirst().page(), command.blocks().getFirst().generation(),
                 command.blocks().getFirst().crc32c()));
         assertEquals("", w.fact(LeaseRequested.class).request());
-        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, p.get(5)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, p.get(5)));
         assertEquals(1, counts().operations());
     }
 
@@ -176,7 +176,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals("OperationEnded LeaseEnded PromotionSettled", w.factNames());
         assertEquals(List.of(PromotionOutcome.FAILED), outcomes());
         assertEquals(OperationReason.QUEUE_FULL, w.fact(PromotionSettled.class).reason());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
         assertEquals(0, counts().operations());
         tickTo(6_000);
         assertEquals(Map.of(PromotionReply.COOLDOWN, List.of(0)), ask(0, 1));
@@ -201,7 +201,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(List.of(6_002L, 2L), List.of(paused.untilMs(), paused.givenUpBlocks()));
         assertEquals(List.of(1, 0L), List.of(counts().operations(), counts().queuedBlocks()));
         w.input(done(two.get(0), 0));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(0)));
         tickTo(6_002);
         assertEquals(Map.of(PromotionReply.PRESSURE, List.of(2, 3)), ask(2, 4));
         assertEquals(1, told().retryMs());

@@ -59,7 +59,7 @@ import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -356,7 +356,7 @@ final class RandomHistory {
     private List<PagedBlock> onDisk(Agent agent) {
         List<PagedBlock> blocks = new ArrayList<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            boolean there = row.state() == CopyState.SERVING || row.state() == CopyState.LEAVING;
+            boolean there = row.state() == PlacementState.SERVING || row.state() == PlacementState.LEAVING;
             if (there && key.aggregate().equals(agent.aggregate()) && key.tier() == Tier.DISK && row.incarnation() == agent.incarnation) {
                 blocks.add(paged(key.block(), row));
             }
@@ -441,7 +441,7 @@ final class RandomHistory {
                 case DISK -> PlacementRows.isLeaf(row) || page % 3 == 0;
                 default -> true;
             };
-            if (current && key.tier() == tier && row.state() == CopyState.SERVING && may) {
+            if (current && key.tier() == tier && row.state() == PlacementState.SERVING && may) {
                 candidates.add(paged(key.block(), row));
             }
         });

@@ -10,7 +10,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.FenceAgent;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.PromotionRequested;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -30,8 +30,8 @@ class ReplayTest {
     }
 
     /** What is left of a fact after it was a record of the log. */
-    private static Decision throughTheLog(Decision fact) {
-        return (Decision) roundTrip(WireType.of(fact), fact);
+    private static Fact throughTheLog(Fact fact) {
+        return (Fact) roundTrip(WireType.of(fact), fact);
     }
 
     @SuppressWarnings("unchecked") // the type is that of the value
@@ -55,7 +55,7 @@ class ReplayTest {
         RandomHistory history = history(5);
         HeapBytes store = new HeapBytes();
         BytesTables tables = new BytesTables(store);
-        List<Decision> facts = history.world().facts;
+        List<Fact> facts = history.world().facts;
         for (int i = 0; i < facts.size(); i++) {
             Evolve.apply(tables, facts.get(i));
             if (i % batch == batch - 1) {
@@ -71,7 +71,7 @@ class ReplayTest {
     @Test
     void aCutAfterAnyFactGivesTheSameTables() {
         RandomHistory history = new RandomHistory(12, (w, e) -> {}, () -> {}).run(120);
-        List<Decision> facts = history.world().facts;
+        List<Fact> facts = history.world().facts;
         HeapBytes upToHere = new HeapBytes();
         for (int cut = 0; cut <= facts.size(); cut++) {
             HeapBytes store = upToHere.copy();
@@ -94,7 +94,7 @@ class ReplayTest {
         HeapBytes store = new HeapBytes();
         BytesTables tables = new BytesTables(store);
         Core core = new Core(history.world().limits);
-        List<Decision> facts = new ArrayList<>();
+        List<Fact> facts = new ArrayList<>();
         for (Input input : history.world().log) {
             facts.addAll(core.step(tables, input).facts());
         }
@@ -146,7 +146,7 @@ class ReplayTest {
         for (long seed = 1; seed <= 20; seed++) {
             history(seed).world().facts.forEach(fact -> seen.add(fact.getClass().getSimpleName()));
         }
-        Set<String> missing = WireType.ofFamily(Decision.class).stream().map(type -> type.javaType().getSimpleName())
+        Set<String> missing = WireType.ofFamily(Fact.class).stream().map(type -> type.javaType().getSimpleName())
                 .filter(name -> !seen.contains(name)).collect(Collectors.toSet());
 
         assertEquals(Set.of("InputSkipped", "PolicyVersioned", "PolicyRefused", "PeerReadGranted", "PeerReadRefused",
@@ -156,7 +156,7 @@ class ReplayTest {
     @Test
     void anIllegalHistoryIsFatalAndSaysWhere() {
         RandomHistory history = history(11);
-        List<Decision> facts = history.world().facts;
+        List<Fact> facts = history.world().facts;
         HeapTables tables = new HeapTables();
         IllegalHistory thrown = assertThrows(IllegalHistory.class, () -> {
             for (int i = 0; i < facts.size(); i++) {

@@ -26,7 +26,7 @@ import io.tierlog.schemas.decision.MigrationSubmitted;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.Tick;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -133,7 +133,7 @@ class RoutesTest {
         w.policy(leaving(0.4).policy()).tick();
 
         assertEquals(List.of(List.of(0)), copied());
-        assertEquals(CopyState.COPYING, w.state(a, Tier.HOST, key(0)));
+        assertEquals(PlacementState.COPYING, w.state(a, Tier.HOST, key(0)));
         w.tick();
         assertEquals(List.of(), copied(), "what leaves counts as gone");
     }
@@ -154,8 +154,8 @@ class RoutesTest {
         DropBlocks drop = w.command(DropBlocks.class);
         assertEquals(List.of(Tier.HOST, Tier.DISK), List.of(drop.tier(), drop.reliesOn()));
         assertEquals(List.of(0, 1, 2), numbers(Blocks.of(drop.blocks())));
-        assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, key(0)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DISK, key(0)));
+        assertEquals(PlacementState.LEAVING, w.state(a, Tier.HOST, key(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DISK, key(0)));
     }
 
     /** What stays counts on: all that stands is copied, batch after batch, at ticks only, and no block twice. */
@@ -164,10 +164,10 @@ class RoutesTest {
         fill(5);
         w.policy(new Rules().route(0.5, Retention.KEEP_BOTH, 1, MUCH).policy()).tick();
         assertEquals(List.of(List.of(0, 1, 2)), copied());
-        assertEquals(CopyState.LENDING, w.state(a, Tier.HOST, key(0)));
+        assertEquals(PlacementState.LENDING, w.state(a, Tier.HOST, key(0)));
         done(w.command(CopyBlocks.class));
         assertEquals(List.of(), w.commands(DropBlocks.class));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, key(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(0)));
 
         w.input(a.submit("other", List.of(Agent.key("other"))).answered().event());
         assertEquals(List.of(), copied(), "no tick");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.tierlog.schemas.Block;
@@ -15,7 +15,7 @@ import io.tierlog.schemas.command.RefuseSave;
 import io.tierlog.schemas.command.ReleaseRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,7 +47,7 @@ class SaveTest {
         WriteBackBlocks command = w.command(WriteBackBlocks.class);
         assertEquals(List.of("r", 1, sealed, p.getFirst()), List.of(command.request(), command.attempt(), command.blocks(), command.root()));
         assertEquals(List.of(), w.commands(RefuseSave.class));
-        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, p.get(3)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, p.get(3)));
 
         w.input(new WriteBackDone(a.envelope(), command.operation(), Agent.NAMESPACE, Agent.arrived(Agent.blocks(p, 0, 4), 0), 1, 1));
         assertEquals(command.operation(), w.command(BackUpBlocks.class).releases(), "what is saved is backed up as ever");

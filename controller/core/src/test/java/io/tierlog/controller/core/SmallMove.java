@@ -27,7 +27,7 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -164,7 +164,7 @@ enum SmallMove {
             Block block = Agent.block(SmallWorld.PATH, i);
             PlacementRow row = w.tables().get(Rows.PLACEMENTS,
                     new RowKey.Copy("node/" + side.node(), Namespaces.digest(Agent.NAMESPACE), Tier.HOST, block.key()));
-            if (row != null && row.incarnation() == side.incarnation() && row.state() == CopyState.SERVING && PlacementRows.isLeaf(row)) {
+            if (row != null && row.incarnation() == side.incarnation() && row.state() == PlacementState.SERVING && PlacementRows.isLeaf(row)) {
                 return w.step(core, side.agent().evicted(Tier.HOST, RemovalReason.PRESSURE,
                         List.of(new PagedBlock(block, row.page(), row.generation(), 0))), side);
             }

@@ -68,7 +68,7 @@ final class SmallWorldKey {
     private static String node(SmallWorld w, String aggregate, NodeRow row, ClockRow clock) {
         Side side = aggregate.equals("node/a") ? w.a() : w.b();
         boolean speaks = row.processId().equals(side.node() + "-" + side.process());
-        return "node " + row.incarnation() + row.alive() + speaks + " silent " + (clock.ticks() - row.heardTick()) + " untaken "
+        return "node " + row.incarnation() + row.alive() + speaks + " silent " + (clock.ticks() - row.lastHeartbeatTick()) + " untaken "
                 + (speaks ? side.sequence() - row.lastSequence() : 0) + " " + row.engines() + row.tiers() + row.sweep();
     }
 

@@ -16,7 +16,7 @@ import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.decision.BlocksPlaced;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.Event;
@@ -71,7 +71,7 @@ final class SmallWorldRules {
 
     private static void theFoldOfTheFactsIsTheState(SmallWorld before, SmallWorld world, Decided decided) {
         HeapTables folded = SmallWorld.copy(before.tables());
-        decided.facts().forEach(fact -> Core.evolve(folded, (Decision) throughTheLog(WireType.of(fact), fact)));
+        decided.facts().forEach(fact -> Core.evolve(folded, (Fact) throughTheLog(WireType.of(fact), fact)));
         for (Table<?, ?> table : Rows.ALL) {
             assertEquals(world.tables().rows(table), folded.rows(table), table::name);
         }
@@ -85,7 +85,7 @@ final class SmallWorldRules {
     /** I8: nothing serves that no agent said had come, to that page and in that generation. */
     private static void whatIsPlacedWasReported(Event event, Decided decided) {
         Set<PagedBlock> reported = reported(event).collect(Collectors.toSet());
-        for (Decision fact : decided.facts()) {
+        for (Fact fact : decided.facts()) {
             if (fact instanceof BlocksPlaced placed) {
                 assertTrue(reported.containsAll(placed.blocks()), () -> placed + " was not reported by " + event);
             }

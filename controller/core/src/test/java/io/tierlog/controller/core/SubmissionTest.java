@@ -4,6 +4,8 @@ package io.tierlog.controller.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import static io.tierlog.controller.core.World.assertRefused;
+
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
@@ -216,9 +218,5 @@ class SubmissionTest {
     private void assertTransition(RequestState from, RequestState to, RequestReason reason) {
         RequestTransitioned fact = w.fact(RequestTransitioned.class);
         assertEquals(List.of(from, to, reason), List.of(fact.from(), fact.to(), fact.reason()));
-    }
-
-    static void assertRefused(RefusalReason reason, Decided decided) {
-        assertEquals(reason, assertInstanceOf(Outcome.Refused.class, decided.outcome()).reason());
     }
 }

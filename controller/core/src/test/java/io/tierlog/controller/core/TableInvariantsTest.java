@@ -13,7 +13,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
@@ -156,11 +156,11 @@ class TableInvariantsTest {
                         t.delete(Rows.ORDER, PlacementRows.orderOf(leaf, row));
                     }
                 }),
-                of("a parent that knows of no child", Invariant.I13, true, t -> copy(t, "p3", 0, 0, CopyState.SERVING, null)),
-                of("a hold that nobody has", Invariant.I1, false, t -> copy(t, "p2", 1, 3, CopyState.SERVING, null)),
-                of("a copy that leaves by nobody", Invariant.I12, true, t -> copy(t, "p2", 1, 0, CopyState.LEAVING, null)),
+                of("a parent that knows of no child", Invariant.I13, true, t -> copy(t, "p3", 0, 0, PlacementState.SERVING, null)),
+                of("a hold that nobody has", Invariant.I1, false, t -> copy(t, "p2", 1, 3, PlacementState.SERVING, null)),
+                of("a copy that leaves by nobody", Invariant.I12, true, t -> copy(t, "p2", 1, 0, PlacementState.LEAVING, null)),
                 of("a copy that leaves by an operation that is not there", Invariant.I12, true,
-                        t -> copy(t, "p2", 1, 0, CopyState.LEAVING, "node/a@7.7")),
+                        t -> copy(t, "p2", 1, 0, PlacementState.LEAVING, "node/a@7.7")),
                 of("a lease of nobody", Invariant.I5, true, t -> t.put(Rows.LEASES, new RowKey.Text("node/a", "x"), new LeaseRow(1,
                         LeaseState.REQUESTED, "o", "nobody", 1, 9, "", List.of()))),
                 of("a lease on blocks that nothing holds", Invariant.I1, true, t -> t.put(Rows.LEASES, new RowKey.Text("node/a", "x"),
@@ -177,7 +177,7 @@ class TableInvariantsTest {
         return new RowKey.Copy("node/a", Namespaces.digest(Agent.NAMESPACE), Tier.HOST, Agent.key(name));
     }
 
-    private static void copy(Tables t, String name, int children, int holds, CopyState state, @Nullable String operation) {
+    private static void copy(Tables t, String name, int children, int holds, PlacementState state, @Nullable String operation) {
         PlacementRow r = t.get(Rows.PLACEMENTS, key(name));
         if (r != null) {
             t.put(Rows.PLACEMENTS, key(name), new PlacementRow(state, r.incarnation(), r.epoch(), r.page(), r.generation(), r.crc32c(), r.index(),
@@ -190,7 +190,7 @@ class TableInvariantsTest {
         if (node != null) {
             List<TierRow> tiers = new ArrayList<>(node.tiers());
             tiers.replaceAll(r -> r.tier() == Tier.HOST ? spoiled.apply(r) : r);
-            t.put(Rows.NODES, NODE, new NodeRow(node.processId(), node.incarnation(), node.alive(), node.heardTick(), node.lastSequence(),
+            t.put(Rows.NODES, NODE, new NodeRow(node.processId(), node.incarnation(), node.alive(), node.lastHeartbeatTick(), node.lastSequence(),
                     node.commandSequence(), node.layoutDigest(), node.engineEpoch(), node.engines(), tiers, node.sweep(), null, null));
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -38,7 +38,7 @@ import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,7 +92,7 @@ class WaterLevelTest {
         assertEquals(List.of(9L, 4L), List.of(relieved.usedBlocks(), relieved.leavingBlocks()), "what is on its way out counts as gone");
         assertEquals(List.of("x3", "x2", "x1", "x0"), names(drop), "the coldest prompt, from its end");
         assertEquals(Tier.STORE, drop.reliesOn());
-        assertEquals(CopyState.LEAVING, w.state(a, Tier.HOST, Agent.key("x0")));
+        assertEquals(PlacementState.LEAVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 
     /** Without marks all 10 of 10 stay, also when the marks go while relief is on: with one drop of one block in flight it is after one. */
@@ -189,7 +189,7 @@ class WaterLevelTest {
         assertEquals(0, w.commands(DropBlocks.class).size());
         w.tick();
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(w.command(DropBlocks.class)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 
     /** A transaction was undone after its drop had run on the disk; decided again, it is one from the host, which the agent refuses to hear of. */
@@ -204,7 +204,7 @@ class WaterLevelTest {
         assertEquals(List.of(0, 4), List.of(ended.doneBlocks(), ended.failedBlocks()));
         assertEquals(4, w.fact(OrphanAdopted.class).doneBlocks(), "what became of bytes counts");
         assertEquals(0, w.host(a).drops());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 
     /** The same with other blocks: 1 of the 4 was done, the agent does not name the other 3. */
@@ -216,7 +216,7 @@ class WaterLevelTest {
 
         OperationEnded ended = w.fact(OperationEnded.class);
         assertEquals(List.of(1, 3), List.of(ended.doneBlocks(), ended.failedBlocks()));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 
     /** Four other blocks went: the four of the operation are there, and may go another time. */
@@ -229,7 +229,7 @@ class WaterLevelTest {
 
         OperationEnded ended = w.fact(OperationEnded.class);
         assertEquals(List.of(4, 4), List.of(ended.doneBlocks(), ended.failedBlocks()));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 
     @Test
@@ -252,7 +252,7 @@ class WaterLevelTest {
 
         assertEquals("BlocksRemoved OrphanAdopted", w.factNames());
         assertFalse(w.fact(OrphanAdopted.class).agentsOwn());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, k.block().key()));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, k.block().key()));
     }
 
     /** C6: the page has been given to other content since: an old report does not take the new copy away. */
@@ -265,7 +265,7 @@ class WaterLevelTest {
         w.input(new DropDone(a.envelope(), "node/a@5.0", Tier.HOST, Agent.NAMESPACE, Agent.gone(List.of(older))));
 
         assertEquals("OrphanAdopted", w.factNames());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, old.block().key()));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, old.block().key()));
     }
 
     @Test
@@ -395,8 +395,8 @@ class WaterLevelTest {
 
         // 9 of 10: relief wants 4, and 4 of y are all there is that may leave.
         assertEquals(List.of("y3", "y2", "y1", "y0"), names(firstDrop(w)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(4)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(4)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(0)));
     }
 
     @Test

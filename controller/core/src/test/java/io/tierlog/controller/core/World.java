@@ -16,13 +16,13 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.WriteBackBlocks;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.RequestRow;
@@ -45,7 +45,7 @@ final class World {
     final Limits limits;
     final Core core;
     final List<Input> log = new ArrayList<>();
-    final List<Decision> facts = new ArrayList<>();
+    final List<Fact> facts = new ArrayList<>();
     final List<Command> commands = new ArrayList<>();
     private long offset = 99;
     private long timeMs = 1_000;
@@ -174,20 +174,20 @@ final class World {
     }
 
     /** The one fact of that type in the last answer. */
-    <D extends Decision> D fact(Class<D> type) {
+    <D extends Fact> D fact(Class<D> type) {
         List<D> found = facts(type);
         assertEquals(1, found.size(), () -> type.getSimpleName() + " in " + last.facts());
         return found.getFirst();
     }
 
-    <D extends Decision> List<D> facts(Class<D> type) {
+    <D extends Fact> List<D> facts(Class<D> type) {
         return last.facts().stream().filter(type::isInstance).map(type::cast).toList();
     }
 
-    /** Types of the facts of the last answer, InputTaken left out. */
+    /** Types of the facts of the last answer, InputApplied left out. */
     String factNames() {
         return String.join(" ", last.facts().stream().map(fact -> fact.getClass().getSimpleName())
-                .filter(name -> !name.equals("InputTaken")).toList());
+                .filter(name -> !name.equals("InputApplied")).toList());
     }
 
     NodeRow node(Agent agent) {
@@ -207,9 +207,9 @@ final class World {
     }
 
     /** State of the copy of a block; ABSENT when it counts for nothing. */
-    CopyState state(Agent agent, Tier tier, Bytes key) {
+    PlacementState state(Agent agent, Tier tier, Bytes key) {
         PlacementRow row = copy(agent, tier, key);
-        return row == null ? CopyState.ABSENT : row.state();
+        return row == null ? PlacementState.ABSENT : row.state();
     }
 
     @Nullable PlacementRow copy(Agent agent, Tier tier, Bytes key) {
@@ -219,5 +219,9 @@ final class World {
 
     static List<Integer> indexes(List<Block> blocks) {
         return blocks.stream().map(Block::index).toList();
+    }
+
+    static void assertRefused(RefusalReason reason, Decided decided) {
+        assertEquals(reason, assertInstanceOf(Outcome.Refused.class, decided.outcome()).reason());
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
-import static io.tierlog.controller.core.SubmissionTest.assertRefused;
+import static io.tierlog.controller.core.World.assertRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -31,7 +31,7 @@ import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.RequestFinished;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -69,7 +69,7 @@ class WriteBackTest {
         w.input(a.finished("r1", 1));
         WriteBackBlocks first = w.command(WriteBackBlocks.class);
         assertEquals(Agent.paged(p, 0, 2, 50), first.blocks());
-        assertEquals(CopyState.WRITING, w.state(a, Tier.HOST, p.get(1)));
+        assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, p.get(1)));
 
         run("r2", p, 1);
         w.input(a.finished("r2", 1));
@@ -169,8 +169,8 @@ class WriteBackTest {
 
         assertEquals("OperationEnded", w.factNames());
         assertEquals(List.of(), w.last.commands());
-        assertEquals(CopyState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DEVICE, p.get(0)));
+        assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, p.get(0)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DEVICE, p.get(0)));
         assertEquals(0, w.host(a).usedBlocks());
     }
 
@@ -198,7 +198,7 @@ class WriteBackTest {
         w.input(done(command, 0));
 
         assertEquals(OperationState.DONE, w.fact(OperationEnded.class).state());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.HOST, p.get(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(1)));
     }
 
     /** B7: finish and abort in every state, in every order, are answered. */
@@ -294,7 +294,7 @@ class WriteBackTest {
         assertRefused(RefusalReason.REQUEST_UNKNOWN, w.input(a.sealed("gone", 1, Agent.paged(p, 0, 2, 50))));
 
         assertEquals(Tier.DEVICE, w.fact(BlocksPlaced.class).tier());
-        assertEquals(CopyState.SERVING, w.state(a, Tier.DEVICE, p.get(1)));
+        assertEquals(PlacementState.SERVING, w.state(a, Tier.DEVICE, p.get(1)));
     }
 
     @Test

@@ -9,7 +9,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.Message;
 import java.nio.charset.StandardCharsets;
@@ -76,8 +76,8 @@ final class Outlet {
         LOG.warn("a command could not be sent and will be sent again when its operation is overdue: {}", failure.toString());
     }
 
-    private void fact(Decision fact, long nowMs) {
-        Stamps.Stamped<Decision> stamped = stamps.stamp(Stamps.Kind.DECISION, fact, fact.envelope(), Decision::withEnvelope);
+    private void fact(Fact fact, long nowMs) {
+        Stamps.Stamped<Fact> stamped = stamps.stamp(Stamps.Kind.DECISION, fact, fact.envelope(), Fact::withEnvelope);
         byte[] value = shared.codec().frame(shared.topics().decisions(), fact.schema(), stamped.avro());
         Address address = Address.of(fact.envelope().aggregate(), shared.partitions());
         shared.metrics().fact(fact);

@@ -21,7 +21,7 @@ import io.tierlog.events.Topics;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -114,7 +114,7 @@ class SamplerTest {
             PlacementRow row = null;
             try (Scan<RowKey.Copy, PlacementRow> scan = tables.range(Rows.PLACEMENTS, first, null)) {
                 while (found == null && scan.next()) {
-                    if (scan.value().state() == CopyState.SERVING) {
+                    if (scan.value().state() == PlacementState.SERVING) {
                         found = scan.key();
                         row = scan.value();
                     }

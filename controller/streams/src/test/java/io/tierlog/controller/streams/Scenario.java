@@ -8,7 +8,7 @@ import io.tierlog.controller.core.Input;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ import java.util.List;
  */
 final class Scenario {
     final List<Event> events = new ArrayList<>();
-    final List<Decision> facts = new ArrayList<>();
+    final List<Fact> facts = new ArrayList<>();
     final List<Command> commands = new ArrayList<>();
     private final HeapTables tables = new HeapTables();
     private final Core core = new Core(Limits.of(1));

@@ -12,8 +12,8 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import java.util.HashMap;
@@ -51,7 +51,7 @@ final class PlacementCheck {
     }
 
     /** Takes one decision, at {@code offset} of its partition. */
-    void note(long offset, Decision decision) {
+    void note(long offset, Fact decision) {
         String location = decision.envelope().aggregate();
         switch (decision) {
             case BlocksPlaced f -> {
@@ -113,7 +113,7 @@ final class PlacementCheck {
                     case Reading.Decoded<Published>(Placement placement) ->
                         last.put(Bytes.wrapUnshared(key), new Last(data.offset(), data.timestampMs(), placement));
                     // Says nothing of a copy: what follows from it is said of each by the sweep.
-                    case Reading.Decoded<Published>(NodeLife _) -> {}
+                    case Reading.Decoded<Published>(NodeEpoch _) -> {}
                     case Reading.Unreadable<Published> bad -> say(Finding.BYTES, data.offset(), data.timestampMs(), bad.detail());
                 }
             }

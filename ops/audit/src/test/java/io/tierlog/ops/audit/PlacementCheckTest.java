@@ -15,7 +15,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ class PlacementCheckTest {
     private static final String TOPIC = Topics.DEFAULT.placements();
 
     private final Codec codec = new Codec(Schemas.bundled());
-    private final List<Decision> decisions = List.of(
+    private final List<Fact> decisions = List.of(
             new BlocksPlaced(envelope(1), Tier.HOST, "m", List.of(paged(0), paged(1), paged(2)), null, Tier.UNKNOWN, 1),
             new BlocksRemoved(envelope(2), Tier.HOST, "m", RemovalReason.PRESSURE, List.of(paged(2).block()), 0));
 
@@ -44,7 +44,7 @@ class PlacementCheckTest {
     /** What the feed publishes, each record as {@code change} has it; null takes it out. */
     private List<LogEntry> published(UnaryOperator<LogEntry.@Nullable Data> change) {
         List<LogEntry> entries = new ArrayList<>();
-        for (Decision decision : decisions) {
+        for (Fact decision : decisions) {
             for (PlacementFeed.Publication one : PlacementFeed.of(decision)) {
                 Placement placement = one.placement();
                 byte[] value = placement == null ? null : codec.encode(TOPIC, placement);
@@ -67,7 +67,7 @@ class PlacementCheckTest {
             public void read(long records, long bytes) {}
 
             @Override
-            public void decided(long offset, Decision decision) {}
+            public void decided(long offset, Fact decision) {}
         };
         PlacementCheck check = new PlacementCheck(0);
         for (int i = 0; i < decisions.size(); i++) {

@@ -11,7 +11,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationIssued;
 import java.util.List;
 import java.util.function.Function;
@@ -71,7 +71,7 @@ class CoreBenchTest {
         return decided.commands().stream().filter(type::isInstance).map(type::cast).map(what).toList();
     }
 
-    private static <F extends Decision, R> List<R> said(Decided decided, Class<F> type, Function<F, R> what) {
+    private static <F extends Fact, R> List<R> said(Decided decided, Class<F> type, Function<F, R> what) {
         return decided.facts().stream().filter(type::isInstance).map(type::cast).map(what).toList();
     }
 }

@@ -11,8 +11,8 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
-import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PlacementState;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.GroupRow;
 import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.LeaseRow;
@@ -74,7 +74,7 @@ final class NodeTables {
         long reads = 0;
         long blocks = 0;
         RowTables rows = new RowTables(tables, aggregate, node, say);
-        Map<RowKey.Text, GrantRow> live = new LinkedHashMap<>();
+        Map<RowKey.Text, PeerReadLeaseRow> live = new LinkedHashMap<>();
         try (var scan = tables.range(Rows.GRANTS, new RowKey.Text(aggregate, ""), null)) {
             while (scan.next()) {
                 if (scan.value().incarnation() == node.incarnation() && !scan.value().blocks().isEmpty()) {
@@ -142,11 +142,11 @@ final class NodeTables {
     }
 
     static boolean isLeaf(PlacementRow row) {
-        return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
+        return row.state() == PlacementState.SERVING && row.children() == 0 && row.holds() == 0;
     }
 
     /** Whether a copy in that state counts as a child of the one it extends. */
-    static boolean isChild(CopyState state) {
+    static boolean isChild(PlacementState state) {
         return switch (state) {
             case WRITING, SERVING, COPYING, LENDING -> true;
             case ABSENT, LEAVING, UNKNOWN -> false;
@@ -161,10 +161,10 @@ final class NodeTables {
         long used = 0;
         long leaving = 0;
         for (Map.Entry<RowKey.Copy, PlacementRow> copy : copies.entrySet()) {
-            CopyState state = copy.getValue().state();
-            if (copy.getKey().tier() == tier.tier() && state != CopyState.ABSENT) {
+            PlacementState state = copy.getValue().state();
+            if (copy.getKey().tier() == tier.tier() && state != PlacementState.ABSENT) {
                 used++;
-                leaving += state == CopyState.LEAVING || state == CopyState.COPYING ? 1 : 0;
+                leaving += state == PlacementState.LEAVING || state == PlacementState.COPYING ? 1 : 0;
             }
         }
         same(Invariant.I4, used, tier.usedBlocks(), () -> "used blocks of " + tier);
@@ -186,11 +186,11 @@ final class NodeTables {
         Map<String, long[]> groups = new TreeMap<>();
         Map<RowKey.Namespace, Map<Tier, Long>> namespaces = new LinkedHashMap<>();
         copies.forEach((key, row) -> {
-            if (TableInvariants.isOrdered(key.tier()) && row.state() != CopyState.ABSENT) {
+            if (TableInvariants.isOrdered(key.tier()) && row.state() != PlacementState.ABSENT) {
                 if (!row.group().isEmpty()) {
                     long[] use = groups.computeIfAbsent(row.group() + " on " + key.tier(), g -> new long[2]);
                     use[0]++;
-                    use[1] += row.state() == CopyState.LEAVING || row.state() == CopyState.COPYING ? 1 : 0;
+                    use[1] += row.state() == PlacementState.LEAVING || row.state() == PlacementState.COPYING ? 1 : 0;
                 }
                 namespaces.computeIfAbsent(new RowKey.Namespace(aggregate, key.namespace()), n -> new EnumMap<>(Tier.class))
                         .merge(key.tier(), 1L, Long::sum);

@@ -8,8 +8,8 @@ import io.tierlog.controller.core.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
-import io.tierlog.schemas.state.GrantRow;
+import io.tierlog.schemas.state.PlacementState;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
@@ -70,7 +70,7 @@ final class RowTables {
         return tables.get(Rows.ORDER, TableInvariants.orderOf(key, row, group)) == null;
     }
 
-    private static boolean fits(Tier tier, CopyState state, OperationRow operation) {
+    private static boolean fits(Tier tier, PlacementState state, OperationRow operation) {
         return switch (state) {
             case WRITING -> operation.kind() != OperationKind.DROP && operation.kind() != OperationKind.BACK_UP && operation.to() == tier;
             case LEAVING -> operation.kind() == OperationKind.DROP && operation.from() == tier;
@@ -81,22 +81,22 @@ final class RowTables {
 
     /** What a row says of itself. */
     static void alone(TableInvariants.Say say, RowKey.Copy key, PlacementRow row) {
-        boolean moving = row.state() != CopyState.ABSENT && row.state() != CopyState.SERVING;
+        boolean moving = row.state() != PlacementState.ABSENT && row.state() != PlacementState.SERVING;
         if (moving != (row.operation() != null)) {
             say.that(Invariant.I12, key + " is " + row.state() + " by " + row.operation());
         }
         if (row.children() < 0 || row.holds() < 0) {
             say.that(Invariant.I13, key + " has fewer children or holds than none: " + row);
         }
-        boolean copied = row.state() == CopyState.COPYING || row.state() == CopyState.LENDING || row.refused();
+        boolean copied = row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING || row.refused();
         if (copied && !TableInvariants.isOrdered(key.tier())) {
             say.that(Invariant.I13, "only the host and the disk are copied from: " + key + " is " + row);
         }
-        boolean served = row.state() != CopyState.ABSENT && row.state() != CopyState.WRITING;
+        boolean served = row.state() != PlacementState.ABSENT && row.state() != PlacementState.WRITING;
         if (row.promotedUnder() != null && (key.tier() != Tier.HOST || !served)) {
             say.that(Invariant.I13, "only what serves on the host was promoted: " + key + " is " + row);
         }
-        if (row.state() == CopyState.ABSENT && row.children() == 0 && row.holds() == 0) {
+        if (row.state() == PlacementState.ABSENT && row.children() == 0 && row.holds() == 0) {
             say.that(Invariant.I13, "nothing refers to " + key + ", which is not there");
         }
     }
@@ -135,7 +135,7 @@ final class RowTables {
     }
 
     /** What is lent has a lease of the same name, from the grant to its end. */
-    void grant(RowKey.Text key, GrantRow row) {
+    void grant(RowKey.Text key, PeerReadLeaseRow row) {
         LeaseRow lease = tables.get(Rows.LEASES, key);
         boolean goesOn = !row.blocks().isEmpty() && row.incarnation() == node.incarnation() && node.alive();
         if (goesOn && (lease == null || !lease.operation().isEmpty())) {
@@ -148,7 +148,7 @@ final class RowTables {
             return;
         }
         boolean lends = row.operation().isEmpty();
-        GrantRow grant = lends ? tables.get(Rows.GRANTS, key) : null;
+        PeerReadLeaseRow grant = lends ? tables.get(Rows.GRANTS, key) : null;
         if (lends && (grant == null || grant.blocks().isEmpty() || grant.incarnation() != row.incarnation())) {
             say.that(Invariant.I1, "lease " + key.id() + " goes on, and its grant has ended");
         }

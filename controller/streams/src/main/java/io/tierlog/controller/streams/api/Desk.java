@@ -7,7 +7,7 @@ import io.tierlog.controller.door.Problem;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MigrationDeclined;
@@ -99,7 +99,7 @@ final class Desk {
 
     private static @Nullable Progress migrated(Glance state, MigrateCall call, Watch watch) {
         boolean repeated = false;
-        for (Decision fact : watch.consequences()) {
+        for (Fact fact : watch.consequences()) {
             if (fact instanceof MigrationDeclined declined) {
                 throw new Problem(Problem.Kind.REFUSED, String.join("; ", declined.findings()), "mend what it names, and ask under another id",
                         declined.findings().stream().map(finding -> new Problem.Finding("", finding)).toList());
@@ -167,7 +167,7 @@ final class Desk {
 
     private static @Nullable MigrationState cancelled(Glance state, String id, Watch watch) {
         MigrationRow row = state.knownMigration(id);
-        for (Decision fact : watch.consequences()) {
+        for (Fact fact : watch.consequences()) {
             if (fact instanceof InputRefused refused && refused.reason() == RefusalReason.TOO_LATE) {
                 throw tooLate(id, row);
             }
@@ -253,7 +253,7 @@ final class Desk {
     }
 
     private static void requireTaken(Watch watch) {
-        for (Decision fact : watch.consequences()) {
+        for (Fact fact : watch.consequences()) {
             if (fact instanceof InputRefused refused) {
                 requireTaken(refused);
             }

@@ -10,7 +10,7 @@ import io.tierlog.controller.door.Problem;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -36,7 +36,7 @@ final class StateView {
 
     private final ApiLimits limits;
     private final int partitions;
-    private final RecordReader<Decision> decisions;
+    private final RecordReader<Fact> decisions;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Set<Watch> watches = new LinkedHashSet<>();
@@ -47,7 +47,7 @@ final class StateView {
     StateView(LogAccess log, ApiLimits limits) {
         this.limits = limits;
         partitions = log.partitions();
-        decisions = log.codec().reader(Decision.class);
+        decisions = log.codec().reader(Fact.class);
     }
 
     /**
@@ -196,7 +196,7 @@ final class StateView {
         if (watches.stream().noneMatch(watch -> watch.wants(partition, aggregate))) {
             return;
         }
-        if (decisions.read(value) instanceof Reading.Decoded<Decision>(Decision fact)) {
+        if (decisions.read(value) instanceof Reading.Decoded<Fact>(Fact fact)) {
             watches.stream().filter(watch -> watch.wants(partition, aggregate)).forEach(watch -> watch.take(fact));
         }
     }

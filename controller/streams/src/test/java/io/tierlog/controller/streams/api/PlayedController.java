@@ -12,7 +12,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
@@ -84,7 +84,7 @@ final class PlayedController implements AutoCloseable {
     }
 
     /** Within a transaction: puts a fact on record. */
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         String aggregate = fact.envelope().aggregate();
         send(log.topics.decisions(), Partitions.of(aggregate, log.partitions), Partitions.key(aggregate),
                 log.codec.encode(log.topics.decisions(), fact));

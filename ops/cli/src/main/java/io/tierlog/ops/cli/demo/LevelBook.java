@@ -4,7 +4,7 @@ package io.tierlog.ops.cli.demo;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
@@ -55,7 +55,7 @@ final class LevelBook {
      */
     record Levels(Map<Level, Stay> stays, long batches, long longestBatchMs, List<Sample> samples) {}
 
-    void take(Decision decision, long atMs) {
+    void take(Fact decision, long atMs) {
         switch (decision) {
             case WaterLevelCrossed c -> {
                 Level level = new Level(c.envelope().aggregate(), c.tier(), c.group());

@@ -16,7 +16,7 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.Event;
@@ -70,7 +70,7 @@ final class LogTally implements AutoCloseable {
                 new Follower<>(new LogReader<>(access, codec, new Source<>(topics.events(), Event.class, Isolation.ALL)), this::event),
                 new Follower<>(new LogReader<>(access, codec, new Source<>(topics.commands(), Command.class, Isolation.ALL)), this::command),
                 new Follower<>(
-                        new LogReader<>(access, codec, new Source<>(topics.decisions(), Decision.class, Isolation.COMMITTED)),
+                        new LogReader<>(access, codec, new Source<>(topics.decisions(), Fact.class, Isolation.COMMITTED)),
                         this::decision));
     }
 
@@ -194,10 +194,10 @@ final class LogTally implements AutoCloseable {
         }
     }
 
-    private void decision(Entry<Decision> entry) {
+    private void decision(Entry<Fact> entry) {
         decisions.incrementAndGet();
         switch (entry.reading()) {
-            case Reading.Decoded<Decision>(Decision decision) -> {
+            case Reading.Decoded<Fact>(Fact decision) -> {
                 synchronized (book) {
                     book.take(decision);
                     levels.take(decision, entry.timestampMs());
@@ -206,7 +206,7 @@ final class LogTally implements AutoCloseable {
                     peers.take(decision);
                 }
             }
-            case Reading.Unreadable<Decision> _ -> unreadable.incrementAndGet();
+            case Reading.Unreadable<Fact> _ -> unreadable.incrementAndGet();
         }
     }
 

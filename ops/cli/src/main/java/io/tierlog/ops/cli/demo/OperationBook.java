@@ -3,7 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OrphanAdopted;
@@ -29,7 +29,7 @@ final class OperationBook {
     private long breaches;
 
     /** Takes one decision into the books; most are none of its business. */
-    void take(Decision decision) {
+    void take(Fact decision) {
         if (decision instanceof OperationIssued issued) {
             start(issued.kind());
             if (!open.add(issued.operation())) {

@@ -4,7 +4,7 @@ package io.tierlog.ops.cli.demo;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
 import io.tierlog.schemas.decision.PeerReadRefused;
@@ -55,7 +55,7 @@ final class PeerCount {
         }
     }
 
-    void take(Decision decision) {
+    void take(Fact decision) {
         switch (decision) {
             case PeerReadGranted _ -> granted++;
             case PeerReadRefused f -> refused.merge(f.reason(), 1L, Long::sum);

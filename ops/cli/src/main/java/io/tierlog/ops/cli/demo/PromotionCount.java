@@ -4,7 +4,7 @@ package io.tierlog.ops.cli.demo;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.PromotionReply;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.PromotionAnswered;
@@ -51,7 +51,7 @@ final class PromotionCount {
         return promoted == 0 ? 0 : (double) promoted / (promoted + others);
     }
 
-    void take(Decision decision) {
+    void take(Fact decision) {
         switch (decision) {
             case PromotionAnswered f -> f.answers().forEach(answer -> replies.merge(answer.reply(), (long) answer.blocks().size(), Long::sum));
             case PromotionSettled f -> outcomes.merge(f.outcome(), (long) f.blocks().size(), Long::sum);

@@ -6,7 +6,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeEnded;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -50,7 +50,7 @@ final class ResidentBook {
         }
     }
 
-    void take(Decision decision) {
+    void take(Fact decision) {
         if (decision instanceof BlocksRemoved f && f.lastCopiesLost() > 0) {
             lost.merge(new Loss(f.tier(), f.reason()), (long) f.lastCopiesLost(), Long::sum);
         }

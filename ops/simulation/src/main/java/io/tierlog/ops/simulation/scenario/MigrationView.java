@@ -14,7 +14,7 @@ import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MigrationDeclined;
 import io.tierlog.schemas.decision.NodeDrained;
@@ -67,7 +67,7 @@ final class MigrationView implements World.Watcher {
 
     @Override
     public void decided(int partition, long offset, Event event, Decided decided) {
-        for (Decision fact : decided.facts()) {
+        for (Fact fact : decided.facts()) {
             if (fact instanceof NodeDrained drained) {
                 answer("drain " + node(drained.envelope().aggregate())).put("left_blocks", drained.leftBlocks());
             }
@@ -109,7 +109,7 @@ final class MigrationView implements World.Watcher {
         count(answer, "accepted");
     }
 
-    private static void declined(ObjectNode answer, Decision fact) {
+    private static void declined(ObjectNode answer, Fact fact) {
         if (fact instanceof MigrationDeclined declined) {
             ArrayNode findings = answer.put("accepted", 0).put("state", MigrationState.REJECTED.name()).putArray("findings");
             declined.findings().forEach(findings::add);

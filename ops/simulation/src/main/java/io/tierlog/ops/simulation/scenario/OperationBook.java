@@ -12,7 +12,7 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
@@ -58,7 +58,7 @@ final class OperationBook implements World.Watcher {
         decided.facts().forEach(this::note);
     }
 
-    private void note(Decision fact) {
+    private void note(Fact fact) {
         switch (fact) {
             case OperationIssued f -> {
                 if (!hidden) {

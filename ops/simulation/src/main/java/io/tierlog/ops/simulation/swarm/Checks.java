@@ -12,7 +12,7 @@ import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.Event;
@@ -31,7 +31,7 @@ final class Checks implements World.Watcher {
     private static final int KEPT = 400;
 
     /** What every record has and nobody wants to read. */
-    private static final Pattern ENVELOPES = Pattern.compile("envelope=Envelope\\[[^\\[\\]]*(TakenInput\\[[^\\]]*\\])?[^\\[\\]]*\\],? ?");
+    private static final Pattern ENVELOPES = Pattern.compile("envelope=Envelope\\[[^\\[\\]]*(AppliedInput\\[[^\\]]*\\])?[^\\[\\]]*\\],? ?");
 
     private final LogInvariants log = new LogInvariants(this::violated);
     private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
@@ -126,7 +126,7 @@ final class Checks implements World.Watcher {
     }
 
     @Override
-    public void committed(int partition, long offset, Decision fact) {
+    public void committed(int partition, long offset, Fact fact) {
         records++;
         if (fact instanceof OperationIssued issued) {
             operations.merge(issued.kind(), 1L, Long::sum);

@@ -16,7 +16,7 @@ import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.PartRow;
@@ -136,7 +136,7 @@ final class Operators {
         Map<String, List<Block>> found = new TreeMap<>();
         HeapTables state = world.state();
         state.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            boolean disk = key.aggregate().equals(node.aggregate()) && key.tier() == Tier.DISK && row.state() == CopyState.SERVING;
+            boolean disk = key.aggregate().equals(node.aggregate()) && key.tier() == Tier.DISK && row.state() == PlacementState.SERVING;
             NamespaceRow name = disk ? state.get(Rows.NAMESPACES, new RowKey.Namespace(key.aggregate(), key.namespace())) : null;
             PlacementRow host = state.get(Rows.PLACEMENTS, new RowKey.Copy(key.aggregate(), key.namespace(), Tier.HOST, key.block()));
             if (name != null && (host == null || host.incarnation() != row.incarnation())) {

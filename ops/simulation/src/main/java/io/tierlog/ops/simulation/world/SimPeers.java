@@ -20,7 +20,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
@@ -245,6 +245,6 @@ public final class SimPeers {
     private static boolean serves(HeapTables tables, NodeRow node, RowKey.Copy key, int index) {
         PlacementRow row = tables.get(Rows.PLACEMENTS, key);
         return row != null && row.incarnation() == node.incarnation() && row.index() == index
-                && (row.state() == CopyState.SERVING || row.state() == CopyState.COPYING || row.state() == CopyState.LENDING);
+                && (row.state() == PlacementState.SERVING || row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING);
     }
 }

@@ -13,7 +13,7 @@ import io.tierlog.ops.simulation.hardware.Unit;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.Tick;
@@ -52,7 +52,7 @@ public final class World {
         default void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
 
         /** A decision is committed. */
-        default void committed(int partition, long offset, Decision fact) {}
+        default void committed(int partition, long offset, Fact fact) {}
 
         /** An agent is about to take an input. */
         default void hearing(Life life, AgentInput input) {}

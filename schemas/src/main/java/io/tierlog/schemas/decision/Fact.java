@@ -5,8 +5,8 @@ import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
 
 /** What the controller holds true: every fact, in tierlog.decisions. State is the fold of these. */
-public sealed interface Decision extends WireRecord
-        permits PartitionOpened, TimeAdvanced, InputSkipped, InputRefused, InputTaken, SweepAdvanced, AgentAccepted, AgentRefused,
+public sealed interface Fact extends WireRecord
+        permits PartitionOpened, TimeAdvanced, InputSkipped, InputRefused, InputApplied, SweepAdvanced, AgentAccepted, AgentRefused,
                 NodeEnded, NodeSeen, EngineJoined, EngineLeft, RequestAdmitted, RequestTransitioned, SealedNoted, BlocksTouched, OperationIssued,
                 OperationOverdue, OperationEnded, OrphanAdopted, LeaseRequested, LeaseHeld, LeaseEnded, BlocksPlaced, BlocksBackedUp,
                 BlocksRemoved, WaterLevelCrossed, WaterLevelRelieved, PolicyVersioned, PolicyRefused, PolicyAdopted,
@@ -18,5 +18,5 @@ public sealed interface Decision extends WireRecord
     Envelope envelope();
 
     /** The same record with another envelope. */
-    Decision withEnvelope(Envelope envelope);
+    Fact withEnvelope(Envelope envelope);
 }
