@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.state.Blocks;
+import io.tierlog.controller.core.state.NodeRows;
+import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.BlockResult;
@@ -59,8 +67,8 @@ import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
-import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,7 +82,7 @@ import org.jspecify.annotations.Nullable;
  * A history drawn from a seed: two nodes whose requests walk a small tree of prompts, whose agents answer commands well, badly, twice or
  * not at all, evict on their own (as agents do: leaves that nobody holds), stop, and come back. What happens is decided by the seed alone.
  */
-final class RandomHistory {
+public final class RandomHistory {
     private static final int CAPACITY = 10;
     private static final int DISK = 7;
 
@@ -102,7 +110,7 @@ final class RandomHistory {
         }
     }
 
-    RandomHistory(long seed, BiConsumer<World, Event> before, Runnable after) {
+    public RandomHistory(long seed, BiConsumer<World, Event> before, Runnable after) {
         this.random = new Random(seed);
         this.before = before;
         this.after = after;
@@ -120,15 +128,15 @@ final class RandomHistory {
         return this;
     }
 
-    World world() {
+    public World world() {
         return w;
     }
 
-    HeapTables tables() {
+    public HeapTables tables() {
         return tables;
     }
 
-    RandomHistory run(int steps) {
+    public RandomHistory run(int steps) {
         w.policy(policy());
         for (String node : List.of("a", "b")) {
             agents.add(new Agent(node, node + "-" + lives++, CAPACITY, node.equals("a") ? DISK : 0));
@@ -202,7 +210,7 @@ final class RandomHistory {
 
     private void send(Event event) {
         before.accept(w, event);
-        Decided decided = w.input(event);
+        DecideResult decided = w.input(event);
         for (Command command : decided.commands()) {
             for (Agent agent : agents) {
                 if (agent.aggregate().equals(command.envelope().aggregate()) && agent.incarnation == command.envelope().incarnation()) {
@@ -323,7 +331,7 @@ final class RandomHistory {
 
     private void tick() {
         before.accept(w, new Tick(agents.getFirst().envelope(), 0));
-        Decided decided = w.tick(random.nextInt(2_000) + 1);
+        DecideResult decided = w.tick(random.nextInt(2_000) + 1);
         for (Command command : decided.commands()) {
             agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command)));
         }

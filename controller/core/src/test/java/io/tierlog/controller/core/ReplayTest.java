@@ -6,6 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.evolve.Evolve;
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.HeapBytes;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
@@ -113,7 +122,7 @@ class ReplayTest {
         for (Input input : history.world().log) {
             Input.Recorded first = (Input.Recorded) input;
             core.step(tables, new Input.Recorded(0, first.offset() * 2, first.event()));
-            Decided again = core.decide(tables, new Input.Recorded(0, first.offset() * 2 + 1, first.event()));
+            DecideResult again = core.decide(tables, new Input.Recorded(0, first.offset() * 2 + 1, first.event()));
             // A probe is answered as often as it comes, and what was begun for it is joined.
             if (!(first.event() instanceof PromotionRequested)) {
                 assertInstanceOf(Outcome.Refused.class, again.outcome(), () -> "seed " + seed + ", " + first.event());

@@ -2,6 +2,11 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.state.Blocks;
+import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationReason;
@@ -27,8 +32,8 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
-import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -163,7 +168,7 @@ enum SmallMove {
         for (int i = 1; i >= 0; i--) {
             Block block = Agent.block(SmallWorld.PATH, i);
             PlacementRow row = w.tables().get(Rows.PLACEMENTS,
-                    new RowKey.Copy("node/" + side.node(), Namespaces.digest(Agent.NAMESPACE), Tier.HOST, block.key()));
+                    new RowKey.Placement("node/" + side.node(), Namespaces.digest(Agent.NAMESPACE), Tier.HOST, block.key()));
             if (row != null && row.incarnation() == side.incarnation() && row.state() == PlacementState.SERVING && PlacementRows.isLeaf(row)) {
                 return w.step(core, side.agent().evicted(Tier.HOST, RemovalReason.PRESSURE,
                         List.of(new PagedBlock(block, row.page(), row.generation(), 0))), side);

@@ -2,6 +2,9 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.state.ClockRow;

@@ -6,7 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.invariant.TableInvariants;
+import io.tierlog.controller.core.operation.OperationResult;
+import io.tierlog.controller.core.state.OperationRows;
+import io.tierlog.controller.core.state.RequestStates;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.PagedBlock;
@@ -46,7 +56,7 @@ final class SmallWorldRules {
     void check(SmallWorld world) {
         SmallWorld before = world.before();
         Event event = world.input();
-        Decided decided = world.decided();
+        DecideResult decided = world.decided();
         if (before == null || event == null || decided == null) {
             return;
         }
@@ -62,14 +72,14 @@ final class SmallWorldRules {
         });
     }
 
-    private void decidingIsAFunction(SmallWorld before, SmallWorld world, Event event, Decided decided) {
+    private void decidingIsAFunction(SmallWorld before, SmallWorld world, Event event, DecideResult decided) {
         Input input = SmallWorld.recorded(event, world.offset());
-        Decided first = core.decide(before.tables(), input);
+        DecideResult first = core.decide(before.tables(), input);
         assertEquals(first, core.decide(before.tables(), input));
         assertEquals(first.facts(), decided.facts().subList(0, first.facts().size()));
     }
 
-    private static void theFoldOfTheFactsIsTheState(SmallWorld before, SmallWorld world, Decided decided) {
+    private static void theFoldOfTheFactsIsTheState(SmallWorld before, SmallWorld world, DecideResult decided) {
         HeapTables folded = SmallWorld.copy(before.tables());
         decided.facts().forEach(fact -> Core.evolve(folded, (Fact) throughTheLog(WireType.of(fact), fact)));
         for (Table<?, ?> table : Rows.ALL) {
@@ -83,7 +93,7 @@ final class SmallWorldRules {
     }
 
     /** I8: nothing serves that no agent said had come, to that page and in that generation. */
-    private static void whatIsPlacedWasReported(Event event, Decided decided) {
+    private static void whatIsPlacedWasReported(Event event, DecideResult decided) {
         Set<PagedBlock> reported = reported(event).collect(Collectors.toSet());
         for (Fact fact : decided.facts()) {
             if (fact instanceof BlocksPlaced placed) {
@@ -103,7 +113,7 @@ final class SmallWorldRules {
     }
 
     private static Stream<PagedBlock> came(List<BlockResult> results) {
-        return results.stream().filter(Completion::isDone).map(r -> new PagedBlock(r.block(), r.page(), r.generation(), r.crc32c()));
+        return results.stream().filter(OperationResult::isDone).map(r -> new PagedBlock(r.block(), r.page(), r.generation(), r.crc32c()));
     }
 
     /** Whatever has led here comes again: it is refused, moves nothing, and commands nothing but to fence a process. */
@@ -134,7 +144,7 @@ final class SmallWorldRules {
     }
 
     private void refused(SmallWorld world, Event event, @Nullable RefusalReason why) {
-        Decided again = core.decide(world.tables(), SmallWorld.recorded(event, world.offset() + 1));
+        DecideResult again = core.decide(world.tables(), SmallWorld.recorded(event, world.offset() + 1));
         Outcome.Refused refused = assertInstanceOf(Outcome.Refused.class, again.outcome(), () -> "again " + event);
         assertEquals(1, again.facts().size(), () -> "again " + event + ": " + again.facts());
         assertTrue(again.commands().stream().allMatch(FenceAgent.class::isInstance), () -> "again " + event + ": " + again.commands());

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.api.Limits;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

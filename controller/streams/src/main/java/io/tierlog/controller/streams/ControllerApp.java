@@ -2,7 +2,7 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.door.DoorException;
 import io.tierlog.controller.door.Endpoint;
 import io.tierlog.controller.door.HttpBounds;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Outgoing;
-import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Outgoing;
+import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
@@ -46,7 +46,7 @@ final class Outlet {
         this.shared = shared;
     }
 
-    void send(Record<byte[], byte[]> received, Input input, Decided decided) {
+    void send(Record<byte[], byte[]> received, Input input, DecideResult decided) {
         long nowMs = context.currentSystemTimeMs();
         decided.commands().forEach(command -> command(command, nowMs));
         decided.facts().forEach(fact -> fact(fact, nowMs));

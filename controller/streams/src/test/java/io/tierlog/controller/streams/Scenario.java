@@ -2,10 +2,10 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;
@@ -114,7 +114,7 @@ final class Scenario {
     }
 
     private List<Command> hear(Event event) {
-        Decided decided = core.step(tables, new Input.Recorded(0, events.size(), event));
+        DecideResult decided = core.step(tables, new Input.Recorded(0, events.size(), event));
         events.add(event);
         facts.addAll(decided.facts());
         commands.addAll(decided.commands());

@@ -2,8 +2,8 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.IllegalHistory;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.schemas.decision.Fact;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MoveCause;
@@ -11,8 +11,6 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.PlacementState;
-import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.GroupRow;
 import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.LeaseRow;
@@ -21,7 +19,9 @@ import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.NamespaceTierRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PromotionsRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SharesRow;
@@ -42,7 +42,7 @@ final class NodeTables {
     private final String aggregate;
     private final NodeRow node;
     private final TableInvariants.Say say;
-    private final Map<RowKey.Copy, PlacementRow> copies = new LinkedHashMap<>();
+    private final Map<RowKey.Placement, PlacementRow> copies = new LinkedHashMap<>();
     private final List<OperationRow> inProgress = new ArrayList<>();
     private final Map<String, LeaseRow> leases = new LinkedHashMap<>();
 
@@ -100,7 +100,7 @@ final class NodeTables {
         Set<RowKey.Order> leaves = new LinkedHashSet<>();
         try (var scan = tables.range(Rows.PLACEMENTS, TableInvariants.firstCopy(aggregate), null)) {
             while (scan.next()) {
-                RowKey.Copy key = scan.key();
+                RowKey.Placement key = scan.key();
                 PlacementRow row = scan.value();
                 if (TableInvariants.isCurrent(node, key.tier(), row)) {
                     copies.put(key, row);
@@ -160,7 +160,7 @@ final class NodeTables {
     private void counts(TierRow tier) {
         long used = 0;
         long leaving = 0;
-        for (Map.Entry<RowKey.Copy, PlacementRow> copy : copies.entrySet()) {
+        for (Map.Entry<RowKey.Placement, PlacementRow> copy : copies.entrySet()) {
             PlacementState state = copy.getValue().state();
             if (copy.getKey().tier() == tier.tier() && state != PlacementState.ABSENT) {
                 used++;
@@ -223,10 +223,10 @@ final class NodeTables {
     }
 
     private void children() {
-        Map<RowKey.Copy, Integer> children = new LinkedHashMap<>();
+        Map<RowKey.Placement, Integer> children = new LinkedHashMap<>();
         copies.forEach((key, row) -> {
             if (isChild(row.state()) && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
-                children.merge(new RowKey.Copy(key.aggregate(), key.namespace(), key.tier(), row.parent()), 1, Integer::sum);
+                children.merge(new RowKey.Placement(key.aggregate(), key.namespace(), key.tier(), row.parent()), 1, Integer::sum);
             }
         });
         copies.forEach((key, row) -> {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.PlacementState;
-import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.TierRow;
 
@@ -43,7 +43,7 @@ final class RowTables {
         }
     }
 
-    void copy(RowKey.Copy key, PlacementRow row) {
+    void copy(RowKey.Placement key, PlacementRow row) {
         boolean leaf = TableInvariants.isOrdered(key.tier()) && NodeTables.isLeaf(row);
         if (leaf && (isOutOfOrder(key, row, "") || (!row.group().isEmpty() && isOutOfOrder(key, row, row.group())))) {
             say.that(Invariant.I13, "the order of leaving lacks " + key);
@@ -58,7 +58,7 @@ final class RowTables {
             say.that(Invariant.I12, key + " is " + row.state() + " by " + id + ", which does no such thing: " + operation);
         }
         if (NodeTables.isChild(row.state()) && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
-            RowKey.Copy above = new RowKey.Copy(aggregate, key.namespace(), key.tier(), row.parent());
+            RowKey.Placement above = new RowKey.Placement(aggregate, key.namespace(), key.tier(), row.parent());
             PlacementRow parent = tables.get(Rows.PLACEMENTS, above);
             if (parent == null || !TableInvariants.isCurrent(node, key.tier(), parent) || parent.children() < 1) {
                 say.that(Invariant.I13, key + " extends " + row.parent() + ", which knows of no child");
@@ -66,7 +66,7 @@ final class RowTables {
         }
     }
 
-    private boolean isOutOfOrder(RowKey.Copy key, PlacementRow row, String group) {
+    private boolean isOutOfOrder(RowKey.Placement key, PlacementRow row, String group) {
         return tables.get(Rows.ORDER, TableInvariants.orderOf(key, row, group)) == null;
     }
 
@@ -80,7 +80,7 @@ final class RowTables {
     }
 
     /** What a row says of itself. */
-    static void alone(TableInvariants.Say say, RowKey.Copy key, PlacementRow row) {
+    static void alone(TableInvariants.Say say, RowKey.Placement key, PlacementRow row) {
         boolean moving = row.state() != PlacementState.ABSENT && row.state() != PlacementState.SERVING;
         if (moving != (row.operation() != null)) {
             say.that(Invariant.I12, key + " is " + row.state() + " by " + row.operation());
@@ -103,7 +103,7 @@ final class RowTables {
 
     /** What stands in the order of leaving is a leaf, and stands where it belongs. */
     void order(RowKey.Order key) {
-        RowKey.Copy of = new RowKey.Copy(aggregate, key.namespace(), key.tier(), key.block());
+        RowKey.Placement of = new RowKey.Placement(aggregate, key.namespace(), key.tier(), key.block());
         PlacementRow row = tables.get(Rows.PLACEMENTS, of);
         boolean its = row != null && (key.group().isEmpty() || key.group().equals(row.group()));
         if (row == null || !its || !NodeTables.isLeaf(row) || !TableInvariants.orderOf(of, row, key.group()).equals(key)) {
@@ -166,7 +166,7 @@ final class RowTables {
         }
         if (row.state() == LeaseState.HELD) {
             for (Block block : row.deepest()) {
-                PlacementRow copy = tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(row.namespace()), Tier.HOST,
+                PlacementRow copy = tables.get(Rows.PLACEMENTS, new RowKey.Placement(aggregate, Namespaces.digest(row.namespace()), Tier.HOST,
                         block.key()));
                 if (copy == null || copy.holds() < 1) {
                     say.that(Invariant.I1, "lease " + key.id() + " holds block " + block.key() + ", whose row does not know of it");

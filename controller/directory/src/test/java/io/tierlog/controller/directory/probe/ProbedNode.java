@@ -2,12 +2,12 @@
 package io.tierlog.controller.directory.probe;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Outcome;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.Location;
 import io.tierlog.controller.directory.index.Placed;
@@ -115,7 +115,7 @@ final class ProbedNode implements AutoCloseable {
     }
 
     private void step(Event event) {
-        Decided decided = core.step(tables, new Input.Recorded(0, ++offset, event));
+        DecideResult decided = core.step(tables, new Input.Recorded(0, ++offset, event));
         if (!decided.outcome().equals(Outcome.APPLIED)) {
             throw new IllegalStateException(decided.outcome() + ": " + event);
         }

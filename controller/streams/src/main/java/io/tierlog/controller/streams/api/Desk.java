@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.MigrationLimits;
+import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.door.Caller;
 import io.tierlog.controller.door.Problem;
 import io.tierlog.schemas.BlockName;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.BytesTables;
-import io.tierlog.controller.core.OrderedBytes;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Table;
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.OrderedBytes;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;

@@ -4,7 +4,7 @@ package io.tierlog.ops.simulation.scenario;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.OperationKind;
@@ -44,7 +44,7 @@ final class FactBook implements World.Watcher {
     private final Map<At, List<Fact>> forgotten = new LinkedHashMap<>();
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         At at = new At(partition, offset);
         (forgotten.containsKey(at) ? forgotten : facts).put(at, decided.facts());
     }

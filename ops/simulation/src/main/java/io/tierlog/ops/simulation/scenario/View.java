@@ -6,10 +6,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.core.AgentCounter;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Prompt;
@@ -88,7 +88,7 @@ final class View implements World.Watcher {
     }
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         for (Fact fact : policyAsked ? decided.facts() : List.<Fact>of()) {
             policyAsked &= !(fact instanceof PolicyVersioned || fact instanceof PolicyRefused);
             if (fact instanceof PolicyVersioned versioned) {
@@ -207,13 +207,13 @@ final class View implements World.Watcher {
         return (row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING ? PlacementState.SERVING : row.state()).name();
     }
 
-    private static boolean counts(NodeRow node, RowKey.Copy key, PlacementRow row) {
+    private static boolean counts(NodeRow node, RowKey.Placement key, PlacementRow row) {
         boolean ofThisLife = node.alive() && row.incarnation() == node.incarnation()
                 && (key.tier() != Tier.DEVICE || row.epoch() == node.engineEpoch());
         return ofThisLife && row.state() != PlacementState.ABSENT;
     }
 
-    private static String namespace(HeapTables state, RowKey.Copy key) {
+    private static String namespace(HeapTables state, RowKey.Placement key) {
         var row = state.get(Rows.NAMESPACES, new RowKey.Namespace(key.aggregate(), key.namespace()));
         return row == null ? key.namespace().hex() : row.namespace();
     }

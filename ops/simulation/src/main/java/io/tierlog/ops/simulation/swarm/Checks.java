@@ -2,8 +2,8 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.AgentInput;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
@@ -111,7 +111,7 @@ final class Checks implements World.Watcher {
     }
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         if (tracing && !(isRoutine(event) && decided.commands().isEmpty() && decided.facts().size() == 1)) {
             note("    decided for events-" + partition + "@" + offset + ": " + decided.facts() + " commands " + decided.commands());
         }

@@ -2,9 +2,9 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.AgentInput;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.UndoTables;
@@ -163,7 +163,7 @@ final class MigrationOracle implements World.Watcher {
     // --- quotas
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         facts = decided.facts();
         for (Fact fact : facts) {
             require(!(fact instanceof BlocksRemoved f && f.reason() == RemovalReason.MIGRATED) || f.lastCopiesLost() == 0,

@@ -2,7 +2,7 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.decision.Fact;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;

@@ -2,11 +2,11 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Outgoing;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
@@ -117,10 +117,10 @@ public final class SimController {
     }
 
     /** Takes the next event of a partition, and answers with what was decided. */
-    Decided take(int partition) {
+    DecideResult take(int partition) {
         long offset = next[partition];
         Event event = log.events(partition).get((int) offset);
-        Decided decided = core.step(tables, new Input.Recorded(partition, offset, event));
+        DecideResult decided = core.step(tables, new Input.Recorded(partition, offset, event));
         next[partition]++;
         undecided++;
         decided.commands().forEach(outbox);

@@ -8,10 +8,10 @@ import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerFinder.Holder;
 import io.tierlog.agent.core.port.PeerReplies.LentPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.PeerRead;
 import io.tierlog.ops.simulation.hardware.Unit;
@@ -228,8 +228,8 @@ public final class SimPeers {
             boolean host = true;
             for (Bytes key : unit.keys()) {
                 int index = unit.firstIndex() + blocks;
-                boolean onHost = serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.HOST, key), index);
-                if (!onHost && !serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.DISK, key), index)) {
+                boolean onHost = serves(tables, row, new RowKey.Placement(node.aggregate(), namespace, Tier.HOST, key), index);
+                if (!onHost && !serves(tables, row, new RowKey.Placement(node.aggregate(), namespace, Tier.DISK, key), index)) {
                     break;
                 }
                 host &= onHost;
@@ -242,7 +242,7 @@ public final class SimPeers {
         return holders;
     }
 
-    private static boolean serves(HeapTables tables, NodeRow node, RowKey.Copy key, int index) {
+    private static boolean serves(HeapTables tables, NodeRow node, RowKey.Placement key, int index) {
         PlacementRow row = tables.get(Rows.PLACEMENTS, key);
         return row != null && row.incarnation() == node.incarnation() && row.index() == index
                 && (row.state() == PlacementState.SERVING || row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING);
