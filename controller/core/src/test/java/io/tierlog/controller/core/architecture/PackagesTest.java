@@ -25,6 +25,26 @@ class PackagesTest {
     /** A package, and the packages of the core that it may know; from the bottom to the top. A line changes only on purpose. */
     private static final String MAY_KNOW = """
             api:
+            table:
+            policy: api
+            state: api policy table
+            evolve: api policy state table
+            feed: state table
+            invariant: policy table
+            decide: api policy state table
+            operation: decide state
+            eviction: api decide operation policy state table
+            promotion: api decide operation policy state table
+            placement: api decide operation promotion state table
+            migration: api decide eviction operation placement policy state table
+            writeback: api decide migration operation policy state table
+            peer: api decide operation policy promotion state table
+            request: api decide operation peer policy promotion state table writeback
+            result: decide migration operation peer placement promotion request state writeback
+            node: api decide migration peer policy promotion request state table
+            time: api decide eviction migration node peer promotion state table
+            dispatch: api decide eviction migration node operation peer placement promotion request result state time writeback
+            core: api decide dispatch evolve table
             """;
 
     private static JavaClasses core() {
