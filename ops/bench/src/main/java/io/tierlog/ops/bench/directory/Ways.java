@@ -4,11 +4,11 @@ package io.tierlog.ops.bench.directory;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.ManagedChannel;
-import io.tierlog.controller.directory.api.Chain;
-import io.tierlog.controller.directory.api.Questions;
+import io.tierlog.controller.directory.api.BlockChain;
+import io.tierlog.controller.directory.api.LookupQueries;
 import io.tierlog.controller.directory.index.Presence;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.PackedKeys;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.DirectoryGrpc;
 import io.tierlog.directory.v1.LookupRequest;
@@ -38,9 +38,9 @@ final class Ways {
         Way.Session open() throws Exception;
     }
 
-    static Way inProcess(Questions questions, boolean lookup) {
+    static Way inProcess(LookupQueries questions, boolean lookup) {
         Way.Session session = batch -> {
-            Chain chain = new Chain(Keys.NAMESPACE, new PackedKeys(batch.packed(), Keys.BYTES), 0);
+            BlockChain chain = new BlockChain(Keys.NAMESPACE, new PackedKeys(batch.packed(), Keys.BYTES), 0);
             return lookup
                     ? questions.lookup(Caller.LOCAL, chain, Optional.empty()).blocks()
                     : found(questions.exist(Caller.LOCAL, chain, false, Optional.empty()).presences());
