@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.schemas.event.Tick;
 import java.time.Duration;
 import org.apache.kafka.common.utils.Bytes;

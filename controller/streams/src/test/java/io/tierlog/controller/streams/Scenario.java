@@ -3,9 +3,9 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.Fact;

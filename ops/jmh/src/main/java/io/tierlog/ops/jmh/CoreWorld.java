@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.jmh;
 
-import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;

@@ -3,10 +3,10 @@ package io.tierlog.controller.directory.probe;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.BlockPlacement;

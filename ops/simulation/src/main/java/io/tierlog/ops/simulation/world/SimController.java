@@ -3,10 +3,10 @@ package io.tierlog.ops.simulation.world;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outgoing;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
