@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
-import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.Rows;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
-import io.tierlog.agent.core.AgentStatus;
-import io.tierlog.controller.core.api.Limits;
+import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
