@@ -29,7 +29,7 @@ class PackagesTest {
             policy: api
             state: api policy table
             evolve: api policy state table
-            feed: state table
+            feed: table
             invariant: policy table
             decide: api policy state table
             operation: decide state
@@ -38,7 +38,7 @@ class PackagesTest {
             placement: api decide operation promotion state table
             migration: api decide eviction operation placement policy state table
             writeback: api decide migration operation policy state table
-            peer: api decide operation policy promotion state table
+            peer: decide operation policy promotion state table
             request: api decide operation peer policy promotion state table writeback
             result: decide migration operation peer placement promotion request state writeback
             node: api decide migration peer policy promotion request state table
