@@ -2,10 +2,10 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.decision.Fact;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +18,8 @@ final class FoldCheck {
     private final HeapTables tables = new HeapTables();
     private boolean broken;
 
-<<<<<<< HEAD
-    /** Folds one decision; what is wrong with it, or null. */
-    @Nullable String fold(Fact decision) {
-=======
     /** Folds one fact; returns what is wrong with it, or null. */
-    @Nullable String fold(Decision decision) {
->>>>>>> main
+    @Nullable String fold(Fact decision) {
         if (broken) {
             return null;
         }

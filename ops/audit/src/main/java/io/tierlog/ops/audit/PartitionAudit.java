@@ -45,13 +45,8 @@ final class PartitionAudit {
         /** Further records were read. */
         void read(long records, long bytes);
 
-<<<<<<< HEAD
-        /** A decision was read: what follows from it for the placements topic may be noted. */
-        void decided(long offset, Fact decision);
-=======
         /** A fact was read. */
-        void fact(long offset, Decision decision);
->>>>>>> main
+        void fact(long offset, Fact decision);
     }
 
     /** The partition, and whether its facts are folded into tables. */

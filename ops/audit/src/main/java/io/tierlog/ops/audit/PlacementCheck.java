@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
-import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
@@ -50,13 +50,8 @@ final class PlacementCheck {
         return placements.computeIfAbsent(location, l -> new HashMap<>()).computeIfAbsent(new Space(tier, namespace), s -> new HashMap<>());
     }
 
-<<<<<<< HEAD
-    /** Takes one decision, at {@code offset} of its partition. */
-    void note(long offset, Fact decision) {
-=======
     /** Applies one fact, at {@code offset} of its partition. */
-    void fact(long offset, Decision decision) {
->>>>>>> main
+    void fact(long offset, Fact decision) {
         String location = decision.envelope().aggregate();
         switch (decision) {
             case BlocksPlaced f -> {
@@ -117,15 +112,9 @@ final class PlacementCheck {
                 switch (reader.read(value)) {
                     case Reading.Decoded<Published>(Placement placement) ->
                         last.put(Bytes.wrapUnshared(key), new Last(data.offset(), data.timestampMs(), placement));
-<<<<<<< HEAD
-                    // Says nothing of a copy: what follows from it is said of each by the sweep.
-                    case Reading.Decoded<Published>(NodeEpoch _) -> {}
-                    case Reading.Unreadable<Published> bad -> say(Finding.BYTES, data.offset(), data.timestampMs(), bad.detail());
-=======
                     // Not about a single placement: the cleanup of fenced rows publishes each removal.
-                    case Reading.Decoded<Published>(NodeLife _) -> {}
+                    case Reading.Decoded<Published>(NodeEpoch _) -> {}
                     case Reading.Unreadable<Published> bad -> report(Finding.BYTES, data.offset(), data.timestampMs(), bad.detail());
->>>>>>> main
                 }
             }
         }

@@ -148,11 +148,7 @@ public final class Verifier {
         }
 
         @Override
-<<<<<<< HEAD
-        public void decided(long offset, Fact decision) {
-=======
-        public void fact(long offset, Decision decision) {
->>>>>>> main
+        public void fact(long offset, Fact decision) {
             if (placements != null) {
                 placements.fact(offset, decision);
             }

@@ -45,11 +45,7 @@ class PartitionAuditTest {
             public void read(long records, long bytes) {}
 
             @Override
-<<<<<<< HEAD
-            public void decided(long offset, Fact decision) {}
-=======
-            public void fact(long offset, Decision decision) {}
->>>>>>> main
+            public void fact(long offset, Fact decision) {}
         }).run(true);
         return found;
     }

@@ -67,11 +67,7 @@ class PlacementCheckTest {
             public void read(long records, long bytes) {}
 
             @Override
-<<<<<<< HEAD
-            public void decided(long offset, Fact decision) {}
-=======
-            public void fact(long offset, Decision decision) {}
->>>>>>> main
+            public void fact(long offset, Fact decision) {}
         };
         PlacementCheck check = new PlacementCheck(0);
         for (int i = 0; i < decisions.size(); i++) {
