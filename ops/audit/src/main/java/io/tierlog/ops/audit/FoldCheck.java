@@ -2,10 +2,10 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.decision.Fact;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -3,10 +3,10 @@ package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.UndoTables;

@@ -2,8 +2,8 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentStatus;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;

@@ -3,8 +3,8 @@ package io.tierlog.ops.simulation.world;
 
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.controller.core.api.DecideResult;
-import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.ops.simulation.hardware.Machine;
