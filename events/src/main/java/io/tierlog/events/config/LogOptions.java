@@ -55,7 +55,8 @@ public final class LogOptions {
                 .list(REGISTRY_URL, Bounds.form("URL", URI::create), "URL",
                         "Schema registries that speak Confluent's protocol, several with commas (default: none, the bundled schema ids).")
                 .option(TOPIC_PREFIX, ConfigDef.Type.STRING, "tierlog",
-                        Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX), "NAME", "First part of the names of the topics.")
+                        Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX), "NAME",
+                        "First part of the names of the topics.")
                 .number(CONNECT_TIMEOUT, 15, 1, 600, "SECONDS", "Time to wait for brokers and registry at start.");
     }
 

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole path of an engine with a GPU, or with the fake driver where there is none: its IPC handle through the engine API, blocks into its memory. */
+/** The whole path of an engine with a GPU, or with the fake driver: its IPC handle through the engine API, blocks into its memory. */
 class CudaEngineServerTest {
     private static final int LAYERS = 4;
     private static final int SEGMENT = EngineWorld.BLOCK / LAYERS;
