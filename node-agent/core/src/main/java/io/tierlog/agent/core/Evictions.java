@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Blocks that somebody wants gone, though room is not short. One call, on the core's one thread. */
+/** Evicts blocks that a caller names, though the tier has capacity. One call, on the core's one thread. */
 final class Evictions {
     private final AgentContext context;
     private final Tier tier;

@@ -24,7 +24,7 @@ import java.util.Map;
 final class PromotionRequests {
     private final AgentContext context;
     private final AgentLimits.Promotions limits;
-    /** In the order in which they were asked for. */
+    /** In the order of their last request. */
     private final Map<Asked, Kept> asked = new LinkedHashMap<>();
     private long asks;
 
@@ -38,7 +38,7 @@ final class PromotionRequests {
         limits = context.limits().promotions();
     }
 
-    /** A read found no copy of these blocks on the host, and none on its way. */
+    /** A read found these blocks neither on the host nor on their way there. */
     void missed(String namespace, List<Block> blocks) {
         if (blocks.isEmpty() || !context.disk().exists() || !context.disk().isOpen() || context.ports().events().congested()) {
             return;

@@ -97,7 +97,7 @@ public final class ReadCalls implements Component {
         return item;
     }
 
-    /** Reads whose waiting time is over go on with what the host holds. */
+    /** Reads whose waiting time is over continue with what the host holds. */
     @Override
     public void expire() {
         for (Optional<ReadBack> due = waits.pollDue(context.nowMs()); due.isPresent(); due = waits.pollDue(context.nowMs())) {
@@ -105,7 +105,7 @@ public final class ReadCalls implements Component {
         }
     }
 
-    /** A session has ended: it waits no more. */
+    /** A session has ended: its wait ends. */
     public void ended(TransferSession session) {
         if (session instanceof ReadBack read) {
             waits.clear(read);

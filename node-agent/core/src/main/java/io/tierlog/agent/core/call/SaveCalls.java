@@ -41,7 +41,7 @@ import java.util.function.Predicate;
 public final class SaveCalls implements Component {
     private static final BlockAnswer HERE = new BlockAnswer(true, OperationReason.COMPLETED);
 
-    /** One call: what is known of each of its blocks, in their order. */
+    /** One call: the answer for each of its blocks, as far as there is one, in their order. */
     private static final class Save {
         final SaveCalled asked;
         final SequencedMap<Bytes, Optional<BlockAnswer>> blocks = new LinkedHashMap<>();
@@ -152,7 +152,7 @@ public final class SaveCalls implements Component {
         }
     }
 
-    /** A mark has sent the block past the host: it is saved where the policy wants it. */
+    /** A mark has sent the block to a colder tier than the host: it is saved where the policy wants it. */
     private void settleColder(String namespace, BlockTransfer item) {
         if (!isOnItsWay(namespace, item.block().key())) {
             BlockAnswer answer = new BlockAnswer(item.done(), item.done() ? OperationReason.COMPLETED : item.reason());
@@ -170,7 +170,7 @@ public final class SaveCalls implements Component {
         return session.kind() == OperationKind.WRITE_BACK || session instanceof Fetch;
     }
 
-    /** {@code last} when nothing else is to bring the block to the host; what was refused waits for no more than what is on its way. */
+    /** {@code last} when no other operation brings the block to the host; a refused block waits for operations under way only. */
     private void settle(String namespace, Bytes key, boolean last, OperationReason why) {
         for (String name : List.copyOf(open.keySet())) {
             Save save = open.get(name);
@@ -198,7 +198,7 @@ public final class SaveCalls implements Component {
     public void refused(RefuseSave command) {
         Save save = open.get(command.save());
         if (save == null) {
-            return; // answered, or nobody waits for it any more
+            return; // answered, or its caller is gone
         }
         for (Block block : command.blocks()) {
             Bytes key = block.key();
@@ -229,7 +229,7 @@ public final class SaveCalls implements Component {
         refuseAll(save -> save.asked.attempt().session().equals(session), Refusal.UNKNOWN_SESSION, "the session has ended");
     }
 
-    /** Nobody decides any more. */
+    /** Refuses all: no command will come. */
     public void refuseAll() {
         refuseAll(any -> true, Refusal.CLOSING, "the agent stops");
     }

@@ -59,7 +59,7 @@ public final class BackUpCommands {
         operations.add(new BackUp(context, command, items));
     }
 
-    /** The pin of an operation that still moves bytes stays, whatever a command says. */
+    /** Releases a pin, unless it belongs to an operation that still moves bytes. */
     void releaseEarlier(String pin) {
         if (operations.find(pin).isEmpty()) {
             context.pages().unpinAll(pin);

@@ -66,7 +66,7 @@ public final class Commands {
         this.peerReads = starters.peerReads();
     }
 
-    /** Those who begin operations, or wait for them. */
+    /** The classes that begin operations, and those that wait for commands. */
     public record Starters(
             PrefetchCommands prefetches,
             PromoteCommands promotes,
@@ -77,7 +77,7 @@ public final class Commands {
             SaveCalls saves,
             PeerReadLeases peerReads) {}
 
-    /** True when the command is for this life of this node. */
+    /** True when the command is for this incarnation of this node. */
     public boolean isForUs(Command command) {
         boolean ours = context.onTheLog()
                 && context.phase() != AgentPhase.STOPPED
@@ -115,7 +115,7 @@ public final class Commands {
                 }
             }
             case CONFLICT -> {
-                // An operation that is known has, or will have, a terminal event of its own.
+                // An operation in the journal has, or will have, a terminal event of its own.
                 boolean fails = known == CommandJournal.State.UNKNOWN;
                 context.refuse(header, fails ? operation : null, OperationReason.COMMAND_CONFLICT,
                         "command " + header.commandSequence() + " came with other content before");

@@ -122,7 +122,7 @@ public final class CopyCommands implements Component {
 
     // --- blocks
 
-    /** Finds the source of a block and takes room for its copy, or says why it is not copied. */
+    /** Finds the source of a block and reserves its target, or fails the block with a reason. */
     private void place(CopyBlocks command, PagedBlock block, BlockTransfer item, Optional<LiveAttempt> attempt) {
         Optional<OperationReason> whyNot = switch (command.source()) {
             case DEVICE -> onDevice(command, block, attempt);
@@ -225,7 +225,7 @@ public final class CopyCommands implements Component {
         }
     }
 
-    /** What the engine held on the device is gone with it: what has left its pages by then goes on. */
+    /** The device pages of the engine are gone: blocks that have left them continue. */
     @Override
     public void sessionGone(String session) {
         for (TransferSession one : operations.all()) {

@@ -99,7 +99,7 @@ public final class DropCommands {
         return Optional.empty();
     }
 
-    /** A copy on this node that is relied on must be here; what the controller says of the store it has leased there. */
+    /** A placement on this node that the command relies on must serve here; the controller has leased the one in the store. */
     private boolean holdsElsewhere(DropBlocks command, PagedBlock block) {
         Bytes key = block.block().key();
         return switch (command.reliesOn()) {

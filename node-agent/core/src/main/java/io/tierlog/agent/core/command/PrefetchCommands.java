@@ -110,7 +110,7 @@ public final class PrefetchCommands {
         operations.add(fetch);
     }
 
-    /** Asks the other node for what it is to lend, by an event of its own; what the own disk has is read there. */
+    /** Requests a peer read by an event; blocks that this node's disk holds are read there. */
     private void readFromPeer(PrefetchBlocks command, List<BlockTransfer> items) {
         PeerSource peer = command.peer();
         if (peer == null) {

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Begins promotions, or refuses them: into free pages only, so nothing that anybody has asked for leaves for them. For the core's one thread. */
+/** Begins promotions, or refuses them: into free pages only, so a promotion evicts nothing. For the core's one thread. */
 public final class PromoteCommands {
     private final AgentContext context;
     private final Operations operations;

@@ -29,8 +29,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Begins write-backs. One that finds no room waits in line, its device pages pinned, until pages come free or its time is up: others may be
- * holding room only until their backup has ended.
+ * Begins write-backs. One that finds too few pages waits in a queue with its device pages pinned, until pages come free or its time is over: other
+ * operations may hold pages only until their backup has ended.
  *
  * <p>For the core's one thread.
  */
@@ -110,7 +110,7 @@ public final class WriteBackCommands implements Component {
         return busy ? Optional.of("the agent has all the work it can take") : Optional.empty();
     }
 
-    // --- room
+    // --- capacity
 
     private boolean begin(WriteBack session) {
         Optional<List<PagedBlock>> pages = fill.reserve(session.operation(), session.cause(), session.namespace(), session.items());
@@ -157,7 +157,7 @@ public final class WriteBackCommands implements Component {
         }
     }
 
-    /** Nobody in line will find room any more. */
+    /** Refuses all in the queue: no page will come free for them. */
     public void refuseAll(OperationReason why, String detail) {
         for (WriteBack session : List.copyOf(line)) {
             leaveLine(session);
@@ -165,7 +165,7 @@ public final class WriteBackCommands implements Component {
         }
     }
 
-    /** What the engine held on the device is gone with it; copies under way come to rest, for nobody. */
+    /** The device pages of the engine are gone: write-backs in the queue are refused, those under way are abandoned. */
     @Override
     public void sessionGone(String session) {
         for (TransferSession one : operations.all()) {

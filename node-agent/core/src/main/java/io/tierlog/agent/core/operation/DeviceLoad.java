@@ -35,7 +35,7 @@ abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadB
     /** Answers the call. */
     abstract void answer();
 
-    /** Tells the log, and whoever waits for the end. */
+    /** Reports to the log, and to the owner of the lease. */
     abstract void reportEnd();
 
     final long call() {
@@ -47,7 +47,7 @@ abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadB
         return owner;
     }
 
-    /** Nobody hears the answer: a notice says when the pages are free. */
+    /** The caller is gone, so a notice names the pages when they are free. */
     final void noticeWhenFree() {
         noticeWhenFree = true;
     }

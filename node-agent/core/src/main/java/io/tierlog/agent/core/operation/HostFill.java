@@ -26,15 +26,15 @@ public final class HostFill {
     }
 
     /**
-     * Gives every pending block of {@code items} its page, evicting what may go; blocks that serve are pinned under {@code operation}.
+     * Gives each pending block of {@code items} a page, with eviction where needed; pins blocks that serve under {@code operation}.
      *
-     * @return the pages reserved, or empty, with nothing changed, when there is no room for all
+     * @return the pages reserved, or empty, with nothing changed, when there are too few pages
      */
     public Optional<List<PagedBlock>> reserve(String operation, String cause, String namespace, List<BlockTransfer> items) {
         return reserve(operation, cause, namespace, items, true);
     }
 
-    /** The same, of free pages only: nothing is evicted. */
+    /** Like {@link #reserve}, of free pages only: it evicts nothing. */
     public Optional<List<PagedBlock>> reserveFree(String operation, String cause, String namespace, List<BlockTransfer> items) {
         return reserve(operation, cause, namespace, items, false);
     }
@@ -98,7 +98,7 @@ public final class HostFill {
         operations.pageSettled(page, true, OperationReason.COMPLETED);
     }
 
-    /** Whether somebody waits for the block that comes to this page. */
+    /** Whether another operation waits for the block that comes to this page. */
     boolean isAwaited(BlockTransfer item) {
         return operations.isJoined(item.requirePage());
     }
@@ -120,7 +120,7 @@ public final class HostFill {
         operations.pageSettled(page, false, why);
     }
 
-    /** A block that another operation was to bring has its end. */
+    /** The operation that brings the block for this one has ended. */
     void joinEnded(BlockTransfer item, String pin, boolean serves, OperationReason whyNot) {
         if (serves) {
             Page page = item.requirePage();

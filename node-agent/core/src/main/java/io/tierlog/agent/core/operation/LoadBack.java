@@ -18,7 +18,7 @@ public final class LoadBack extends DeviceLoad {
      * For whom blocks are loaded.
      *
      * @param owner of the device pages; without a request when the blocks were reserved outside of any
-     * @param logged whether the log is told
+     * @param logged whether the load is reported to the log
      * @param ended releases what the lease pinned
      */
     public record Loader(PageOwner owner, boolean logged, Runnable ended) {}

@@ -56,7 +56,7 @@ public final class Operations {
     /** Moves to the device that no request waits for: after those of requests. */
     private final Deque<TransferSession> outside = new ArrayDeque<>();
     private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
-    /** Units that are read from other nodes: they may have to wait for a grant, so they take no room from what needs none. */
+    /** Units that are read from other nodes: they may wait for a peer read lease, so they have a limit of their own. */
     private int lentUnderWay;
     private final Map<Long, Unit> units = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
@@ -74,7 +74,7 @@ public final class Operations {
         }
     }
 
-    /** Who hears of the end of every session, also of one that never began. */
+    /** Calls {@code listener} at the end of every session, also of one that never began. */
     public void onEnd(Consumer<TransferSession> hears) {
         onEnd = hears;
     }
@@ -116,9 +116,9 @@ public final class Operations {
         return underWay.getOrDefault(kind, 0);
     }
 
-    // --- the life of a session
+    // --- begin and end of a session
 
-    /** Takes note of a session; one that waits for room is begun later. */
+    /** Registers a session; one that waits for capacity begins later. */
     public void add(TransferSession session) {
         sessions.put(session.operation, session);
         if (session.state() == TransferSession.State.RUNNING) {
@@ -126,7 +126,7 @@ public final class Operations {
         }
     }
 
-    /** The session has its pages. */
+    /** Begins a session that has all its pages. */
     public void begin(TransferSession session) {
         session.begin();
         for (BlockTransfer item : session.items) {
@@ -139,7 +139,7 @@ public final class Operations {
         settle(session);
     }
 
-    /** Nothing more of it begins to move; it ends once what moves has come to rest. */
+    /** Begins no further unit of it; it ends once its units under way are idle. */
     public void cancel(TransferSession session, OperationReason why) {
         if (session.state() != TransferSession.State.RUNNING) {
             return;
@@ -150,7 +150,7 @@ public final class Operations {
         stopWaiting(session, why);
     }
 
-    /** Blocks that other operations bring are waited for no longer. */
+    /** Ends the wait for blocks that other operations bring. */
     public void stopWaiting(TransferSession session, OperationReason why) {
         for (BlockTransfer item : session.items) {
             if (item.state() == BlockTransfer.State.JOINED) {
@@ -162,7 +162,7 @@ public final class Operations {
         settle(session);
     }
 
-    /** What still arrives is of no use to anyone; it ends once what moves has come to rest, and names this reason. */
+    /** What still arrives has no use; the session ends with this reason once its units under way are idle. */
     public void abandon(TransferSession session, OperationReason why) {
         if (session.state() == TransferSession.State.RUNNING) {
             session.useless(why);
@@ -177,7 +177,7 @@ public final class Operations {
         settle(copy);
     }
 
-    /** Copies that wait for a page of the agent's own wait no longer when none can come free. */
+    /** Abandons copies that wait for a bounce page when none can come free. */
     public void abandonStuckCopies() {
         if (context.bounce().stuck()) {
             for (TransferSession session : all()) {
@@ -188,14 +188,14 @@ public final class Operations {
         }
     }
 
-    /** A session that never began is forgotten; its caller has said so. */
+    /** Forgets a session that never began; the caller has reported its end. */
     public void remove(TransferSession session) {
         session.become(TransferSession.State.ENDED);
         sessions.remove(session.operation);
         onEnd.accept(session);
     }
 
-    /** The page serves now, or is given up: whoever joined it goes on. */
+    /** The page serves now, or it was freed: operations that joined it continue. */
     void pageSettled(Page page, boolean serves, OperationReason whyNot) {
         List<Join> waiting = joins.remove(page);
         if (waiting != null) {
@@ -291,7 +291,7 @@ public final class Operations {
             case BACK_UP -> limits.backUps();
             case COPY -> context.limits().disk().copies();
             case DROP -> context.limits().disk().drops();
-            // Nobody has asked for what is promoted: while requests wait for fetches, it gets by with one unit.
+            // No request waits for a promotion: while requests wait for fetches, promotions get one unit.
             case PROMOTE -> next(OperationKind.PREFETCH) == null ? limits.fetches() : 1;
             case UNKNOWN -> 0;
         };
@@ -333,7 +333,7 @@ public final class Operations {
         return lane;
     }
 
-    /** A unit has come to rest. One that is not under way changes nothing, except that pages in quarantine may come back. */
+    /** A unit is idle. A unit that is not under way changes nothing, except that pages in quarantine may come back. */
     public void unitEnded(long unit, List<UnitResult> told, TransferPort from) {
         Unit ended = units.get(unit);
         if (ended == null || from != ended.stream) {
@@ -345,7 +345,7 @@ public final class Operations {
         if (ended.session instanceof TierCopy copy && told.size() != ended.items.size()) {
             copy.mismatch();
         }
-        // Of a copy that is told of more or fewer blocks than it has, nobody knows which result is whose.
+        // A copy with more or fewer results than blocks: no result can be matched to a block.
         List<UnitResult> results = ended.session instanceof TierCopy && told.size() != ended.items.size() ? List.of() : told;
         boolean known = IntStream.range(0, ended.items.size()).noneMatch(i -> result(results, i).status() == BlockStatus.UNKNOWN);
         if (known) {
@@ -355,7 +355,7 @@ public final class Operations {
             endDoubtful(unit, ended.session.kind());
             endUnit(unit, ended, results);
         } else if (ended.session.kind() == OperationKind.LOAD_BACK) {
-            // The engine writes to these pages once it has its answer, so there is none before they are known idle.
+            // The engine writes to these pages once it has its answer, so there is no answer before they are idle.
             doubtful.put(unit, new Doubtful(ended, results));
         } else {
             endUnit(unit, ended, results);

@@ -30,7 +30,7 @@ public final class Prefetch extends Fetch {
     private final Requester requester;
     private final PeerChoice peers;
     private final @Nullable PeerHolder holder;
-    /** Blocks that the other node was to lend; of these what came, and what it did not give. */
+    /** Blocks to read from the other node; of these the ones that came, and the ones that failed. */
     private final int lent;
     private int came;
     private int notGiven;
@@ -139,7 +139,7 @@ public final class Prefetch extends Fetch {
         }
     }
 
-    /** Nothing more is read from the other node, and not all that it lends was: it need not wait for the end of its grant. */
+    /** Closes the peer read lease early when this fetch reads no more from the other node and has not read all of it. */
     private void closePeerRead(boolean over) {
         PeerHolder from = holder;
         if (over && from != null && !closed && came < lent) {

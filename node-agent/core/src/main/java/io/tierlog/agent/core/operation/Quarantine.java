@@ -61,7 +61,7 @@ final class Quarantine {
             bounced.add(page);
         }
 
-        /** A copy on the disk that may still be written. */
+        /** A placement on the disk that may still be written. */
         void keepCopy(DiskPlacement copy) {
             context.disk().index().quarantine(copy);
             copies.add(copy);
@@ -93,7 +93,7 @@ final class Quarantine {
 
     private final AgentContext context;
     private final SequencedMap<Long, Case> cases = new TreeMap<>();
-    /** What is idle while its operation still goes on. */
+    /** Idle cases whose operation is still under way. */
     private final Map<TransferSession, List<Case>> idle = new LinkedHashMap<>();
 
     Quarantine(AgentContext context) {
@@ -104,7 +104,7 @@ final class Quarantine {
         return cases.computeIfAbsent(unit, any -> new Case(unit, session, stream));
     }
 
-    /** The operation has had its end: what is idle of it comes back. */
+    /** The operation has ended: its idle pages come back. */
     void ended(TransferSession session) {
         List<Case> known = idle.remove(session);
         if (known != null) {

@@ -42,7 +42,7 @@ public final class ReadBack extends DeviceLoad {
         context.ports().engines().read(call(), items.stream().map(item -> new BlockAnswer(item.done(), item.reason())).toList());
     }
 
-    /** The log hears of what could have moved; a block that was nowhere is no move. */
+    /** Reports the blocks that could have moved; a block that was on no tier of this node is left out. */
     @Override
     void reportEnd() {
         List<BlockResult> results = items.stream().filter(item -> item.page() != null).map(BlockTransfer::onDevice).toList();

@@ -71,12 +71,12 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
 
     // --- what it is for
 
-    /** Name of the operation; for a load that an engine asks for, a name that the agent made. */
+    /** Name of the operation; the agent makes it for a load that an engine calls for. */
     public final String operation() {
         return operation;
     }
 
-    /** Id of the command; empty when no command asked for it. */
+    /** Id of the command; empty when there is no command. */
     public final String cause() {
         return cause;
     }
@@ -100,13 +100,13 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
     /** Hands a unit to its port. */
     abstract void send(long unit, List<BlockTransfer> batch);
 
-    /** The bytes of one block have come to rest, and they are good. */
+    /** The bytes of one block have arrived and are good. */
     abstract void arrived(BlockTransfer item, UnitResult result);
 
-    /** The bytes of one block have come to rest, and they are of no use. */
+    /** The bytes of one block do not move now and are of no use. */
     abstract void failed(BlockTransfer item, OperationReason why);
 
-    /** The outcome of one block is not known: nobody may have its pages before its stream is idle. */
+    /** The outcome of one block is unknown: no operation may get its pages before its stream is idle. */
     abstract void unknown(BlockTransfer item, Quarantine.Case held);
 
     /** A joined block serves now, or never will. Most kinds join nothing. */
@@ -117,7 +117,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
     /** It was cancelled while units may be under way: what arrives all the same is there, and is named. */
     void cancelled(OperationReason why) {}
 
-    /** Nothing moves any more: gives back what it holds and says how it ended. */
+    /** No byte moves now: frees what it holds and reports its end. */
     abstract void end();
 
     // --- what all have in common
@@ -137,7 +137,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         return state == State.CANCELLING;
     }
 
-    /** It has its pages: from here on time counts. */
+    /** Begins to measure time; it has its pages. */
     void begin() {
         startedMs = context.nowMs();
         joined = (int) items.stream().filter(item -> item.state() == BlockTransfer.State.JOINED).count();

@@ -27,10 +27,10 @@ import java.util.SequencedMap;
 import java.util.TreeSet;
 
 /**
- * What this agent lends to others. A grant pins its blocks under its own name until each of them has been read, or its time is over; every read has a
- * pin of its own besides, so that no page is ever sent without one, whatever becomes of the grant meanwhile.
+ * The peer read leases of this node. A lease pins its blocks under its own name until each of them has been read, or it expires. Every read has a
+ * pin of its own besides, so that no page is sent without a pin, also when the lease ends meanwhile.
  *
- * <p>A reader may come before its grant: it is told to ask again. For the core's one thread.
+ * <p>A reader may come before its lease: it then gets the answer to try again. For the core's one thread.
  */
 public final class PeerReadLeases implements Component {
     private final AgentContext context;
@@ -108,7 +108,7 @@ public final class PeerReadLeases implements Component {
                 .filter(page -> page.number() == block.page() && page.generation() == block.generation());
     }
 
-    /** Nothing is lent under that name; what was, is not any more: its reader has given up. */
+    /** The controller refuses the lease, or closes it because its reader has abandoned the read. */
     public void refuse(RefusePeerRead command) {
         Grant grant = grants.get(command.grant());
         if (grant != null) {
@@ -118,7 +118,7 @@ public final class PeerReadLeases implements Component {
         }
     }
 
-    /** The controller knows nothing of this grant: its pins are gone. */
+    /** The controller does not have this lease: its pins end. */
     public void released(String pin) {
         if (grants.remove(pin) != null) {
             ends.clear(pin);
@@ -149,7 +149,7 @@ public final class PeerReadLeases implements Component {
         }
     }
 
-    /** The pages of the keys that the grant lends to that reader. */
+    /** The pages of the keys that the lease gives to that reader. */
     private List<Page> lent(Grant grant, PeerReadCalled in) {
         List<Page> pages = new ArrayList<>(in.keys().size());
         if (in.asker().equals(grant.command.asker()) && in.namespace().equals(grant.command.namespace())) {
@@ -173,7 +173,7 @@ public final class PeerReadLeases implements Component {
                 in.call(), pages.stream().map(page -> new LeasedPage(page.block().key(), page.number(), page.crc32c())).toList());
     }
 
-    /** A reader has what it came for, or never will. Its blocks are not asked for again: who failed reads the store. */
+    /** A read has ended, whole or not. The reader does not read its blocks again: after a failure it reads the store. */
     public void readFinished(PeerReadFinished in) {
         Sending sending = sendings.remove(in.call());
         if (sending == null) {

@@ -39,7 +39,7 @@ public interface DeviceMemory extends AutoCloseable {
     /**
      * Opens memory of an engine.
      *
-     * @param bytes what the engine says it has, 1 or more
+     * @param bytes the length that the engine claims, 1 or more
      * @return the allocation of side DEVICE, {@code bytes} long
      * @throws DeviceFault UNSUPPORTED for a handle of another kind of device, INVALID_HANDLE when it names no memory or less than
      *     {@code bytes}, OUT_OF_MEMORY when it cannot be mapped

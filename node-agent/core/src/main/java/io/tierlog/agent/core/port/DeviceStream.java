@@ -5,7 +5,7 @@ import io.tierlog.agent.core.copy.CopyPlan;
 import io.tierlog.agent.core.copy.Direction;
 
 /**
- * A queue of copies on a device: what is queued runs in order. For one thread at a time.
+ * A queue of copies on a device: they run in the order in which they were queued. For one thread at a time.
  */
 public interface DeviceStream extends AutoCloseable {
     /** Which way all its copies go. */

@@ -12,7 +12,7 @@ import java.util.List;
  *
  * <p>A host page is one of the HOST tier, or one of the agent's own, whose numbers follow.
  *
- * <p>A copy on the disk is named by namespace, key and generation; the generation rises at every write of the same key, also over restarts.
+ * <p>A placement on the disk is named by namespace, key and generation; the generation rises at every write of the same key, also over restarts.
  */
 public interface DiskTransfers {
     /**
@@ -20,7 +20,7 @@ public interface DiskTransfers {
      *
      * @param index in the prompt, from 0
      * @param parent key of the block before it, empty for the first; with index and root what a restart reports of the block
-     * @param root key of the first block of the prompt; empty when it is not known
+     * @param root key of the first block of the prompt; empty when unknown
      * @param hostPage whose bytes are written; they must not change before the unit has ended
      * @param crc32c that the page must have
      */

@@ -14,7 +14,7 @@ public interface PeerFinder {
      * Another node that has blocks.
      *
      * @param node its name
-     * @param address of its peer door, HOST:PORT
+     * @param address of its peer API, HOST:PORT
      * @param tier HOST when its host has all of the blocks, DISK when some are on its disk only
      * @param blocks how many of the keys it has, from the first on without a gap, 1 or more
      */

@@ -14,7 +14,7 @@ import java.util.OptionalLong;
  * that the agent takes at a time.
  */
 final class FinishedAttempts {
-    /** The part of the pool, and of the requests, that may wait for longer than it must: one in so many. */
+    /** One in this many pages of the pool, and of the requests, may wait for longer than it must. */
     static final int SHARE = 2;
 
     private static final long ASK_AGAIN_MS = 250;
@@ -43,7 +43,7 @@ final class FinishedAttempts {
     }
 
     /**
-     * Until when the pages of that pin may wait before this is asked again; empty when they may not.
+     * Until when the pages of that pin may wait before the next check; empty when they may not.
      *
      * @param capacity pages of the pool
      * @param requests that the agent takes at a time, count

@@ -91,7 +91,7 @@ public final class Leases implements Component {
         return lease;
     }
 
-    /** Nobody may name the lease any more; its pins stay, for whoever took it, who releases them. One that is not open is nothing. */
+    /** Closes the lease; its pins stay, for the load that took it. A lease that is not open is ignored. */
     public void end(String lease) {
         if (open.remove(lease) instanceof Reserved over) {
             over.pages().forEach(page -> reserved.computeIfPresent(page, (same, times) -> times == 1 ? null : times - 1));
@@ -114,7 +114,7 @@ public final class Leases implements Component {
         }
     }
 
-    /** Nobody has heard of what this call reserved. */
+    /** The caller has not received the name of what this call reserved. */
     @Override
     public void callGone(CallGone gone) {
         releaseAll(lease -> lease.call() == gone.call());
