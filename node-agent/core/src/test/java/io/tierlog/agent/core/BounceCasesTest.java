@@ -87,7 +87,7 @@ class BounceCasesTest {
     }
 
     @Test
-    void anAgentWithoutPagesOfItsOwnRefusesWhatWouldGoThroughThem() {
+    void anAgentWithoutBouncePagesRefusesCopiesThatNeedThem() {
         CopyWorld c = CopyWorld.withDisk(8, 0);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.copy(Tier.DEVICE, Tier.STORE, c.onDevice());
@@ -114,7 +114,7 @@ class BounceCasesTest {
     // --- in doubt
 
     @Test
-    void aPageThatADiskMayStillWriteToIsKeptUntilItIsKnownToBeIdle() {
+    void aPageThatADiskMayStillWriteToIsKeptUntilItIsIdle() {
         CopyWorld c = CopyWorld.withDisk(3, 2);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         Unit doubtful = c.world.ports.only(Kind.DISK_READ);
@@ -134,7 +134,7 @@ class BounceCasesTest {
     }
 
     @Test
-    void aPageThatTheStoreMayStillReadIsKeptAndNothingIsSaidToBeStored() {
+    void aPageThatTheStoreMayStillReadIsKeptAndNotReportedAsStored() {
         CopyWorld c = CopyWorld.withDisk(3, 1);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.world.endAll(Kind.DISK_READ);
@@ -162,7 +162,7 @@ class BounceCasesTest {
     }
 
     @Test
-    void whenAllPagesAreInDoubtNobodyWaitsForThem() {
+    void whenAllPagesAreInDoubtNoCopyWaitsForThem() {
         CopyWorld c = CopyWorld.withDisk(3, 1);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         c.copy(Tier.DISK, Tier.STORE, c.disk(2));
@@ -256,7 +256,7 @@ class BounceCasesTest {
     }
 
     @Test
-    void aPortThatSaysWhatNoWriteCanSayIsNotBelieved() {
+    void anImpossibleResultOfAWriteFailsTheCopy() {
         CopyWorld c = CopyWorld.withDisk(3, 4);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         Unit read = c.world.ports.only(Kind.DISK_READ);

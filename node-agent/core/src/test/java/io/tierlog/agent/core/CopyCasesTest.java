@@ -135,7 +135,7 @@ class CopyCasesTest {
     }
 
     @Test
-    void whatHasLeftTheDeviceGoesOnWhenTheEngineHasGone() {
+    void blocksThatHaveLeftTheDeviceContinueWhenTheEngineIsGone() {
         CopyWorld c = new CopyWorld(4, 4); // units of 2
         c.copy(Tier.DEVICE, Tier.STORE, c.onDevice());
         c.world.end(Kind.SAVE, 2); // blocks 4 and 3 are carried, 2 and 1 on their way, 0 waits
@@ -235,7 +235,7 @@ class CopyCasesTest {
     }
 
     @Test
-    void aDiskThatAnswersAnotherChecksumThanTheLogKnowsIsNotBelieved() {
+    void aDiskThatReturnsAnotherChecksumThanTheLogHasFailsTheBlock() {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         Unit read = c.world.ports.only(Kind.DISK_READ);
@@ -259,7 +259,7 @@ class CopyCasesTest {
     }
 
     @Test
-    void aSourceThatIsCondemnedMeanwhileIsLostAndItsTargetIsNotBelieved() {
+    void aSourceThatIsCondemnedMeanwhileIsLostAndItsTargetDoesNotServe() {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.world.endAll(Kind.DISK_READ);
@@ -349,7 +349,7 @@ class CopyCasesTest {
     }
 
     @Test
-    void aCancelledCopyStopsBetweenItsLegsAndNamesWhatIsDown() {
+    void aCancelledCopyStopsBetweenItsLegsAndNamesBlocksOnTheTarget() {
         CopyWorld c = CopyWorld.withDisk(3, 4);
         String copy = c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3, 2, 1, 0)); // units of 2 through 4 pages
         c.world.end(Kind.DISK_READ, 2); // 4 and 3 go to the store, 2 and 1 are read, 0 waits

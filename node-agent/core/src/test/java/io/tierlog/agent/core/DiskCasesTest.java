@@ -105,7 +105,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aCopyThatWasThereAndHasLeftMeanwhileIsNotSaidToBeThere() {
+    void aPlacementThatHasLeftMeanwhileIsNotReported() {
         World world = World.withDisk(31, 20);
         List<BlockResult> host = onHost(world);
         world.copy(prompt, List.of(host.get(4)));
@@ -138,7 +138,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aFullDiskRefusesBlockByBlockAndLetsNothingGo() {
+    void aFullDiskRefusesBlockByBlockAndEvictsNothing() {
         World world = World.withDisk(31, 3); // 5 blocks, 3 fit
         world.copy(prompt, onHost(world).reversed());
         world.endAll(Kind.DISK_WRITE);
@@ -159,7 +159,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aDiskWithoutSpaceIsToldPerBlockAndItsRoomComesBack() {
+    void aFullDiskIsReportedPerBlockAndItsCapacityComesBack() {
         World world = World.withDisk(31, 20);
         world.ports.disk.full = true;
         world.copy(prompt, onHost(world).reversed());
@@ -172,7 +172,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aRottenPageIsNotCopiedAndServesNoLonger() {
+    void aRottenPageIsNotCopiedAndStopsServing() {
         World world = World.withDisk(31, 20);
         BlockResult last = onHost(world).getLast();
         world.ports.host[last.page()][3] ^= 1;
@@ -205,7 +205,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aDiskThatAnswersAnotherChecksumIsNotBelieved() {
+    void aDiskThatReturnsAnotherChecksumFailsTheBlock() {
         World world = World.withDisk(31, 20);
         world.copy(prompt, List.of(onHost(world).getLast()));
         FakePorts.Unit unit = world.ports.only(Kind.DISK_WRITE);
@@ -227,7 +227,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aCancelledCopyNamesWhatIsDown() {
+    void aCancelledCopyNamesBlocksOnTheTarget() {
         World world = slow(2);
         List<BlockResult> host = onHost(world);
         String copy = world.copy(prompt, host.reversed()); // units of 2, one at a time
@@ -268,7 +268,7 @@ class DiskCasesTest {
     // --- drops
 
     @Test
-    void theHostLetsGoWhatTheDiskServesAndNothingElse() {
+    void theHostEvictsBlocksThatTheDiskServesAndNoOthers() {
         World world = World.withDisk(31, 20);
         List<BlockResult> host = onHost(world);
         world.copy(prompt, List.of(host.get(4)));
@@ -300,7 +300,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void whatTheDiskDropsIsCheckedAgainstGenerationChildrenAndWhatIsReliedOn() {
+    void aDropFromTheDiskChecksGenerationChildrenAndTheReliedOnPlacement() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world); // of blocks 4, 3, 2, 1, 0 under generations 1..5
         PagedBlock last = copies.getFirst();
@@ -324,7 +324,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void bytesThatDoNotLeaveAreDroppedAgainAndAreFoundByNobodyMeanwhile() {
+    void bytesThatDoNotLeaveAreDroppedAgainAndNoLookupFindsThemMeanwhile() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world);
         world.command(world.diskDropCommand(prompt, List.of(copies.getFirst()), Tier.STORE));
@@ -343,7 +343,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aBlockHasNoOtherCopyBeforeTheLogHasHeardOfTheEndOfTheFirst() {
+    void aBlockHasNoSecondPlacementBeforeTheLogHasTheEndOfTheFirst() {
         World world = slow(1);
         List<BlockResult> host = onHost(world);
         world.copy(prompt, host.reversed());
@@ -375,7 +375,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void i10ABlockStaysUntilTheLogHasHeardThatTheOneThatExtendsItLeft() {
+    void i10ABlockStaysUntilTheLogHasTheEndOfTheOneThatExtendsIt() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world);
         world.command(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
@@ -390,7 +390,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void aCancelledDropHasDroppedWhatItSaid() {
+    void aCancelledDropHasDroppedTheBlocksItNames() {
         World world = slow(1);
         List<PagedBlock> copies = copied(world);
         var drop = world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE);
@@ -405,7 +405,7 @@ class DiskCasesTest {
     }
 
     @Test
-    void underPressureTheHostLetsGoFirstWhatTheDiskHoldsToo() {
+    void underPressureTheHostEvictsFirstBlocksThatTheDiskHoldsToo() {
         World world = World.withDisk(2, 20);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt two = Prompt.of(2, 51, 52);

@@ -55,7 +55,7 @@ class DiskFetchTest {
     // --- submission
 
     @Test
-    void theStoreIsAskedFromWhatNeitherHostNorDiskHolds() {
+    void theStoreIsProbedFromTheFirstBlockThatNeitherHostNorDiskHolds() {
         World world = found(0, 2);
         world.ports.put(prompt, 0, 4);
         world.submit("r", prompt, 0);
@@ -103,7 +103,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void aCopyThatWasSaidToBeThereStaysUntilTheRequestHasItsOffer() {
+    void aReportedPlacementStaysUntilTheRequestHasItsOffer() {
         World world = found(0, 5);
         world.submit("r", prompt, 0);
         PagedBlock last = new PagedBlock(prompt.block(4), -1, 5, 0);
@@ -196,7 +196,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void aCopyOfAnotherGenerationThanTheLogKnowsIsNotTaken() {
+    void aPlacementOfAnotherGenerationThanTheLogHasIsNotUsed() {
         World world = found(0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
@@ -228,7 +228,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void aCopyThatIsReadStaysThoughNobodyWaitsAnyMore() {
+    void aPlacementBeingReadStaysWhenNoRequestWaits() {
         World world = found(0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
@@ -260,7 +260,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void whatCameFromTheDiskIsNotKnownToBeInTheStore() {
+    void aBlockFromTheDiskDoesNotCountAsStored() {
         World.Past past = World.Past.none();
         Prompt one = Prompt.of(2, 1, 2, 3);
         past.disk().put(one, 0, 1);
@@ -278,7 +278,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void aFetchThatFailsAltogetherSaysSo() {
+    void aFetchThatFailsAltogetherReportsIt() {
         World world = found(0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
@@ -318,7 +318,7 @@ class DiskFetchTest {
     // --- what a start finds
 
     @Test
-    void whatWasFoundIsToldInStepsAndServesOnlyThen() {
+    void foundPlacementsAreReportedInStepsAndServeOnlyThen() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 5);
         World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Disk(4, 2, 2)), past);
@@ -342,7 +342,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void whatTheStoreHasIsToldOnceTheLogKnowsTheCopies() {
+    void blocksThatTheStoreHasAreReportedOnceTheLogHasThePlacements() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 2);
         World world = new World(31, 31, 20, AgentLimits.defaults(), past);
@@ -365,7 +365,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void whatTheStoreHasIsToldInSteps() {
+    void blocksThatTheStoreHasAreReportedInSteps() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 3);
         World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Disk(4, 2, 2)), past);
@@ -391,7 +391,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void untilEverythingIsToldTheDiskTakesAndDropsNothing() {
+    void untilAllIsReportedTheDiskWritesAndDropsNothing() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 5);
         World world = new World(31, 31, 20, AgentLimits.defaults(), past);
@@ -448,7 +448,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void aLifeServesNothingOfTheOneBeforeThatIsNotDown() {
+    void aRestartServesNoBlockThatWasNotWritten() {
         World world = World.withDisk(31, 20);
         world.compute("warm", prompt, 0, 0, 1, 2, 3, 4);
         String writeBack = world.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4);

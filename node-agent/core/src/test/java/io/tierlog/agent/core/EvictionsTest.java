@@ -31,7 +31,7 @@ class EvictionsTest {
     }
 
     @Test
-    void whatIsNamedGoesFromTheEndOfThePrefixAndTheLogIsTold() {
+    void namedBlocksLeaveFromTheEndOfThePrefixAndTheLogHasIt() {
         World world = fourOnHost();
         List<OperationReason> answers = world.core.evict(Tier.HOST, "m", List.of(prompt.keys().get(2), prompt.keys().get(3)));
         world.core.check();
@@ -46,7 +46,7 @@ class EvictionsTest {
 
     /** Blocks 0 to 3, and 2 stays because 3 is not named. What is not there is said to be not there. */
     @Test
-    void whatIsExtendedByOneThatStaysStays() {
+    void aBlockStaysWhenABlockThatExtendsItStays() {
         World world = fourOnHost();
         assertEquals(
                 List.of(OperationReason.PINNED, OperationReason.NOT_SERVING),
@@ -55,7 +55,7 @@ class EvictionsTest {
     }
 
     @Test
-    void whatIsPinnedStays() {
+    void pinnedBlocksStay() {
         World world = fourOnHost();
         world.submit("s", prompt, 0); // pins what it finds
         assertEquals(

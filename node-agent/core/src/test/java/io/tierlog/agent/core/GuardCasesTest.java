@@ -122,7 +122,7 @@ class GuardCasesTest {
 
     /** B2: two pages, one of which comes free. It is not enough for the first in line, and the second may not have it before. */
     @Test
-    void b2NobodyOvertakesTheLine() {
+    void b2NoWriteBackOvertakesTheQueue() {
         World world = World.running(31, 2);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt two = Prompt.of(2, 11, 12);
@@ -162,7 +162,7 @@ class GuardCasesTest {
 
     /** C6: the same operation under a higher number is no second one. */
     @Test
-    void c6AnOperationBeginsOnceUnderWhateverNumber() {
+    void c6AnOperationBeginsOnceUnderAnyNumber() {
         World world = World.running(31, 31);
         world.compute("r", prompt, 0, 0, 1);
         WriteBackBlocks command = world.writeBackCommand("r", prompt, List.of(world.paged(prompt, 0, 0), world.paged(prompt, 1, 1)));
@@ -210,7 +210,7 @@ class GuardCasesTest {
 
     /** I2: two units of 2 blocks and one of 1; the first ends without saying how, and is known idle while the others still move. */
     @Test
-    void aDestinationIsNobodysBeforeItsOperationHasEnded() {
+    void aDestinationIsNotReusedBeforeItsOperationHasEnded() {
         World world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 2, 1)));
         world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
         world.writeBack("r", prompt, 0, 0, 1, 2, 3, 4);
@@ -226,7 +226,7 @@ class GuardCasesTest {
 
     /** I2 on the disk: what the disk contradicts itself about, or is known idle of, is not dropped while its operation goes on. */
     @Test
-    void aCopyThatFailedIsNobodysBeforeItsOperationHasEnded() {
+    void aFailedPlacementIsNotReusedBeforeItsOperationHasEnded() {
         AgentLimits limits = AgentLimits.defaults().with(new AgentLimits.Units(1, 1, 1, 1, 1)).with(new AgentLimits.Disk(3, 1, 10));
         World world = new World(31, 31, 20, limits, World.Past.none());
         world.on(new AgentInput.DiskFound(List.of(), true));

@@ -77,7 +77,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aLeaseOfAnOfferIsGivenUpOnce() {
+    void aLeaseOfAnOfferIsReleasedOnce() {
         Offer offer = world.offered(world.submit("r", prompt, 0));
         world.heard.reply(world.release(offer.lease()), Heard.Done.class);
         assertNothingKept();
@@ -115,7 +115,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aLoadForAnAttemptThatIsNotKnownEndsTheLeaseThatItNames() {
+    void aLoadForAnUnknownAttemptEndsItsLease() {
         String lease = reserved(world.reserve(prompt, 0, 2)).lease();
         assertEquals(Refusal.UNKNOWN_REQUEST, world.refused(world.load(World.attempt("nobody"), lease, prompt, 0, 10)).refusal());
         assertNothingKept();
@@ -227,7 +227,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aReservationThatNobodyHeardOfIsGone() {
+    void aReservationWhoseCallerIsGoneEnds() {
         long call = world.reserve(prompt, 0, 6);
         world.gone(call);
         assertNothingKept();
@@ -235,7 +235,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aLoadThatNobodyWaitsForKeepsItsPagesUntilItIsIdle() {
+    void aLoadWithoutACallerKeepsItsPagesUntilItIsIdle() {
         AgentLimits small = AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 1, 1));
         World w = World.running(64, 512, small);
         w.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
@@ -257,7 +257,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aLoadThatNobodyWaitsForIsReleasedOnceWhenItsAttemptEndsToo() {
+    void aLoadWithoutACallerIsReleasedOnceWhenItsAttemptEndsToo() {
         world.submit("r", prompt, 0);
         world.gone(world.load("r", prompt, 0, 10, 11));
         world.cancel("r");
@@ -267,7 +267,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aSubmitThatNobodyWaitsForIsGivenUp() {
+    void aSubmitWithoutACallerIsCancelled() {
         Prompt longer = Prompt.range(16, 1, 160);
         world.gone(world.submit("r", longer, 0));
         assertEquals(RequestReason.CLIENT_CANCELLED, world.heard.event(RequestCancelled.class).reason());
@@ -286,7 +286,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void lookingOwnsNothingAndMakesNothingYounger() {
+    void anExistCallPinsNothingAndMakesNoBlockYounger() {
         Prompt longer = Prompt.range(16, 1, 160);
         world.ports.put(longer, 0, 2);
         List<Whereabouts> before = seen(world, longer, 0, 8);
@@ -302,7 +302,7 @@ class LeaseCasesTest {
 
     /** Two blocks without children fill the host; the colder is looked at, and leaves first all the same. */
     @Test
-    void aLookIsNoUse() {
+    void anExistCallDoesNotCountAsUse() {
         assertEquals(List.of(false, true), coldAndWarmAfter((w, cold) -> seen(w, cold, 0, 1)));
     }
 
@@ -376,7 +376,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aLookThatNobodyWaitsForIsForgottenAndTheyAreBounded() {
+    void anExistCallWithoutACallerIsForgottenAndTheyAreBounded() {
         int most = AgentLimits.defaults().engines().calls();
         for (int i = 0; i < most; i++) {
             world.exist(prompt, 0, 1);

@@ -85,7 +85,7 @@ class LogCasesTest {
     }
 
     @Test
-    void c2ABackupOfTheSameBlockInAnotherLifeOfItsPageFails() {
+    void c2ABackupOfTheSameBlockInAnotherGenerationOfItsPageFails() {
         World small = World.running(31, 1);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt other = Prompt.of(2, 91, 92);
@@ -238,7 +238,7 @@ class LogCasesTest {
     // --- C11
 
     @Test
-    void c11AWaitingRequestGoesOnAndTheLateFetchIsRefused() {
+    void c11AWaitingRequestContinuesAndTheLateFetchIsRefused() {
         world.ports.put(prompt, 0, 5);
         world.heard.reply(world.submitted("r", prompt), Heard.Waiting.class);
         assertFalse(world.heard.event(RequestSubmitted.class).answered());
@@ -258,7 +258,7 @@ class LogCasesTest {
     }
 
     @Test
-    void c11AFetchUnderWayGoesOnWithoutALease() {
+    void c11AFetchUnderWayContinuesWithoutALease() {
         world.ports.put(prompt, 0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
@@ -284,7 +284,7 @@ class LogCasesTest {
     }
 
     @Test
-    void aStoreThatCannotBeAskedMeansNothingBelow() {
+    void anUnreachableStoreMeansNothingBelow() {
         world.ports.put(prompt, 0, 5);
         world.ports.storeReachable = false;
         assertEquals(Offer.Reason.NOTHING_BELOW, world.offered(world.submitted("r", prompt)).reason());
@@ -292,7 +292,7 @@ class LogCasesTest {
     }
 
     @Test
-    void aResumedRequestGoesOnWithWhatItHas() {
+    void aResumedRequestContinuesWithWhatServes() {
         world.ports.put(prompt, 0, 5);
         world.submitted("r", prompt);
         world.resume("r", RequestReason.BELOW_THRESHOLD);
@@ -411,7 +411,7 @@ class LogCasesTest {
     }
 
     @Test
-    void commandsForAnotherLifeOrBeforeRegistrationAreIgnored() {
+    void commandsForAnotherIncarnationOrBeforeRegistrationAreIgnored() {
         Envelope other = new Envelope("node/a", "controller/0", 2, 1, 0, 0, null, null, null);
         CommandHeader header = world.header();
         world.command(new ReleasePins(other, header, "x"));
@@ -435,7 +435,7 @@ class LogCasesTest {
     }
 
     @Test
-    void beforeRegistrationEnginesAreAnsweredAtOnceAndNothingIsTold() {
+    void beforeRegistrationEnginesAreAnsweredAtOnceAndNothingIsReported() {
         World off = new World(31, 31, AgentLimits.defaults());
         off.attach();
         off.ports.put(prompt, 0, 5);
@@ -467,7 +467,7 @@ class LogCasesTest {
     }
 
     @Test
-    void stoppingEndsWaitsAndTransfersThenSaysGoodbye() {
+    void stoppingEndsWaitsAndTransfersThenReportsTheEnd() {
         Prompt other = Prompt.range(2, 51, 61);
         world.compute("r1", prompt, 0, 0, 1, 2, 3, 4);
         world.writeBack("r1", prompt, 0, 0, 1, 2);

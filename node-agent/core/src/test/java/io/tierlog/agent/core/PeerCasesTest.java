@@ -112,7 +112,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void nobodyHasIt() {
+    void noOtherNodeHasIt() {
         submit("r", P);
         storeAnswers();
         found();
@@ -122,7 +122,7 @@ class PeerCasesTest {
 
     /** 20 ms later nobody has it, and a later answer is nothing. */
     @Test
-    void aLateAnswerMeansThatNobodyHasIt() {
+    void aLateAnswerOfTheDirectoryIsIgnored() {
         submit("r", P);
         storeAnswers();
         w.advance(19);
@@ -135,7 +135,7 @@ class PeerCasesTest {
 
     /** The threshold is 2 blocks: for 2 nobody is asked, for 3 somebody is. */
     @Test
-    void nobodyIsAskedForAFewBlocks() {
+    void noOtherNodeIsLookedForForAFewBlocks() {
         submit("q", Prompt.range(2, 101, 105));
         assertEquals(List.of(), peers.finds);
         submit("r", Prompt.range(2, 1, 7));
@@ -144,7 +144,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void theAgentItselfIsNoPeer() {
+    void theAgentItselfIsNotAPeer() {
         submit("r", P);
         storeAnswers();
         found(new Holder("a", "a:7000", Tier.HOST, 5), new Holder("x", "", Tier.HOST, 5), new Holder("y", "y:1", Tier.STORE, 5));
@@ -153,7 +153,7 @@ class PeerCasesTest {
 
     /** One read is under way at c, so d is asked; after c's has ended and d has refused, c is. */
     @Test
-    void theHolderWithTheLeastLoadIsAsked() {
+    void theHolderWithTheLeastLoadIsChosen() {
         submit("r", P);
         storeAnswers();
         found(C);
@@ -228,7 +228,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void whatAnotherNodeLendsIsOffered() {
+    void blocksOfAPeerReadAreOffered() {
         PrefetchBlocks command = borrowing();
         PeerReadRequested asked = w.heard.events(PeerReadRequested.class).getFirst();
         assertEquals("node/c", asked.envelope().aggregate());
@@ -269,7 +269,7 @@ class PeerCasesTest {
 
     /** The other node's pins need not wait for the end of their time: once, as soon as nothing more is read from it. */
     @Test
-    void whoReadsNoMoreSaysSo() {
+    void aReaderThatStopsSendsAnEarlyEnd() {
         w.ports.put(P, 0, 5);
         PrefetchBlocks command = borrowing();
         endRead(2, OperationReason.IO);
@@ -280,14 +280,14 @@ class PeerCasesTest {
     }
 
     @Test
-    void whoHasReadAllSaysNothing() {
+    void aWholeReadSendsNoEarlyEnd() {
         borrowing();
         endRead(5, OperationReason.IO);
         assertEquals(List.of(), w.heard.events(PeerReadGivenUp.class));
     }
 
     @Test
-    void aCancelledFetchSaysSoToo() {
+    void aCancelledFetchReportsItsEnd() {
         borrowing();
         w.cancel("r");
         assertEquals(List.of(), w.heard.events(PeerReadGivenUp.class));
@@ -297,7 +297,7 @@ class PeerCasesTest {
 
     /** A fetch that waits for its grant takes no room from those that wait for nothing: with one unit each, the store is read beside it. */
     @Test
-    void aWaitForAGrantHoldsUpNoOtherFetch() {
+    void aWaitForAPeerReadLeaseDelaysNoOtherFetch() {
         AgentLimits d = AgentLimits.defaults();
         AgentLimits.Peers p = d.peers();
         AgentLimits narrow = d.with(new AgentLimits.Units(32, 1, 1, 1, 1))
@@ -378,7 +378,7 @@ class PeerCasesTest {
 
     /** What d has on its disk alone it would have to promote first; but d is asked when c has refused. */
     @Test
-    void aHostIsAskedBeforeADisk() {
+    void aHostRanksBeforeADisk() {
         Holder onDisk = new Holder("d", "d:7000", Tier.DISK, 5);
         assertEquals("c", chosen(preferring("s", "d", "c"), onDisk, C));
         lends(C, 1, 0, OperationReason.NOT_SERVING);
@@ -451,7 +451,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void aReadIsLentItsPages() {
+    void aReadGetsItsLeasedPages() {
         List<PagedBlock> blocks = warm();
         grant("g", blocks);
         assertEquals(blocks, w.heard.events(PeerReadHeld.class).getFirst().blocks());
@@ -472,7 +472,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void aReaderMayComeBeforeItsGrant() {
+    void aReaderMayComeBeforeItsLease() {
         List<PagedBlock> blocks = warm();
         long early = ask("g", "b", 0, 5);
         assertEquals(new FakePeers.Again(5), peers.told.get(early));
@@ -483,7 +483,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void whatIsRefusedIsSaidToItsReader() {
+    void aRefusedLeaseIsReportedToItsReader() {
         w.command(new RefusePeerRead(w.envelope(), w.header(), "g", PeerReadReason.BUSY));
         assertEquals(new FakePeers.Not(PeerReadReason.BUSY), peers.told.get(ask("g", "b", 0, 5)));
     }
@@ -503,7 +503,7 @@ class PeerCasesTest {
 
     /** The block is in another page than the controller thinks, or in none. */
     @Test
-    void aPageOfAnotherGenerationIsNotLent() {
+    void aPageOfAnotherGenerationIsNotLeased() {
         List<PagedBlock> blocks = warm();
         PagedBlock first = blocks.getFirst();
         grant("g", List.of(new PagedBlock(first.block(), first.page(), first.generation() + 1, first.crc32c())));
@@ -514,7 +514,7 @@ class PeerCasesTest {
 
     /** The asker has died: 10 s later the grant is over; what is being sent keeps its own pin. */
     @Test
-    void aGrantEndsWithItsTimeAndAReadWithItself() {
+    void aPeerReadLeaseExpiresAndAReadEndsByItself() {
         grant("g", warm());
         long call = ask("g", "b", 0, 2);
         w.advance(9_999);
@@ -529,7 +529,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void aReadThatFailsIsNotAskedForAgain() {
+    void aFailedReadIsNotRepeated() {
         grant("g", warm());
         long call = ask("g", "b", 0, 5);
         over(call, 2, PeerReadReason.CANCELLED);
@@ -539,7 +539,7 @@ class PeerCasesTest {
 
     /** Blocks 3 and 4 were sent, 0 and 1 are on their way: the grant is over at once, the read keeps its own pins to its end. */
     @Test
-    void whatItsReaderGaveUpIsLetGo() {
+    void anAbandonedPeerReadEndsItsPins() {
         grant("g", warm());
         over(ask("g", "b", 3, 5), 2, PeerReadReason.COMPLETED);
         long call = ask("g", "b", 0, 2);
@@ -566,7 +566,7 @@ class PeerCasesTest {
 
     /** All that is lent stays, however full the host is. */
     @Test
-    void whatIsLentIsNotEvicted() {
+    void leasedBlocksAreNotEvicted() {
         grant("g", warm());
         assertEquals(List.of(OperationReason.PINNED), w.core.evict(Tier.HOST, P.namespace(), List.of(P.keys().get(4))));
         w.releasePins("g");

@@ -162,7 +162,7 @@ class PromoteCasesTest {
 
     /** While it is leased another block goes, though that was used; with nothing else to go, the lease yields, and the request has its pages. */
     @Test
-    void theLeaseYieldsToARequestThatHasNoRoomOtherwise() {
+    void theLeaseYieldsToARequestThatFindsTooFewPages() {
         Prompt other = Prompt.range(2, 100, 104);
         World world = warmAndPromoted(other);
         assertEquals(1, world.pins());
@@ -289,7 +289,7 @@ class PromoteCasesTest {
 
     /** A read of what only the disk has is answered at once, and asks: again after 1, 2, 4 and 4 s while reads go on, and after a pause anew. */
     @Test
-    void aReadAsksForWhatOnlyTheDiskHas() {
+    void aReadRequestsPromotionOfBlocksThatOnlyTheDiskHas() {
         World world = world(31);
         long call = world.read(prompt, 10_000, 0, 20, 21, 22, 23, 24);
         assertEquals(Collections.nCopies(5, new BlockAnswer(false, OperationReason.NOT_SERVING)),
@@ -318,7 +318,7 @@ class PromoteCasesTest {
 
     /** Nothing is asked for what is on the host or on its way there, has another index, is on no disk, or while the log takes no more. */
     @Test
-    void aReadAsksForNothingElse() {
+    void aReadRequestsNoOtherPromotion() {
         World world = world(31);
         world.command(command(world, 0, 2));
         world.read(prompt, 0, 0, 20, 21);
@@ -337,7 +337,7 @@ class PromoteCasesTest {
 
     /** 300 blocks: records of 128, 128 and 44. */
     @Test
-    void aReadAsksInBoundedRecords() {
+    void aReadRequestsPromotionInBoundedRecords() {
         Prompt many = Prompt.range(2, 1, 601);
         World.Past past = World.Past.none();
         past.disk().put(many, 0, 300);
@@ -351,7 +351,7 @@ class PromoteCasesTest {
 
     /** Two blocks are remembered, and five are read: the oldest are forgotten first, and asked for again at once. */
     @Test
-    void whatReadsAskedForIsRememberedWithinABound() {
+    void requestedPromotionsAreRememberedWithinABound() {
         World world = world(31, AgentLimits.defaults().with(new AgentLimits.Promotions(128, 2, 1_000, 4_000)));
         world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
         world.read(prompt, 0, 0, 20, 21, 22, 23, 24);

@@ -66,7 +66,7 @@ class ReadCasesTest {
     }
 
     @Test
-    void whatServesIsReadAndWhatIsNowhereIsSaidWithoutWaiting() {
+    void blocksThatServeAreReadAndMissingOnesReportedWithoutAWait() {
         long call = world.read(prompt, -1, 0, 10, 11, 12);
         assertEquals(2, world.pins());
         world.endAll(Kind.LOAD);
@@ -133,7 +133,7 @@ class ReadCasesTest {
     }
 
     @Test
-    void aFetchThatIsWaitedForGoesOnWhenItsRequestEnds() {
+    void aFetchThatAnotherRequestAwaitsContinuesWhenItsRequestEnds() {
         fetching();
         long call = world.read(prompt, -1, 2, 10);
         world.cancel("r");
@@ -145,7 +145,7 @@ class ReadCasesTest {
     }
 
     @Test
-    void aReadThatNobodyWaitsForKeepsItsPagesUntilIdle() {
+    void aReadWithoutACallerKeepsItsPagesUntilIdle() {
         fetching();
         long call = world.read(prompt, -1, 1, 10, 11);
         world.gone(call);
@@ -171,7 +171,7 @@ class ReadCasesTest {
 
     /** Block 0 has landed, block 1 moves in a unit of its own, when the session closes. */
     @Test
-    void whatLandedForASessionThatHasGoneIsOnNoDevice() {
+    void blocksLoadedForASessionThatIsGoneAreOnNoDevice() {
         world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(1, 4, 4, 2, 4)));
         twoOnHost();
         long call = world.read(prompt, -1, 0, 10, 11);
@@ -184,7 +184,7 @@ class ReadCasesTest {
     }
 
     @Test
-    void whatLandedForASessionThatHasGoneIsOnNoDeviceThoughTheRestWasWaitedFor() {
+    void blocksLoadedForASessionThatIsGoneAreOnNoDeviceThoughTheRestWasAwaited() {
         fetching();
         long call = world.read(prompt, -1, 1, 10, 11);
         world.endAll(Kind.LOAD);
@@ -197,7 +197,7 @@ class ReadCasesTest {
     }
 
     @Test
-    void whatLandedForACallThatHasGoneCountsForNothing() {
+    void blocksLoadedForACallThatIsGoneDoNotCount() {
         fetching();
         long call = world.read(prompt, -1, 1, 10, 11);
         world.endAll(Kind.LOAD);

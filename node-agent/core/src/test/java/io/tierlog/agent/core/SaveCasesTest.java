@@ -64,7 +64,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void theLogIsAskedAndTheCallAnsweredWhenAllServe() {
+    void theSaveIsOnTheLogAndTheCallAnsweredWhenAllServe() {
         long call = world.save("r", prompt, 1, 1, 2, 3);
         SaveRequested asked = world.heard.event(SaveRequested.class);
         assertEquals(List.of("a/save/1/1", "r", 1, prompt.root()), List.of(asked.save(), asked.request(), asked.attempt(), asked.root()));
@@ -103,7 +103,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void whatAnotherWriteBackBringsIsWaitedForThoughItWasRefused() {
+    void aRefusedSaveWaitsForAnotherWriteBackOfTheBlock() {
         world.writeBack("r", prompt, 0, 0, 1);
         long call = world.save("r", prompt, 0, 0, 1, 2);
         refuse(0, 2, OperationReason.ALREADY_THERE);
@@ -116,7 +116,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void whatAFetchBringsIsWaitedForThoughItWasRefused() {
+    void aRefusedSaveWaitsForAFetchOfTheBlock() {
         world.ports.put(prompt, 0, 4);
         world.submitted("s", prompt);
         world.prefetch("s", prompt, 0, 3);
@@ -130,7 +130,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void aFetchThatFailsIsNoAnswerToWhatWasNotRefused() {
+    void aFailedFetchDoesNotAnswerABlockThatWasNotRefused() {
         world.ports.put(prompt, 0, 4);
         world.submitted("s", prompt);
         world.prefetch("s", prompt, 0, 2);
@@ -145,7 +145,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void whatTheControllerThinksIsThereAndIsNotHasFailed() {
+    void blocksThatTheControllerHasAndTheAgentDoesNotFail() {
         long call = world.save("r", prompt, 0, 0);
         refuse(0, 1, OperationReason.ALREADY_THERE);
         assertEquals(List.of(failed(OperationReason.ALREADY_THERE)), saved(call));
@@ -153,14 +153,14 @@ class SaveCasesTest {
     }
 
     @Test
-    void aWriteBackThatIsCancelledInLineOrFindsNoRoomAnswersToo() {
+    void aWriteBackThatIsCancelledInTheQueueOrFindsTooFewPagesAnswersToo() {
         World w = World.running(31, 2, AgentLimits.defaults().withWriteBackWaitMs(500));
         sealed(w);
         w.writeBack("r", prompt, 0, 0, 1); // both host pages, pinned for their backup
         w.endAll(Kind.SAVE);
         long first = w.save("r", prompt, 2, 2);
-        String inLine = w.writeBack("r", prompt, 2, 2);
-        w.cancelOperation(inLine, OperationKind.WRITE_BACK);
+        String queued = w.writeBack("r", prompt, 2, 2);
+        w.cancelOperation(queued, OperationKind.WRITE_BACK);
         assertEquals(List.of(failed(OperationReason.CANCELLED)), w.heard.reply(first, Heard.Saved.class).blocks());
         long second = w.save("r", prompt, 3, 3);
         w.writeBack("r", prompt, 3, 3);

@@ -92,7 +92,7 @@ class SchedulerCasesTest {
         assertEquals(31, world.free());
     }
     @Test
-    void b2BackupSourceStaysWhileTheNextWriteBackWaitsForRoom() {
+    void b2BackupSourceStaysWhileTheNextWriteBackWaitsForPages() {
         World world = World.running(31, 2);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         Prompt two = Prompt.of(2, 101, 102, 103, 104);
@@ -121,7 +121,7 @@ class SchedulerCasesTest {
         assertEquals(2, world.heard.events(WriteBackDone.class).size());
     }
     @Test
-    void b2ADeferralThatFindsNoRoomInTimeIsRefused() {
+    void b2ADeferralThatFindsTooFewPagesInTimeIsRefused() {
         World world = World.running(31, 2);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         Prompt two = Prompt.of(2, 101, 102, 103, 104);
@@ -164,7 +164,7 @@ class SchedulerCasesTest {
     }
     @Test
     @Timeout(10)
-    void oneInLineWithABlockThatServesAlreadyLooksOnceForRoom() {
+    void aQueuedWriteBackWithABlockThatServesTriesOnce() {
         World world = World.running(31, 3);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         Prompt longer = Prompt.of(2, 1, 2, 3, 4, 5, 6, 7, 8);
@@ -492,7 +492,7 @@ class SchedulerCasesTest {
     }
 
     @Test
-    void b14BasicLife() {
+    void b14BasicRequest() {
         World world = World.running(31, 31);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         world.ports.put(one, 5, 5);
@@ -545,7 +545,7 @@ class SchedulerCasesTest {
     }
 
     @Test
-    void aFetchThatAnotherJoinedGoesOnWhenItsRequestIsCancelled() {
+    void aJoinedFetchContinuesWhenItsRequestIsCancelled() {
         World world = World.running(31, 31);
         world.ports.put(eleven, 0, 5);
         world.submitted("r1", eleven);

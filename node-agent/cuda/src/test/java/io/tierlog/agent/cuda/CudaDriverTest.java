@@ -37,7 +37,7 @@ class CudaDriverTest {
     }
 
     @Test
-    void aMachineWithoutADriverIsToldSoInOneLine() throws Exception {
+    void aMachineWithoutADriverIsReportedInOneLine() throws Exception {
         List<String> said = probe("", "");
         assumeFalse(said.getFirst().startsWith("devices"), "this machine has a CUDA driver");
         assertEquals(List.of("NOT_INITIALIZED: no CUDA driver on this machine: libcuda.so.1 cannot be loaded. Install the NVIDIA driver, give the"
@@ -53,7 +53,7 @@ class CudaDriverTest {
     }
 
     @Test
-    void aDriverThatDoesNotStartIsToldSoWithItsCode() throws Exception {
+    void aDriverThatDoesNotStartIsReportedWithItsCode() throws Exception {
         List<String> said = probe(fakeDirectory(), "cuInit:1:100");
         assertEquals(1, said.size());
         assertTrue(said.getFirst().startsWith("NOT_INITIALIZED (code 100): cuInit answered CUDA_ERROR_NO_DEVICE: starting the driver. Look whether"),

@@ -91,7 +91,7 @@ final class FileSegment implements SegmentFile {
         }
     }
 
-    /** Java says in words only that a disk is full. */
+    /** Java reports a full disk only in the text of the exception. */
     static IOException typed(IOException e) {
         String message = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
         boolean full = message.contains("no space left") || message.contains("quota exceeded") || message.contains("out of disk space");

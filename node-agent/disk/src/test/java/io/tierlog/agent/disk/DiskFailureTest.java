@@ -234,7 +234,7 @@ class DiskFailureTest {
     }
 
     @Test
-    void aHeaderThatGoesElsewhereIsNoHeader() throws IOException {
+    void aHeaderAtAnotherPlaceIsNotAHeader() throws IOException {
         writeAll(file, 1, 2);
         io.inject(Fault.NONE_WRITE, Fault.MISDIRECTED); // block 2's header lands on the last page of block 1
         write(file, 2);

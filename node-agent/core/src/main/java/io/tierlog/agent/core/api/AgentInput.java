@@ -77,8 +77,8 @@ public sealed interface AgentInput {
     record LeaseReleased(long call, String session, String lease) implements AgentInput {}
 
     /**
-     * Nobody has heard, or will hear, what became of this call: its deadline has passed, or its caller has gone. It comes after the call, which
-     * may be under way, answered or refused by then, or may never have come. {@code pages} are the device pages of a Load or Read, as the caller
+     * The caller of a call does not get an answer: its deadline has passed, or the caller is gone. This input comes after the call, which may be
+     * under way, answered or refused by then, or may never have come. {@code pages} are the device pages of a Load or Read, as the caller
      * named them, for that attempt.
      */
     record CallGone(long call, Attempt attempt, List<Integer> pages) implements AgentInput {

@@ -143,7 +143,7 @@ public final class EngineCalls {
             return Optional.of("page " + block.page() + " was given to other content while it is pinned: wait for its Released notice");
         }
         return before.filter(known -> known.generation() >= block.generation())
-                .map(known -> "page " + block.page() + " had generation " + known.generation() + " already, for other content");
+                .map(known -> "page " + block.page() + " had generation " + known.generation() + " already, with other content");
     }
 
     // --- ends

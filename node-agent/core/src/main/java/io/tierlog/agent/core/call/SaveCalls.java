@@ -32,9 +32,9 @@ import java.util.SequencedMap;
 import java.util.function.Predicate;
 
 /**
- * Engines that want sealed blocks on the host now. Whether a block is written back is the controller's to decide: it is asked by an event, and the
- * call is answered when each block serves, when the write-back of it has ended without that, when a copy has taken it past the host to a colder
- * tier, or when the controller has refused it and nothing else brings it.
+ * Calls that want sealed blocks on the host now. The controller decides whether a block is written back: an event requests it. The call is
+ * answered when each block serves, when its write-back has failed, when a copy has taken it to a colder tier, or when the controller has refused
+ * it and no other operation brings it.
  *
  * <p>For the core's one thread.
  */
@@ -87,9 +87,9 @@ public final class SaveCalls implements Component {
         if (wrong.isPresent()) {
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
         } else if (context.phase() != AgentPhase.ON_LOG || !attempt.logged()) {
-            engines.refuse(in.call(), Refusal.NOT_ON_THE_LOG, "the agent, or this attempt, is not on the log: nobody can decide", true);
+            engines.refuse(in.call(), Refusal.NOT_ON_THE_LOG, "the agent, or this attempt, is not on the log yet", true);
         } else if (open.size() >= context.limits().engines().calls() || context.ports().events().congested()) {
-            engines.refuse(in.call(), Refusal.BUSY, "too many saves wait, or the log does not take more", true);
+            engines.refuse(in.call(), Refusal.BUSY, "too many saves wait, or the log is congested", true);
         } else {
             ask(in, attempt);
         }

@@ -31,7 +31,7 @@ public final class BackUpCommands {
         boolean sized = !command.blocks().isEmpty() && command.blocks().size() <= context.limits().bounds().keysPerRequest();
         if (!sized || context.phase() != AgentPhase.ON_LOG || operations.full() || context.ports().events().congested()) {
             releaseEarlier(command.releases());
-            context.refuse(command.header(), operation, OperationReason.QUEUE_FULL, "the agent has all the work it can take");
+            context.refuse(command.header(), operation, OperationReason.QUEUE_FULL, "the agent is at its limit of work");
             return;
         }
         List<BlockTransfer> items = new ArrayList<>(command.blocks().size());

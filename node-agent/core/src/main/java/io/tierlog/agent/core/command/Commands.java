@@ -36,8 +36,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands in the order of the log. Each is run once; a repeat is answered again from the journal; what is late or contradicts an earlier one
- * is refused. For the core's one thread.
+ * Commands in the order of the log. Each runs once. A repeat gets the same answer from the journal. A late command, or one that contradicts an
+ * earlier one, is refused. For the core's one thread.
  */
 public final class Commands {
     private final AgentContext context;
@@ -164,8 +164,8 @@ public final class Commands {
         String operation = command.operation();
         Optional<TransferSession> session = operations.find(operation);
         if (session.isPresent()) {
-            if (session.get().state() == TransferSession.State.WAITING_FOR_ROOM && session.get() instanceof WriteBack inLine) {
-                writeBacks.cancelInLine(inLine);
+            if (session.get().state() == TransferSession.State.WAITING_FOR_PAGES && session.get() instanceof WriteBack queued) {
+                writeBacks.cancelQueued(queued);
             } else {
                 operations.cancel(session.get(), OperationReason.CANCELLED);
             }

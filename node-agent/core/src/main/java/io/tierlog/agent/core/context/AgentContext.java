@@ -52,7 +52,7 @@ public final class AgentContext {
             this.event = event;
         }
 
-        private Event said(Envelope e) {
+        private Event next(Envelope e) {
             if (first == 0) {
                 first = e.sequence();
                 return event.apply(e);
@@ -217,7 +217,7 @@ public final class AgentContext {
 
     /** A terminal event, for the first time or again. */
     public void append(Terminal terminal) {
-        append(terminal.cause, terminal::said);
+        append(terminal.cause, terminal::next);
     }
 
     public void append(String about, String cause, Function<Envelope, Event> event) {

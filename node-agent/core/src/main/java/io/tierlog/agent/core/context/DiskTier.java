@@ -31,11 +31,11 @@ import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The disk tier as the core sees it: placements that a start has found and reports to the log in steps, those that serve, and those that no lookup finds
- * until their bytes have left the disk.
+ * The disk tier as the core sees it: placements that a start has found and reports to the log in steps, those that serve, and those that no lookup
+ * finds until their bytes have left the disk.
  *
- * <p>A placement that was found serves only once the log has it. An abandoned one is dropped from the disk in the background, again
- * until that succeeds: a drop names its generation, so once more is nothing. For the core's one thread.
+ * <p>A placement that was found serves only once the log has it. An abandoned one is dropped from the disk in the background, again until that
+ * succeeds: a drop names its generation, so a repeat has no effect. For the core's one thread.
  */
 public final class DiskTier implements Component {
     /** How long the reports wait when the log does not take more, in milliseconds. */
@@ -91,7 +91,7 @@ public final class DiskTier implements Component {
 
     public void found(DiskFound in) {
         if (!exists() || allFound) {
-            throw new IllegalStateException("What the disk held is told once, to an agent that has one");
+            throw new IllegalStateException("The content of the disk is reported once, to an agent that has a disk");
         }
         found.addAll(in.copies());
         if (in.last()) {
@@ -175,7 +175,7 @@ public final class DiskTier implements Component {
         markHost(copy, true);
     }
 
-    /** Nobody finds the copy from here on; the caller sees to its bytes. */
+    /** No lookup finds the placement from here on; the caller drops its bytes. */
     public void leave(DiskPlacement copy) {
         index.leave(copy);
         markHost(copy, false);
@@ -186,7 +186,7 @@ public final class DiskTier implements Component {
         if (copy.state() == DiskState.SERVING) {
             context.counters().increment(AgentCounter.CHECKSUM_FAILURES);
             leave(copy);
-            index.told(copy);
+            index.removalReported(copy);
             dropLater(copy, copy.generation());
             List<PagedBlock> gone = List.of(copy.paged());
             context.append("", e -> new BlocksEvicted(e, Tier.DISK, copy.namespace(), RemovalReason.CHECKSUM, gone));
@@ -194,7 +194,7 @@ public final class DiskTier implements Component {
     }
 
     /** Whatever has come down of a copy that was in quarantine leaves the disk. */
-    public void knownIdle(DiskPlacement copy) {
+    public void markIdle(DiskPlacement copy) {
         index.leave(copy);
         dropLater(copy, 0);
     }

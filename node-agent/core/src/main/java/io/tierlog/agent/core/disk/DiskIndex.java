@@ -16,12 +16,12 @@ import java.util.SequencedSet;
 import java.util.function.Supplier;
 
 /**
- * The copies on the disk of the node: one at most per block, which states they are in, who pinned them, and which others extend them.
+ * The placements on the disk of the node: one at most per block, their states, their pins, and which others extend them.
  *
- * <p>It keeps names and never bytes; the disk itself verifies what it reads. The only writer of {@link DiskPlacement}. For one thread. The price:
- * about 300 bytes of heap for each copy, so a disk of a million blocks takes 300 MB.
+ * <p>It keeps names and never bytes; the disk itself verifies what it reads. The only writer of {@link DiskPlacement}. For one thread. Trade-off:
+ * about 300 bytes of heap for each placement, so a disk of a million blocks takes 300 MB.
  *
- * <p>A pin has a name and never a count. The capacity bounds the copies in every state together, those on their way out included.
+ * <p>A pin has a name and never a count. The capacity bounds the placements in all states together, also those that leave.
  */
 public final class DiskIndex {
     private static final class Space {
@@ -134,7 +134,7 @@ public final class DiskIndex {
 
     private DiskPlacement add(String namespace, Block block, DiskState first) {
         if (isFull()) {
-            throw new IllegalStateException("No room on disk for " + block);
+            throw new IllegalStateException("No capacity on disk for " + block);
         }
         DiskPlacement copy = new DiskPlacement(namespace, block, first);
         Space space = spaces.computeIfAbsent(namespace, any -> new Space());
@@ -165,13 +165,13 @@ public final class DiskIndex {
         noChild(copy);
     }
 
-    /** No lookup finds it from now on; it counts as extending others until {@link #told}, or until it is removed. */
+    /** No lookup finds it from now on; it counts as extending others until {@link #removalReported}, or until it is removed. */
     public void leave(DiskPlacement copy) {
         become(copy, DiskState.LEAVING);
     }
 
     /** The agent reports in this step that the leaving placement does not serve any more. */
-    public void told(DiskPlacement copy) {
+    public void removalReported(DiskPlacement copy) {
         if (copy.state != DiskState.LEAVING) {
             throw new IllegalStateException("Does not leave: " + copy);
         }

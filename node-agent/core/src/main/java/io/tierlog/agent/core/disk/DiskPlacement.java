@@ -52,7 +52,7 @@ public final class DiskPlacement {
     }
 
     /** True when it leaves and the log has the event. */
-    public boolean toldToLeave() {
+    public boolean removalReported() {
         return told;
     }
 

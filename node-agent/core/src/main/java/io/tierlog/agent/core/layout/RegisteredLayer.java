@@ -74,7 +74,7 @@ public final class RegisteredLayer {
                 : big(spec.segment().stride()).multiply(BigInteger.valueOf(spec.segment().count() - 1L));
         BigInteger used = between.add(stride.multiply(BigInteger.valueOf(spec.blocks() - 1L))).add(unit);
         refuse(used.compareTo(END_OF_ADDRESSES) > 0 || stride.bitLength() > 63 || unit.bitLength() > 63, Reason.OVERFLOW,
-                spec.blocks() + " blocks with a stride of " + stride + " take " + used + " bytes, more than addresses can tell apart");
+                spec.blocks() + " blocks with a stride of " + stride + " take " + used + " bytes, more than there are addresses");
         refuse(used.compareTo(big(spec.size())) > 0, Reason.REGION_TOO_SMALL, spec.blocks() + " blocks with a stride of " + stride
                 + " take " + used + " bytes, the layer has " + text(spec.size()));
     }

@@ -184,7 +184,7 @@ public final class BlockTransfer {
     public DiskPlacement requirePlacement() {
         DiskPlacement known = placement;
         if (known == null) {
-            throw new IllegalStateException("No copy on disk of " + block);
+            throw new IllegalStateException("No placement on disk of " + block);
         }
         return known;
     }
@@ -225,7 +225,7 @@ public final class BlockTransfer {
         fromPeer = true;
     }
 
-    /** Its source is not another node any more. */
+    /** Its source is the store again. */
     void notFromPeer() {
         fromPeer = false;
     }

@@ -8,7 +8,9 @@ import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
 
-/** A transfer into pages of the host that reads the disk; what lands after a cancel goes back. For the core's one thread. */
+/**
+ * A transfer into host pages that reads the disk; pages that arrive after a cancel are freed. For the core's one thread.
+ */
 public abstract sealed class Fetch extends TransferSession permits Prefetch, Promote {
     /**
      * The fields of the command.

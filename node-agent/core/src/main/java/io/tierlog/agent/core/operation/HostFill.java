@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How operations get host pages to fill, all of them or none, and how they hand them over at their end.
+ * How operations get host pages to fill, all of them or none, and how they publish or free them at their end.
  *
- * <p>A block that serves already needs no page, one that another operation brings is joined. For the core's one thread.
+ * <p>A block that serves already needs no page; a block that another operation brings is joined. For the core's one thread.
  */
 public final class HostFill {
     private final AgentContext context;
@@ -51,7 +51,7 @@ public final class HostFill {
             }
         }
         boolean takes = evicting || missing <= context.pages().count(PageState.FREE);
-        Optional<List<Evicted>> evicted = takes ? context.pages().makeRoom(missing) : Optional.empty();
+        Optional<List<Evicted>> evicted = takes ? context.pages().makeFree(missing) : Optional.empty();
         if (evicted.isEmpty()) {
             context.pages().unpinAll(operation);
             return Optional.empty();

@@ -10,8 +10,8 @@ import io.tierlog.schemas.event.LoadBackFailed;
 import java.util.List;
 
 /**
- * A load of leased blocks. What counts is the contiguous run from the first block on: the engine computes the rest, so nothing behind a block that
- * failed is of use. For the core's one thread.
+ * A load of leased blocks. The contiguous run from the first block on counts: the engine computes the rest, so a block behind one that failed has
+ * no use. For the core's one thread.
  */
 public final class LoadBack extends DeviceLoad {
     /**

@@ -25,11 +25,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations in progress: gives their blocks to the ports in bounded units, loads before saves, and ends each exactly once, when nothing
- * of it moves any more.
+ * The operations in progress: gives their blocks to the ports in bounded units, loads before saves, and ends each exactly once, when none of its
+ * bytes moves.
  *
- * <p>An operation may wait for a page that an earlier one fills (it joined it); joins only point back in time, so nobody waits in a circle.
- * For the core's one thread.
+ * <p>An operation may wait for a page that an earlier one fills (it joined it). Joins only point back in time, so operations never wait in a
+ * circle. For the core's one thread.
  */
 public final class Operations {
     private record Unit(TransferSession session, List<BlockTransfer> items, TransferPort stream) {}
@@ -39,7 +39,7 @@ public final class Operations {
 
     private record Join(TransferSession session, BlockTransfer item) {}
 
-    private static final UnitResult NOT_TOLD = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
+    private static final UnitResult NO_RESULT = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
     private static final List<OperationKind> ORDER = List.of(
             OperationKind.LOAD_BACK,
             OperationKind.PREFETCH,
@@ -57,7 +57,7 @@ public final class Operations {
     private final Deque<TransferSession> outside = new ArrayDeque<>();
     private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
     /** Units that are read from other nodes: they may wait for a peer read lease, so they have a limit of their own. */
-    private int lentUnderWay;
+    private int peerUnitsUnderWay;
     private final Map<Long, Unit> units = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
     private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
@@ -75,8 +75,8 @@ public final class Operations {
     }
 
     /** Calls {@code listener} at the end of every session, also of one that never began. */
-    public void onEnd(Consumer<TransferSession> hears) {
-        onEnd = hears;
+    public void onEnd(Consumer<TransferSession> listener) {
+        onEnd = listener;
     }
 
     // --- looking
@@ -244,7 +244,7 @@ public final class Operations {
     /** Hands out units as far as the limits allow. */
     public void pump() {
         for (OperationKind kind : ORDER) {
-            for (TransferSession session = nextWithRoom(kind); session != null; session = nextWithRoom(kind)) {
+            for (TransferSession session = nextWithSlot(kind); session != null; session = nextWithSlot(kind)) {
                 List<BlockTransfer> batch = session.takeUnit(session.unitBlocks(context.limits().units().blocks()));
                 long unit = context.nextUnit();
                 Unit begun = new Unit(session, batch, session.stream(batch.getFirst()));
@@ -257,31 +257,31 @@ public final class Operations {
 
     private void count(Unit unit, int by) {
         if (unit.stream == TransferPort.PEER) {
-            lentUnderWay += by;
+            peerUnitsUnderWay += by;
         } else {
             underWay.merge(unit.session.kind(), by, Integer::sum);
         }
     }
 
     /** The session of that kind that may begin a unit now; null when none may. */
-    private @Nullable TransferSession nextWithRoom(OperationKind kind) {
-        boolean room = underWay(kind) < room(kind);
+    private @Nullable TransferSession nextWithSlot(OperationKind kind) {
+        boolean slot = underWay(kind) < limit(kind);
         if (kind != OperationKind.PREFETCH) {
-            return room ? next(kind) : null;
+            return slot ? next(kind) : null;
         }
-        boolean peers = lentUnderWay < context.limits().peers().units();
+        boolean peers = peerUnitsUnderWay < context.limits().peers().units();
         for (Iterator<TransferSession> each = lane(kind).iterator(); each.hasNext();) {
             TransferSession session = each.next();
             if (!session.hasPending()) {
                 each.remove();
-            } else if (session.stream(session.nextPending()) == TransferPort.PEER ? peers : room) {
+            } else if (session.stream(session.nextPending()) == TransferPort.PEER ? peers : slot) {
                 return session;
             }
         }
         return null;
     }
 
-    private int room(OperationKind kind) {
+    private int limit(OperationKind kind) {
         AgentLimits.Units limits = context.limits().units();
         return switch (kind) {
             case LOAD_BACK -> limits.loads();
@@ -334,19 +334,19 @@ public final class Operations {
     }
 
     /** A unit is idle. A unit that is not under way changes nothing, except that pages in quarantine may come back. */
-    public void unitEnded(long unit, List<UnitResult> told, TransferPort from) {
+    public void unitEnded(long unit, List<UnitResult> reported, TransferPort from) {
         Unit ended = units.get(unit);
         if (ended == null || from != ended.stream) {
-            late(unit, told, from);
+            late(unit, reported, from);
             return;
         }
         units.remove(unit);
         count(ended, -1);
-        if (ended.session instanceof TierCopy copy && told.size() != ended.items.size()) {
+        if (ended.session instanceof TierCopy copy && reported.size() != ended.items.size()) {
             copy.mismatch();
         }
         // A copy with more or fewer results than blocks: no result can be matched to a block.
-        List<UnitResult> results = ended.session instanceof TierCopy && told.size() != ended.items.size() ? List.of() : told;
+        List<UnitResult> results = ended.session instanceof TierCopy && reported.size() != ended.items.size() ? List.of() : reported;
         boolean known = IntStream.range(0, ended.items.size()).noneMatch(i -> result(results, i).status() == BlockStatus.UNKNOWN);
         if (known) {
             if (from == TransferPort.DEVICE && ended.session.kind() != OperationKind.LOAD_BACK) {
@@ -382,7 +382,7 @@ public final class Operations {
     }
 
     private static UnitResult result(List<UnitResult> results, int i) {
-        return i < results.size() ? results.get(i) : NOT_TOLD;
+        return i < results.size() ? results.get(i) : NO_RESULT;
     }
 
     /** A later unit of the stream is idle, so those before it are: what is still unknown of them has failed. */

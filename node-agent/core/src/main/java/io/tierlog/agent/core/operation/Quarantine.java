@@ -15,12 +15,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages of units that ended without saying how: bytes may still move. They are idle when the unit is reported again with known results, or,
- * for saves, when a later save of whatever operation has ended, since one direction is one stream. (A load of unknown outcome counts as under
- * way: see {@link Operations}.) What is idle is not read any more, but a destination comes back only when its operation has ended too: until then
- * nobody else gets it. A page of the agent's own, which the log does not know, comes back at once.
+ * Pages of units that ended with an unknown outcome: bytes may still move. They are idle when the unit is reported again with an outcome, or, for
+ * saves, when a later save of any operation has ended, since one direction is one stream. (A load of unknown outcome counts as under way: see
+ * {@link Operations}.) An idle source is free at once. An idle destination comes back only when its operation has ended too: until then no other
+ * operation gets it. A bounce page, which the log does not have, comes back at once.
  *
- * <p>Bounded by the pages there are. For the core's one thread.
+ * <p>Bounded by the number of pages. For the core's one thread.
  */
 final class Quarantine {
     /** What one unit keeps back. */
@@ -77,7 +77,7 @@ final class Quarantine {
         private void lift() {
             context.pages().unpinAll(pin());
             context.noticeReleased(context.device().unpinAll(pin()));
-            bounced.forEach(context.bounce()::knownIdle); // the log knows none of them
+            bounced.forEach(context.bounce()::markIdle); // the log has none of them
             if (session.state() == TransferSession.State.ENDED) {
                 giveBack();
             } else {
@@ -86,8 +86,8 @@ final class Quarantine {
         }
 
         private void giveBack() {
-            destinations.forEach(context.pages()::knownIdle);
-            copies.forEach(context.disk()::knownIdle);
+            destinations.forEach(context.pages()::markIdle);
+            copies.forEach(context.disk()::markIdle);
         }
     }
 

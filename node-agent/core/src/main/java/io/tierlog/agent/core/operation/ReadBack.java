@@ -12,8 +12,8 @@ import io.tierlog.schemas.event.LoadBackFailed;
 import java.util.List;
 
 /**
- * Host to device by name, outside of requests. Each block counts for itself; one that another operation brings to the host is copied as soon as it
- * serves there. For the core's one thread.
+ * Host to device by name, outside of requests. Each block counts for itself. A block that another operation brings to the host is copied as soon
+ * as it serves there. For the core's one thread.
  */
 public final class ReadBack extends DeviceLoad {
     public ReadBack(AgentContext context, PageOwner owner, String namespace, long call, List<BlockTransfer> items) {

@@ -31,10 +31,10 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /**
- * To a colder tier: from the device or the host to the disk or the store, or from the disk to the store. The source is pinned under its name
- * until it ends, and by it no longer; what is down by then serves on the target, cancelled or not, and what is not has no copy.
+ * A copy to a colder tier: from the device or the host to the disk or the store, or from the disk to the store. It pins the source under its name
+ * until it ends. Blocks that are on the target by then serve there, cancelled or not; the others have no placement there.
  *
- * <p>What comes from the host goes straight to the target. What comes from the device or the disk moves twice, through a page of the agent's own:
+ * <p>Blocks on the host move straight to the target. Blocks on the device or the disk move in two legs, through a bounce page:
  *
  * <pre>
  *   PENDING --page taken--> IN_FLIGHT (first leg) --> PENDING, carried --> IN_FLIGHT (second leg) --> SETTLED, page given back
@@ -186,7 +186,7 @@ public final class TierCopy extends TransferSession {
         } else if (source == Tier.DISK && copy != null && result.generation() != copy.generation()) {
             failed(item, OperationReason.STALE_GENERATION);
         } else if (source == Tier.DISK && copy != null && result.crc32c() != copy.crc32c()) {
-            failed(item, OperationReason.CHECKSUM); // not the copy that the log knows
+            failed(item, OperationReason.CHECKSUM); // not the placement that the log has
         } else if (cancelling() || engineGone) {
             item.failed(engineGone ? OperationReason.ENGINE_GONE : OperationReason.CANCELLED);
             giveBack(item);
@@ -228,15 +228,15 @@ public final class TierCopy extends TransferSession {
 
     @Override
     void failed(BlockTransfer item, OperationReason why) {
-        OperationReason said = why;
+        OperationReason reason = why;
         if (!isCarried(item) && source == Tier.DISK && !isUseless()) {
-            said = notRead(item.requirePlacement(), why);
+            reason = notRead(item.requirePlacement(), why);
         } else if (why == OperationReason.CHECKSUM && source == Tier.HOST) {
             context.condemn(item.requirePage());
         } else if (why == OperationReason.CHECKSUM) {
             context.counters().increment(AgentCounter.CHECKSUM_FAILURES); // of a page of the agent's own: the source is as good as before
         }
-        item.failed(said);
+        item.failed(reason);
         giveBack(item);
     }
 
@@ -318,7 +318,7 @@ public final class TierCopy extends TransferSession {
             context.disk().publish(item.requirePlacement(), item.writtenGeneration(), item.crc32c());
         } else if (item.ownsPlacement() && mayBeDown(item)) {
             context.disk().index().quarantine(item.requirePlacement());
-            context.disk().knownIdle(item.requirePlacement());
+            context.disk().markIdle(item.requirePlacement());
         } else if (item.ownsPlacement()) {
             context.disk().index().remove(item.requirePlacement());
         } else if (item.done() && item.requirePlacement().state() != DiskState.SERVING) {

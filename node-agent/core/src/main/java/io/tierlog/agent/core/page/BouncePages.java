@@ -87,7 +87,7 @@ public final class BouncePages {
     }
 
     /**
-     * Bytes may still move from or to the page: no operation gets it until {@link #knownIdle}.
+     * Bytes may still move from or to the page: no operation gets it until {@link #markIdle}.
      *
      * @throws IllegalStateException when it is not the operation's
      */
@@ -102,7 +102,7 @@ public final class BouncePages {
      *
      * @throws IllegalStateException when it is in no quarantine
      */
-    public void knownIdle(int page) {
+    public void markIdle(int page) {
         become(page, State.QUARANTINED, State.FREE);
         quarantined--;
         release(page);

@@ -43,7 +43,7 @@ public final class PageTable {
     private final Map<PageState, Integer> counts = new EnumMap<>(PageState.class);
     private int idleServing;
     private long touches;
-    private long roomChanges;
+    private long freeChanges;
 
     /** A table of {@code capacity} free pages. */
     public PageTable(int capacity) {
@@ -101,8 +101,8 @@ public final class PageTable {
     }
 
     /** Rises whenever a page becomes free or a serving page loses its last pin: then a waiting operation may try again. */
-    public long roomChanges() {
-        return roomChanges;
+    public long freeChanges() {
+        return freeChanges;
     }
 
     /** Use of the tier; the six states add up to the capacity. */
@@ -127,7 +127,7 @@ public final class PageTable {
      *
      * @return what was evicted, or empty when there are too few pages
      */
-    public Optional<List<Evicted>> makeRoom(int wanted) {
+    public Optional<List<Evicted>> makeFree(int wanted) {
         int missing = wanted - free.size();
         if (missing <= 0) {
             return Optional.of(List.of());
@@ -212,7 +212,7 @@ public final class PageTable {
         release(page);
     }
 
-    /** Bytes may still land in this filled page: no operation gets it until {@link #knownIdle}. */
+    /** Bytes may still land in this filled page: no operation gets it until {@link #markIdle}. */
     public void quarantine(Page page) {
         become(page, PageState.QUARANTINED);
         index.removeComing(page);
@@ -220,7 +220,7 @@ public final class PageTable {
     }
 
     /** No byte moves into this quarantined page now. */
-    public void knownIdle(Page page) {
+    public void markIdle(Page page) {
         if (page.state != PageState.QUARANTINED) {
             throw new IllegalStateException("Not quarantined: " + page);
         }
@@ -289,7 +289,7 @@ public final class PageTable {
                 release(page);
             } else {
                 idleServing++;
-                roomChanges++;
+                freeChanges++;
                 offerForEviction(page);
             }
         }
@@ -352,7 +352,7 @@ public final class PageTable {
         page.heldOnDisk = false;
         free.add(page);
         freeRuns.give(page.number);
-        roomChanges++;
+        freeChanges++;
     }
 
     private void unlink(Page page) {

@@ -15,10 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Chooses the node to read from: the one of which this agent has the fewest reads under way; then the one with the fewest recent refusals;
- * then one that has the blocks on its host, since from a disk they have to be promoted first; then by a hash of request and node, so that requests
- * spread. Only those that have at least half as much as the one with most are looked at. For the
- * core's one thread.
+ * Chooses the node to read from: the one of which this agent has the fewest reads under way; then the one with the fewest recent refusals; then
+ * one that has the blocks on its host, since a disk has to promote them first; then by a hash of request and node, so that requests spread. It
+ * considers only nodes with at least half as many blocks as the best one. For the core's one thread.
  */
 public final class PeerChoice {
     /** Refusals that are remembered: enough to rank nodes. */

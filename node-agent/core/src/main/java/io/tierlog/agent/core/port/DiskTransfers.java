@@ -7,7 +7,7 @@ import java.util.List;
 /**
  * Transfers between host pages and the disk of the node. Every call queues one bounded unit of work and returns at once; its completion,
  * {@code AgentInput.DiskUnitEnded}, is posted once, with one result per block in the order of the call, and only when the disk is idle for that
- * unit: no byte of it moves afterwards. A unit for which there is no room in the queue ends with QUEUE_FULL for all its blocks, one that was not
+ * unit: no byte of it moves afterwards. A unit for which the queue has no slot ends with QUEUE_FULL for all its blocks, one that was not
  * begun when the port closed with CANCELLED.
  *
  * <p>A host page is one of the HOST tier, or one of the agent's own, whose numbers follow.
@@ -41,7 +41,7 @@ public interface DiskTransfers {
 
     /**
      * Reads blocks into host pages and verifies namespace, key, generation, length and checksum of each. Per block ARRIVED with checksum and
-     * generation, or FAILED: NOT_FOUND, STALE_GENERATION, UNSUPPORTED (another length), CHECKSUM (the copy is held no longer), IO. The page is
+     * generation, or FAILED: NOT_FOUND, STALE_GENERATION, UNSUPPORTED (another length), CHECKSUM (the placement is dropped), IO. The page is
      * undefined after a failure.
      */
     void read(long unit, String namespace, List<PageRead> blocks);

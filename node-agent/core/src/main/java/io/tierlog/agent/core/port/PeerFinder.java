@@ -6,8 +6,8 @@ import io.tierlog.schemas.Tier;
 import java.util.List;
 
 /**
- * Who else has blocks. Every call returns at once; the answer arrives as {@code AgentInput.PeersFound}, once, also when nobody could be asked. The
- * core waits for it a short time only; a late answer is nothing.
+ * Finds other nodes that have blocks. Every call returns at once; the answer arrives as {@code AgentInput.PeersFound}, once, also when no directory
+ * could be reached. The core waits for it for a short time only, and ignores a late answer.
  */
 public interface PeerFinder {
     /**

@@ -23,9 +23,9 @@ public interface PeerTransfers {
     record PeerHolder(String node, String address, String grant) {}
 
     /**
-     * Reads blocks and compares each with the checksum that its holder gives it. While the holder does not know the grant yet it is asked again,
-     * within a bound. Per block ARRIVED with its checksum, or FAILED: NOT_SERVING (not lent), CHECKSUM, IO (the holder is gone, or does not answer in
-     * time), QUEUE_FULL. The page is undefined after a failure.
+     * Reads blocks and compares each with the checksum that its holder sends. While the holder does not have the lease yet, the read is tried
+     * again, within a bound. Per block ARRIVED with its checksum, or FAILED: NOT_SERVING (not leased), CHECKSUM, IO (the holder is gone, or does
+     * not answer in time), QUEUE_FULL. The page is undefined after a failure.
      */
     void read(long unit, PeerHolder holder, String namespace, List<PeerPage> pages);
 }

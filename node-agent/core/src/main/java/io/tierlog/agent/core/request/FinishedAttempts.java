@@ -9,9 +9,9 @@ import java.util.OptionalLong;
 /**
  * Attempts that have ended in good order and whose device pages wait for a write-back. For the core's one thread.
  *
- * <p>A controller that is away for some seconds should not cost the reuse of everything that ended meanwhile, and the engine should not run
- * out of pages for it: so they wait long as long as all of them together take at most one in {@link #SHARE} of its pages, and of the requests
- * that the agent takes at a time.
+ * <p>A controller that is away for some seconds should not cost the reuse of all that ended meanwhile, and the engine should not run out of pages
+ * for it. So these attempts wait for long as long as all of them together take at most one in {@link #SHARE} of its pages, and of the requests
+ * that the agent may have.
  */
 final class FinishedAttempts {
     /** One in this many pages of the pool, and of the requests, may wait for longer than it must. */

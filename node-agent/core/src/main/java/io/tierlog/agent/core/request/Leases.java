@@ -15,8 +15,8 @@ import java.util.SequencedMap;
 import java.util.function.Predicate;
 
 /**
- * What engines have been promised of the host: a lease names the pins of some blocks. One is given with an offer and lasts as long as it; one that
- * an engine asked for outside of requests has an end of its own. A load consumes a lease, and whoever names it afterwards hears that it is unknown.
+ * Leases that engines hold: each names the pins of some blocks on the host. An offer comes with a lease that lasts as long as the offer; a lease that
+ * an engine reserves outside of requests expires. A load consumes its lease: a later call with that name is refused as unknown.
  *
  * <p>For the core's one thread.
  */

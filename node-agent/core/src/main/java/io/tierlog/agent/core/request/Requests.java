@@ -38,7 +38,7 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
- * The attempts of requests: what they find when they come, how long they wait, what they are offered, and that their pins go with them.
+ * The attempts of requests: what serves for them when they come, how long they wait, what they are offered, and the end of their pins.
  *
  * <p>An offer is what serves and is pinned at that moment. For the core's one thread.
  */
@@ -118,7 +118,7 @@ public final class Requests implements Component {
         } else if (before != null && (before.id().attempt() >= id.attempt() || !before.id().session().equals(id.session()))) {
             repeat(in, before);
         } else if (attempts.size() >= context.limits().bounds().requests() || context.ports().events().congested()) {
-            engines.refuse(in.call(), Refusal.BUSY, "the agent has all the requests it can take, or its log does not take more", true);
+            engines.refuse(in.call(), Refusal.BUSY, "the agent has as many requests as it may have, or its log is congested", true);
         } else {
             if (before != null && before.live()) {
                 abandon(before, RequestReason.CLIENT_CANCELLED);
@@ -134,7 +134,7 @@ public final class Requests implements Component {
         } else if (same && before.state() == LiveAttempt.State.ANSWERED) {
             context.ports().engines().offer(in.call(), before.offer());
         } else {
-            String detail = "attempt " + before.id().attempt() + " of request " + in.attempt().request() + " is known here";
+            String detail = "attempt " + before.id().attempt() + " of request " + in.attempt().request() + " is registered already";
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, detail, false);
         }
     }
@@ -226,7 +226,7 @@ public final class Requests implements Component {
                 context.pages().pin(attempt.hostPin(), page.get());
             } else if (copy.isPresent()) {
                 attempt.diskIndexes().add(index);
-                context.disk().index().pin(attempt.hostPin(), copy.get()); // until it has its offer
+                context.disk().index().pin(attempt.hostPin(), copy.get()); // until the attempt has its offer
             }
             if ((page.isPresent() || copy.isPresent()) && index == attempt.storeFrom()) {
                 attempt.storeFrom(index + 1);

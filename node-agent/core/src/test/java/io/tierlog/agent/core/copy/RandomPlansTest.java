@@ -128,7 +128,7 @@ class RandomPlansTest {
     }
 
     @Test
-    void anyPlanMovesWhatTheFormulaSays() throws LayoutFault {
+    void anyPlanMovesTheBytesOfTheFormula() throws LayoutFault {
         for (long seed = 0; seed < SEEDS; seed++) {
             random.setSeed(seed);
             World world = new World();
