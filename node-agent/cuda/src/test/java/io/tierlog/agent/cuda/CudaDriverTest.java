@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What loading the driver says on machines that lack something. Each in a JVM of its own, for a process loads it once. */
+/** The messages of loading the driver on machines that lack something. Each in a JVM of its own, for a process loads it once. */
 @DisabledIf(value = "io.tierlog.agent.cuda.Gpu#real", disabledReason = "a machine with a GPU lacks nothing")
 class CudaDriverTest {
     @TempDir
     Path directory;
 
-    /** Loads the driver and says in a line how that went. */
+    /** Loads the driver and prints the result in a line. */
     static final class Probe {
         private Probe() {}
 

@@ -21,7 +21,7 @@ class BouncePagesTest {
         assertEquals(OptionalInt.empty(), pages.take("c"));
         assertThrows(IllegalStateException.class, () -> pages.give("a", 11), "it is b's");
         pages.give("b", 11);
-        assertThrows(IllegalStateException.class, () -> pages.give("b", 11), "it is nobody's");
+        assertThrows(IllegalStateException.class, () -> pages.give("b", 11), "it is free");
         assertEquals(OptionalInt.of(11), pages.take("c"));
         pages.check();
     }

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every reader of other nodes must do: each unit ends once, with a result for each block in their order; what has arrived is what was lent, to
+ * What every reader of other nodes must do: each unit ends once, with a result for each block in their order; what has arrived is what was leased, to
  * the byte and by its checksum; and after the end no byte moves. One that faults may fail blocks, with one of the port's reasons.
  */
 public abstract class PeerTransfersContract {
@@ -52,13 +52,13 @@ public abstract class PeerTransfersContract {
     @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
     private PeerTransfers transfers;
 
-    /** A reader of a node that lends {@code lent} as grant g; units are told to {@code told}. */
+    /** A reader of a node that leases {@code lent} as lease g; results of units go to {@code told}. */
     protected abstract PeerTransfers transfers(Map<Bytes, byte[]> lent, BlockingQueue<AgentInput> told) throws Exception;
 
-    /** Address of the node that lends. */
+    /** Address of the node that is read. */
     protected abstract String address();
 
-    /** An address where nobody lends. */
+    /** An address without a peer API. */
     protected abstract String nobody();
 
     /** What is in a page of the node that reads. */
