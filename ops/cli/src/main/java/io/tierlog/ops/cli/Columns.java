@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.cli.operate;
+package io.tierlog.ops.cli;
 
 import java.io.PrintWriter;
 import java.time.Instant;
@@ -8,16 +8,18 @@ import java.util.List;
 import java.util.Locale;
 
 /** A table for people: columns as wide as they must be, two blanks between them. Not safe for use by several threads. */
-final class Columns {
+public final class Columns {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
     private final List<List<String>> rows = new ArrayList<>();
 
-    Columns(String... heads) {
+    /** A table with these heads. */
+    public Columns(String... heads) {
         rows.add(List.of(heads));
     }
 
-    void row(Object... cells) {
+    /** Adds a row with a cell for each head. */
+    public void row(Object... cells) {
         List<String> row = new ArrayList<>();
         for (Object cell : cells) {
             row.add(String.valueOf(cell));
@@ -29,7 +31,7 @@ final class Columns {
     }
 
     /** Prints the table, or a sentence when it has no row. */
-    void print(PrintWriter out, String empty) {
+    public void print(PrintWriter out, String empty) {
         if (rows.size() == 1) {
             out.println(empty);
             return;
@@ -47,7 +49,7 @@ final class Columns {
     }
 
     /** Bytes with a unit. */
-    static String bytes(long bytes) {
+    public static String bytes(long bytes) {
         double value = bytes;
         int unit = 0;
         while (value >= 1_024 && unit < UNITS.length - 1) {
@@ -58,12 +60,12 @@ final class Columns {
     }
 
     /** A share in percent. */
-    static String percent(double share) {
+    public static String percent(double share) {
         return String.format(Locale.ROOT, "%.1f %%", share * 100);
     }
 
     /** A moment of log time. */
-    static String time(long ms) {
+    public static String time(long ms) {
         return ms == 0 ? "-" : Instant.ofEpochMilli(ms).toString();
     }
 }

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.cli;
+package io.tierlog.ops.cli.audit;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.core.invariant.Invariant;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
-import io.tierlog.events.UnknownTypeException;
-import io.tierlog.events.registry.RegistryException;
-import io.tierlog.ops.audit.AuditException;
-import io.tierlog.ops.audit.ClusterLog;
-import io.tierlog.ops.audit.DirectoryLog;
 import io.tierlog.ops.audit.Finding;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.ClusterOptions;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -42,7 +35,6 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 all holds, 1 something does not, 2 the log cannot be read."
         })
 final class AuditVerifyCommand implements Callable<Integer> {
-    private static final long PROGRESS_EVERY_MS = 2_000;
     private static final int ROUNDS = 3;
 
     @Spec
@@ -51,11 +43,8 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @Mixin
     ClusterOptions cluster;
 
-    @Option(
-            names = "--log",
-            paramLabel = "DIR",
-            description = "Read the files of a broker that is not running, instead of a cluster: its data directory, or that of demo --keep.")
-    @Nullable Path log;
+    @Mixin
+    AuditOptions audit;
 
     @Option(names = "--at-rest", description = "Nothing is in flight at the end of the log: nothing may be open there.")
     boolean atRest;
@@ -66,76 +55,23 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @Option(names = "--no-placements", description = "Do not compare the placements topic; saves the memory for one entry per copy.")
     boolean noPlacements;
 
-    @Option(
-            names = "--threads",
-            paramLabel = "N",
-            description = "Partitions read at a time (default: the number of cores, and 4 more for a cluster, which has to be waited for).")
-    @Nullable Integer threads;
-
     @Option(names = "--compare-speed", description = "Read the same records with a bare reader that only decodes them, in turn, and say the ratio.")
     boolean compareSpeed;
 
-    @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
-    OutputFormat format = OutputFormat.text;
-
     @Override
     public Integer call() throws Exception {
-        if (threads != null && (threads < 1 || threads > 1_024)) {
-            throw new CliError("--threads must be 1 to 1024, not " + threads, "leave it out", CliError.BAD_INPUT);
-        }
-        try (LogSource source = source()) {
+        return audit.read(cluster, source -> {
             Codec codec = cluster.codec();
-            VerifyReport report = verify(source, codec);
+            Verifier verifier = verifier(source, codec);
+            VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), verifier::recordsSoFar, verifier::verify);
             Map<String, Object> speed = compareSpeed ? speed(source, codec) : Map.of();
             print(report, speed);
             return report.holds() ? 0 : CliError.FAILURE;
-        } catch (AuditException e) {
-            throw new CliError(e.getMessage(), e.hint(), CliError.BAD_INPUT, e);
-        } catch (UnknownTypeException e) {
-            throw new CliError(e.getMessage(), "verify with the version that wrote the log, or a later one", CliError.BAD_INPUT, e);
-        } catch (RegistryException e) {
-            throw new CliError(e.getMessage(), "look at --registry-url: the registry of whoever wrote the log is needed", CliError.BAD_INPUT, e);
-        }
-    }
-
-    private LogSource source() {
-        return log == null ? new ClusterLog(cluster.kafka()) : new DirectoryLog(log);
-    }
-
-    private VerifyReport verify(LogSource source, Codec codec) throws InterruptedException {
-        Verifier verifier = verifier(source, codec);
-        CountDownLatch done = new CountDownLatch(1);
-        Thread progress = Thread.ofPlatform().daemon().name("tierlog-audit-progress").start(() -> progress(verifier, done));
-        try {
-            return verifier.verify();
-        } finally {
-            done.countDown();
-            progress.join();
-        }
-    }
-
-    private int threads() {
-        int cores = Runtime.getRuntime().availableProcessors();
-        return threads != null ? threads : log == null ? cores + 4 : cores;
+        });
     }
 
     private Verifier verifier(LogSource source, Codec codec) {
-        return new Verifier(source, cluster.topics(), codec, new Verifier.Options(threads(), atRest, !noFold, !noPlacements));
-    }
-
-    /** On standard error, for logs that take their time. */
-    private void progress(Verifier verifier, CountDownLatch done) {
-        PrintWriter err = spec.commandLine().getErr();
-        long seconds = 0;
-        try {
-            while (!done.await(PROGRESS_EVERY_MS, TimeUnit.MILLISECONDS)) {
-                seconds += PROGRESS_EVERY_MS / 1_000;
-                err.println(verifier.recordsSoFar() + " records after " + seconds + " s");
-                err.flush();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        return new Verifier(source, cluster.topics(), codec, new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements));
     }
 
     /** Both ways in turn, the best of each: what is left of the machine's noise hits both alike. */
@@ -157,7 +93,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
 
     private void print(VerifyReport report, Map<String, Object> speed) throws JsonProcessingException {
         PrintWriter out = spec.commandLine().getOut();
-        switch (format) {
+        switch (audit.format) {
             case text -> text(out, report, speed);
             case json -> out.println(new ObjectMapper().writeValueAsString(json(report, speed)));
         }
