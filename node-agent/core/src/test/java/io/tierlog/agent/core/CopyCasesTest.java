@@ -247,7 +247,7 @@ class CopyCasesTest {
     }
 
     @Test
-    void aCopyThatTheDiskHasLostOrWrittenAnewIsALostSource() {
+    void aPlacementThatTheDiskHasLostOrRewrittenIsALostSource() {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         c.world.ports.disk.lose(c.prompt, 4);

@@ -332,7 +332,7 @@ class PeerCasesTest {
     }
 
     /** The node gives the first blocks of a prompt, the store none. */
-    private void lends(Holder holder, int number, int blocks, OperationReason why) {
+    private void leases(Holder holder, int number, int blocks, OperationReason why) {
         Prompt prompt = Prompt.range(2, number * 100 + 1, number * 100 + 11);
         submit("q" + number, prompt);
         storeAnswers();
@@ -370,9 +370,9 @@ class PeerCasesTest {
     /** c has refused one fetch of 5 blocks, d one block of two fetches: d has refused more often. */
     @Test
     void aRefusalCountsOnceForAFetch() {
-        lends(C, 1, 0, OperationReason.NOT_SERVING);
-        lends(D, 2, 4, OperationReason.IO);
-        lends(D, 3, 4, OperationReason.IO);
+        leases(C, 1, 0, OperationReason.NOT_SERVING);
+        leases(D, 2, 4, OperationReason.IO);
+        leases(D, 3, 4, OperationReason.IO);
         assertEquals("c", chosen(preferring("s", "d", "c")));
     }
 
@@ -381,16 +381,16 @@ class PeerCasesTest {
     void aHostRanksBeforeADisk() {
         Holder onDisk = new Holder("d", "d:7000", Tier.DISK, 5);
         assertEquals("c", chosen(preferring("s", "d", "c"), onDisk, C));
-        lends(C, 1, 0, OperationReason.NOT_SERVING);
+        leases(C, 1, 0, OperationReason.NOT_SERVING);
         assertEquals("d", chosen(preferring("t", "c", "d"), onDisk, C));
     }
 
     /** A full queue of this node does not count against c. */
     @Test
     void theOwnLimitsAreNoRefusal() {
-        lends(C, 1, 0, OperationReason.QUEUE_FULL);
+        leases(C, 1, 0, OperationReason.QUEUE_FULL);
         assertEquals("c", chosen(preferring("s", "c", "d")));
-        lends(C, 2, 0, OperationReason.NOT_SERVING);
+        leases(C, 2, 0, OperationReason.NOT_SERVING);
         assertEquals("d", chosen(preferring("t", "c", "d")));
     }
 
@@ -412,7 +412,7 @@ class PeerCasesTest {
         assertEquals(10, w.free());
     }
 
-    // --- lending
+    // --- serving reads of other nodes
 
     /** Blocks 0 to 4 of p on the host. */
     private List<PagedBlock> warm() {

@@ -106,7 +106,6 @@ class SchedulerCasesTest {
         assertEquals(1, world.core.status().count(AgentCounter.WRITE_BACKS_DEFERRED));
         assertEquals(2, world.core.status().devicePins());
         assertEquals(List.of(), world.seen.releasedPages("r2"));
-
         world.endAll(Kind.WRITE);
         assertEquals(2, world.seen.event(BlocksStored.class).blocks().size());
         BlocksEvicted evicted = world.seen.event(BlocksEvicted.class);

@@ -33,18 +33,18 @@ public final class CudaMemory implements DeviceMemory {
     private static final long SLAB_ALIGNMENT = 4_096;
 
     /** What streams share. */
-    record Room(CudaContext context, CudaAllocations allocations, CudaLimits limits, Optional<CUfunction> kernel) {}
+    record Parts(CudaContext context, CudaAllocations allocations, CudaLimits limits, Optional<CUfunction> kernel) {}
 
     private final CudaContext context;
     private final CudaAllocations allocations;
     private final DeviceFacts facts;
-    private final Room room;
+    private final Parts parts;
     private final Set<CudaStream> streams = ConcurrentHashMap.newKeySet();
 
-    private CudaMemory(Room room, DeviceFacts facts) {
-        this.room = room;
-        this.context = room.context();
-        this.allocations = room.allocations();
+    private CudaMemory(Parts parts, DeviceFacts facts) {
+        this.parts = parts;
+        this.context = parts.context();
+        this.allocations = parts.allocations();
         this.facts = facts;
     }
 
@@ -70,7 +70,7 @@ public final class CudaMemory implements DeviceMemory {
             long mostPitch = gpu.attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_PITCH);
             CudaAllocations allocations = new CudaAllocations(limits.allocations(), mostPitch);
             DeviceFacts facts = new DeviceFacts(gpu.name(), gpu.memoryBytes(), true, kernel.isPresent(), mostPitch);
-            return new CudaMemory(new Room(context, allocations, limits, kernel), facts);
+            return new CudaMemory(new Parts(context, allocations, limits, kernel), facts);
         } catch (DeviceFault e) {
             context.end();
             throw e;
@@ -85,7 +85,7 @@ public final class CudaMemory implements DeviceMemory {
     @Override
     public DeviceStream open(Direction direction) throws DeviceFault {
         return context.in(() -> {
-            CudaStream made = CudaStream.create(room, direction, streams::remove);
+            CudaStream made = CudaStream.create(parts, direction, streams::remove);
             streams.add(made);
             return made;
         });

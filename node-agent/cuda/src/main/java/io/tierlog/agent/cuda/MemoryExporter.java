@@ -65,7 +65,7 @@ public final class MemoryExporter implements AutoCloseable {
      * @param bytes 1 or more
      * @throws DeviceFault OUT_OF_MEMORY, with the text of the driver, when it cannot be allocated; DEVICE_LOST when the process has ended
      */
-    public MemoryHandle lend(long bytes) throws DeviceFault {
+    public MemoryHandle export(long bytes) throws DeviceFault {
         try {
             to.write(bytes + "\n");
             to.flush();

@@ -88,7 +88,7 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
     /**
      * How space in half-dead segments comes back.
      *
-     * @param belowPercent a full segment is emptied when its live bytes are less than this share of it, 1 to 100; when there is no room for
+     * @param belowPercent a full segment is emptied when its live bytes are less than this share of it, 1 to 100; when there is no space for
      *     another segment any with dead bytes is
      * @param bytesPerStep most bytes that one step copies, the block that crosses it included only when it is the first
      */

@@ -14,7 +14,7 @@ import java.util.Set;
 /**
  * A segment in a file.
  *
- * <p>Java closes a channel under every thread that uses it when one of them is interrupted. Then it is opened again here, and whoever was
+ * <p>Java closes a channel under every thread that uses it when one of them is interrupted. Then it is opened again here, and a thread that was
  * inside gets an {@link InterruptedIOException} and may try again. Safe for use by several threads.
  */
 final class FileSegment implements SegmentFile {

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 record RecordHeader(Place place, Block block, boolean dropped) {
     static final int BYTES = 4_096;
 
-    /** Room for the text of a namespace, in bytes. */
+    /** Space for the text of a namespace, in bytes. */
     static final int MOST_NAMESPACE_BYTES = 3_840;
 
     static final int MAGIC = 0x544C_4442;

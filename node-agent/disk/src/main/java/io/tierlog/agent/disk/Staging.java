@@ -31,12 +31,12 @@ final class Staging implements AutoCloseable {
             this.memory = memory;
         }
 
-        /** Room for a header. */
+        /** Space for a header. */
         MemorySegment header() {
             return memory.asSlice(0, RecordHeader.BYTES);
         }
 
-        /** Room for {@code length} bytes of a block, right behind the header. */
+        /** Space for {@code length} bytes of a block, right behind the header. */
         MemorySegment block(long length) {
             return memory.asSlice(RecordHeader.BYTES, length);
         }

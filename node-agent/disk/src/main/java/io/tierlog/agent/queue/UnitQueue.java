@@ -26,7 +26,7 @@ public final class UnitQueue implements AutoCloseable {
 
     /** What units take of the queue until they end: blocks and bytes, 0 or more each. */
     public record Load(int blocks, long bytes) {
-        /** Nothing: for work of the house's own, of which there is little. */
+        /** None: for internal work, of which there is little. */
         public static final Load NONE = new Load(0, 0);
     }
 

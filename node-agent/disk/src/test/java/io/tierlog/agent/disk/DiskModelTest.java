@@ -132,8 +132,8 @@ class DiskModelTest {
                     }
                 }
                 case UNSUPPORTED -> assertTrue(mayBeThere, "of another length without a write: " + block.key());
-                case NO_ROOM -> assertTrue(result.detail().contains("drop blocks") || result.detail().contains("as asked for"), result.detail());
-                default -> assertTrue(result.detail().contains("as asked for"), result.toString());
+                case NO_ROOM -> assertTrue(result.detail().contains("drop blocks") || result.detail().contains("injected"), result.detail());
+                default -> assertTrue(result.detail().contains("injected"), result.toString());
             }
         }
 
@@ -147,7 +147,7 @@ class DiskModelTest {
             io.calm();
             switch (fault) {
                 case LOST_TAIL, BIT_FLIP -> doubt(arrived);
-                case MISDIRECTED -> doubt(List.copyOf(held.keySet())); // its victim may be any block
+                case MISDIRECTED -> doubt(List.copyOf(held.keySet())); // it may hit any block
                 case FORCE_FAILS -> forceFailed = true;
                 default -> {}
             }

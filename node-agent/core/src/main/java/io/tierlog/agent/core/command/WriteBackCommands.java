@@ -137,7 +137,7 @@ public final class WriteBackCommands implements Component {
         ends.set(session, context.nowMs() + context.limits().times().writeBackWaitMs());
     }
 
-    /** Room may have come free: those in line try in turn. */
+    /** Pages may have come free: the queue tries in turn. */
     public void retry() {
         if (freeSeen == context.pages().freeChanges()) {
             return;

@@ -204,7 +204,7 @@ public final class BlockTransfer {
         return ownPlacement;
     }
 
-    /** Somebody else sees to the end of the copy. */
+    /** Another owner removes or publishes the placement. */
     void placementHandedOver() {
         ownPlacement = false;
     }

@@ -20,7 +20,7 @@ import java.util.TreeSet;
  * The pages of the HOST tier: their state and content, their pins, and the eviction order.
  *
  * <p>The only writer of {@link Page}. For one thread. Trade-off: about 200 bytes of heap for each page beside the page itself, and a tree of
- * the pages that may be evicted, so that finding a victim needs no search.
+ * the pages that may be evicted, so that an eviction needs no search.
  *
  * <p>What may be evicted: a page that serves, has no pin, and is not extended by another page here. First those that the store or the
  * disk holds too, then the coldest, and among equals the deepest: a prefix is trimmed from its end.

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 
 /**
  * Faults on the way back from another implementation: it intercepts that one's answers. Of holders some are lost; of blocks the last fail, as
- * when a lender dies in the middle. One thread.
+ * when a holder dies in the middle. One thread.
  */
 public final class FaultyPeers implements Consumer<AgentInput> {
     private final Random random;

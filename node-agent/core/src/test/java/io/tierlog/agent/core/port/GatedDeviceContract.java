@@ -98,7 +98,7 @@ public abstract class GatedDeviceContract extends DeviceMemoryContract {
     }
 
     @Test
-    void aCopyThatFailsIsToldByTheNextEventAndTheStreamIsIdle() throws DeviceFault {
+    void aFailedCopyIsReportedByTheNextEventAndTheStreamIsIdle() throws DeviceFault {
         gate(Direction.SAVE).failAt(2);
         try (DeviceStream stream = memory().open(Direction.SAVE)) {
             stream.enqueue(pieces(0, 1));

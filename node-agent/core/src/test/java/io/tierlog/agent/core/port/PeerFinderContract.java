@@ -121,7 +121,7 @@ public abstract class PeerFinderContract {
     }
 
     @Test
-    void nobodyHasWhatIsNowhere() throws Exception {
+    void noNodeHasAMissingBlock() throws Exception {
         finder.find(1, "other", 0, keys(0, 5));
         assertEquals(List.of(), answer(1));
         finder.find(2, "m", 0, keys(90, 95));

@@ -69,8 +69,8 @@ public final class PeerTable implements PeerFinder, PeerTransfers {
         completions.accept(new PeersFound(unit, List.copyOf(holders.values())));
     }
 
-    /** Lends blocks under a name. */
-    public void lend(String grant, Map<Bytes, byte[]> blocks) {
+    /** Leases blocks under a name. */
+    public void lease(String grant, Map<Bytes, byte[]> blocks) {
         grants.put(grant, blocks);
     }
 

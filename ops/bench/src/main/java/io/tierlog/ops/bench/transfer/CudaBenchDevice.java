@@ -46,7 +46,7 @@ final class CudaBenchDevice implements BenchDevice {
 
     @Override
     public MemoryHandle allocate(long bytes) throws DeviceFault {
-        return engine.lend(bytes);
+        return engine.export(bytes);
     }
 
     @Override
