@@ -72,11 +72,10 @@ class SchedulerCasesTest {
         assertEquals(List.of(2, 3, 4, 5), done.blocks().stream().map(result -> result.block().index()).toList());
         done.blocks().forEach(result -> assertContent(world, prompt, result));
         Offer offer = world.seen.notices(RecordedOutput.Ready.class).getFirst().offer();
-        assertEquals(
-                new Offer(
-                        0, List.of(Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), Offer.Reason.FETCHED, offer.lease()),
-                offer);
+        List<Tier> tiers = List.of(Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE);
+        assertEquals(new Offer(0, tiers, Offer.Reason.FETCHED, offer.lease()), offer);
     }
+
     @Test
     void b1BlocksUnderAnotherIndexThanThePromptsAreRefused() {
         World world = World.running(31, 31);
