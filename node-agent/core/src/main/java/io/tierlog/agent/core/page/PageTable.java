@@ -171,7 +171,7 @@ public final class PageTable {
     /**
      * Takes a free page for {@code block}; its generation rises.
      *
-     * @throws IllegalStateException when none is free (see {@link #makeRoom}), or the block serves or is being filled already
+     * @throws IllegalStateException when none is free (see {@link #makeFree}), or the block serves or is being filled already
      */
     public Page reserve(String namespace, Block block) {
         Page page = free.peek();
