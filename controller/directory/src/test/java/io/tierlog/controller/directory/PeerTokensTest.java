@@ -4,7 +4,7 @@ package io.tierlog.controller.directory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.directory.streams.DirectoryConfig.Doors;
+import io.tierlog.controller.directory.streams.DirectoryConfig.Endpoints;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.Tokens;
 import java.io.IOException;
@@ -35,7 +35,7 @@ class PeerTokensTest {
 
     private static String warning(String address, Optional<String> advertised, Optional<Path> tokens, Optional<String> own) {
         Endpoint where = new Endpoint(address, 0);
-        Doors doors = new Doors(where, where, advertised, Optional.empty(), tokens, Optional.empty(), true);
+        Endpoints doors = new Endpoints(where, where, advertised, Optional.empty(), tokens, Optional.empty(), true);
         return PeerTokens.warning(doors, Tokens.scoped(tokens), own).orElse("");
     }
 

@@ -124,7 +124,7 @@ class DirectoryApiTest {
                 ProbeLimits.DEFAULTS,
                 new TokenHashers(Map.of("t1/model", DirectoryApiTest::hashed)),
                 QueryNamespaces.MODEL);
-        app = DirectoryApp.start(config.withDoors(config.doors().withTokens(tokens, own)), extras);
+        app = DirectoryApp.start(config.withEndpoints(config.endpoints().withTokens(tokens, own)), extras);
         assertTrue(app.awaitRunning(Duration.ofSeconds(60)));
         client = new DirectoryClient(app.httpPort()).token("all");
         channel = NettyChannelBuilder.forAddress("127.0.0.1", app.grpcPort()).usePlaintext().build();

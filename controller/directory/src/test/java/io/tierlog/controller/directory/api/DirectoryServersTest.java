@@ -62,7 +62,7 @@ class DirectoryServersTest {
     private static final int AT_ONCE = 2;
 
     private final LocalShardFanout blocks = new LocalShardFanout();
-    private final ShardFanout fan = blocks.fan();
+    private final ShardFanout fanout = blocks.fanout();
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
     private final CountDownLatch full = new CountDownLatch(AT_ONCE);
@@ -78,12 +78,12 @@ class DirectoryServersTest {
      * As many questions as may be in progress stop at a gate that is shut: those of virtual threads, which may wait. What is answered by the thread
      * of a connection does not, nor would one too many, which shall not have come so far.
      */
-    private Optional<ShardFanout> fan() {
+    private Optional<ShardFanout> fanout() {
         if (!gate.isDone() && Thread.currentThread().isVirtual() && full.getCount() > 0) {
             full.countDown();
             gate.join();
         }
-        return Optional.of(fan);
+        return Optional.of(fanout);
     }
 
     private <P extends AutoCloseable> P opened(P part) {
@@ -98,7 +98,7 @@ class DirectoryServersTest {
         IntStream.range(0, 2).forEach(i -> blocks.put(T1, i, "node/a", Tier.DEVICE).put(T1, i, "store/0", Tier.STORE));
         IntStream.range(0, 3).forEach(i -> blocks.put(T1, i, "node/a", Tier.HOST));
         IntStream.range(0, 5).forEach(i -> blocks.put(T1, i, "node/a", Tier.DISK));
-        LookupQueries questions = new LookupQueries(this::fan, KEYS, Costs.DEFAULTS, Optional.empty());
+        LookupQueries questions = new LookupQueries(this::fanout, KEYS, Costs.DEFAULTS, Optional.empty());
         TokenHashers hashers = new TokenHashers(Map.of("m", new ChainedCbor("0", ChainedCbor.WHOLE)));
         QueryNamespaces namespaces = new QueryNamespaces("{tenant}/{model}");
         Listener where = new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(2 << 20, 8, 4));

@@ -43,7 +43,7 @@ class PeerServiceTest {
     private Path directory;
 
     private final LocalShardFanout blocks = new LocalShardFanout();
-    private final ShardFanout fan = blocks.fan();
+    private final ShardFanout fanout = blocks.fanout();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
     private GrpcServer door;
@@ -57,7 +57,7 @@ class PeerServiceTest {
         Path tokens = Files.writeString(directory.resolve("tokens"), "operator peers sha256:" + digest("peers") + "\n"
                 + "reader all sha256:" + digest("all") + "\noperator t1 sha256:" + digest("t1") + " namespaces=t1/*\n");
         Listener where = new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(2 << 20, 8, 4));
-        door = new GrpcServer(where, List.of(new PeerService(Tokens.scoped(Optional.of(tokens)), () -> Optional.of(fan), KEYS)), 32);
+        door = new GrpcServer(where, List.of(new PeerService(Tokens.scoped(Optional.of(tokens)), () -> Optional.of(fanout), KEYS)), 32);
         channel = NettyChannelBuilder.forAddress("127.0.0.1", door.port()).usePlaintext().build();
     }
 

@@ -47,7 +47,7 @@ public final class LocalShardFanout implements AutoCloseable {
         copies.remove(0, index);
     }
 
-    public ShardFanout fan() {
+    public ShardFanout fanout() {
         return new ShardFanout(new ShardFanout.Parts(copies, Optional.empty(), _ -> Owners.NONE, new NoPeers(), new Owners.Peer("here", 1),
                 DirectoryLimits.DEFAULTS, new DirectoryMetrics(copies, new ProbeCounts())));
     }

@@ -18,7 +18,7 @@ class NodeIncarnationsTest {
     private final NodeIncarnations lives = new NodeIncarnations(incarnations);
 
     private void lived(long incarnation, boolean alive, @Nullable String address) {
-        lives.lived(new NodeLife(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));
+        lives.apply(new NodeLife(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));
     }
 
     /** Life 2 is told of before life 1, and then once more. */

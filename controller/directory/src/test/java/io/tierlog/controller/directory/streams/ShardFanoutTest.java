@@ -58,7 +58,7 @@ class ShardFanoutTest {
             public void close() {}
         };
         Owners.Register register = partition -> partition == 1 ? new Owners(Optional.of(A), List.of(SELF, B)) : Owners.NONE;
-        DirectoryLimits limits = new DirectoryLimits(IndexLimits.DEFAULTS, DirectoryLimits.DEFAULTS.door(), 10_000, 50, forwards, 500, 5_000,
+        DirectoryLimits limits = new DirectoryLimits(IndexLimits.DEFAULTS, DirectoryLimits.DEFAULTS.server(), 10_000, 50, forwards, 500, 5_000,
                 16 << 20, 1_000, 10_000, 1);
         try (PlacementIndex index = new PlacementIndex(IndexLimits.DEFAULTS, copies.incarnations())) {
             IntStream.range(0, COUNT).forEach(i -> index.put(new BlockKey(NAMESPACE, PlacementLog.key(i)), placed(i)));

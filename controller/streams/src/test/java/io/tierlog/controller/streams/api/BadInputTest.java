@@ -72,9 +72,9 @@ class BadInputTest {
 
     @ParameterizedTest(name = "{0} {1} {2}")
     @CsvSource(delimiter = '|', quoteCharacter = '`', nullValues = "none", value = {
-        "POST   | /v1/migrations         | {                                     | 400 | the body is no JSON",
-        "POST   | /v1/migrations         | []                                    | 400 | is JSON and no object",
-        "POST   | /v1/migrations         | {} {}                                 | 400 | the body is no JSON",
+        "POST   | /v1/migrations         | {                                     | 400 | the body is not JSON",
+        "POST   | /v1/migrations         | []                                    | 400 | is JSON but not an object",
+        "POST   | /v1/migrations         | {} {}                                 | 400 | the body is not JSON",
         "POST   | /v1/migrations         | {\"id\":\"a\",\"id\":\"a\"}           | 400 | Duplicate field 'id'",
         "POST   | /v1/migrations         | {\"id\":\"a b\"}                      | 400 | id must be 1 to 128",
         "POST   | /v1/migrations         | {\"id\":7}                            | 400 | id must be 1 to 128",
@@ -96,7 +96,7 @@ class BadInputTest {
         "POST   | /v1/migrations         | {\"dry_run\":\"yes\"}                 | 400 | dry_run must be true or false",
         "POST   | /v1/migrations         | {\"deadline_ms\":60001}               | 400 | deadline_ms must be a whole number from 0 to 60000",
         "POST   | /v1/migrations         | {\"deadline_ms\":99999999999999999999}| 400 | deadline_ms must be a whole number",
-        "POST   | /v1/migrations?x=1     | {}                                    | 400 | 'x' is no parameter",
+        "POST   | /v1/migrations?x=1     | {}                                    | 400 | 'x' is not a parameter",
         "DELETE | /v1/migrations/m1      | {\"why\":1}                           | 400 | why is not a field",
         "DELETE | /v1/marks              | {}                                    | 400 | node is missing",
         "DELETE | /v1/marks              | {\"node\":\"a\",\"blocks\":[]}        | 400 | blocks must be a list of 1 to 4096",
@@ -104,8 +104,8 @@ class BadInputTest {
         "GET    | /v1/migrations?limit=0 | none                                  | 400 | limit must be a whole number from 1 to 1000",
         "GET    | /v1/migrations?limit=x | none                                  | 400 | limit must be a whole number",
         "GET    | /v1/nodes?limit=1&limit=2 | none                               | 400 | 'limit' is given twice",
-        "GET    | /v1/nodes?after=*      | none                                  | 400 | after is no token",
-        "GET    | /v1/marks?after=YQ     | none                                  | 400 | after is no token",
+        "GET    | /v1/nodes?after=*      | none                                  | 400 | after is not a token",
+        "GET    | /v1/marks?after=YQ     | none                                  | 400 | after is not a token",
         "GET    | /v1/marks?colour=red   | none                                  | 400 | these are:",
         "GET    | /v1/nodes/nobody       | none                                  | 404 | no agent has registered",
         "GET    | /v1/migrations/nobody  | none                                  | 404 | no migration is called nobody",
