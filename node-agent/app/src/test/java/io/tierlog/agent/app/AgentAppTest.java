@@ -15,7 +15,7 @@ import io.tierlog.agent.app.log.RegistrationRefusedException;
 import io.tierlog.agent.app.memory.Checksums;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.ObjectName;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.door.v1.FinishRequest;
 import io.tierlog.door.v1.HealthRequest;
 import io.tierlog.door.v1.KvLayer;

@@ -24,7 +24,7 @@ import io.grpc.StatusRuntimeException;
 import io.tierlog.agent.app.EngineWorld.Held;
 import io.tierlog.agent.app.engine.Cable;
 import io.tierlog.agent.app.engine.EngineApiLimits;
-import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.door.v1.KvLayer;
 import io.tierlog.door.v1.LoadRequest;

@@ -49,7 +49,7 @@ class IndependenceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"io.tierlog.agent.core.Offer", "io.tierlog.schemas.Bytes", "org.apache.kafka.clients.producer.Producer"})
+    @ValueSource(strings = {"io.tierlog.agent.core.port.Offer", "io.tierlog.schemas.Bytes", "org.apache.kafka.clients.producer.Producer"})
     void theyAreNotOnTheClassPath(String name) {
         assertThrows(ClassNotFoundException.class, () -> Class.forName(name));
     }

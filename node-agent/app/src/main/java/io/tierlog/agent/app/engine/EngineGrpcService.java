@@ -9,8 +9,8 @@ import io.grpc.stub.StreamObserver;
 import io.tierlog.agent.app.engine.PendingCalls.Pending;
 import io.tierlog.agent.app.engine.PendingCalls.UnexpectedAnswerException;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
 import io.tierlog.agent.core.layout.LayoutFault;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
@@ -251,7 +251,7 @@ final class EngineGrpcService extends EngineDoorGrpc.EngineDoorImplBase {
                 return arguments.load(call, request, session.devicePages());
             } catch (BadArgumentException e) {
                 // As for what the core refuses: nothing stays pinned for a load that never comes. Nobody waits for an answer to this.
-                wiring.posts().accept(new AgentInput.LeaseGivenUp(call, session.id(), request.getLease()));
+                wiring.posts().accept(new AgentInput.LeaseReleased(call, session.id(), request.getLease()));
                 throw e;
             }
         };

@@ -3,7 +3,7 @@ package io.tierlog.agent.app.engine;
 
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies;

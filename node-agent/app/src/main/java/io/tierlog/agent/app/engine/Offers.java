@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.engine;
 
-import io.tierlog.agent.core.Offer;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.door.v1.OfferReason;
 import io.tierlog.schemas.Tier;
 

@@ -6,9 +6,9 @@ import io.grpc.Metadata;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerTransfers;
 import io.tierlog.peer.v1.PeerDoorGrpc;
 import io.tierlog.schemas.BlockStatus;
@@ -69,7 +69,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     }
 
     @Override
-    public void read(long unit, Lender lender, String namespace, List<PeerPage> pages) {
+    public void read(long unit, PeerHolder lender, String namespace, List<PeerPage> pages) {
         long bytes = (long) pages.size() * host.blockBytes();
         PeerRead read;
         synchronized (this) {

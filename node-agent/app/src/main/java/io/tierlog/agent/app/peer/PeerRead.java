@@ -6,7 +6,7 @@ import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.peer.v1.BlockEnd;
 import io.tierlog.peer.v1.Chunk;

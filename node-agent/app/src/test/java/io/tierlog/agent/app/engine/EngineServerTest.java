@@ -16,15 +16,15 @@ import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.TestEngine;
 import io.tierlog.agent.app.memory.EmulatedDevice;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.SessionClosed;
-import io.tierlog.agent.core.AgentInput.SessionOpened;
-import io.tierlog.agent.core.AgentInput.Submitted;
-import io.tierlog.agent.core.Offer;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.SessionClosed;
+import io.tierlog.agent.core.api.AgentInput.SessionOpened;
+import io.tierlog.agent.core.api.AgentInput.Submitted;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.door.v1.BlockPage;
 import io.tierlog.door.v1.CancelRequest;
 import io.tierlog.door.v1.EvictedBlock;
@@ -202,7 +202,7 @@ class EngineServerTest {
         refused(Status.Code.INVALID_ARGUMENT, () -> engine.calls().evicted(EvictedRequest.newBuilder().setSession(session)
                 .setNamespace("ns").addBlocks(EvictedBlock.newBuilder().setIndex(1).setKey(key).setPage(1)).build()));
         List<AgentInput> reached = List.copyOf(inputs).subList(before, inputs.size());
-        assertTrue(reached.stream().allMatch(AgentInput.LeaseGivenUp.class::isInstance), () -> "only the leases of refused loads end: " + reached);
+        assertTrue(reached.stream().allMatch(AgentInput.LeaseReleased.class::isInstance), () -> "only the leases of refused loads end: " + reached);
         assertEquals(8, reached.size());
     }
 

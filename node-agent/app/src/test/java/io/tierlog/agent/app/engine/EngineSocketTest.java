@@ -11,7 +11,7 @@ import io.grpc.netty.shaded.io.netty.channel.nio.NioEventLoopGroup;
 import io.grpc.netty.shaded.io.netty.channel.socket.nio.NioDomainSocketChannel;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceFault.Kind;

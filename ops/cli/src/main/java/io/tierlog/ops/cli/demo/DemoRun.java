@@ -6,7 +6,7 @@ import io.tierlog.agent.app.AgentConfig;
 import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerLimits;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.streams.ControllerConfig;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.hardware;
 
-import io.tierlog.agent.core.port.PeerTransfers.Lender;
+import io.tierlog.agent.core.port.PeerTransfers.PeerHolder;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class PeerRead {
-    private final Lender lender;
+    private final PeerHolder lender;
     private final List<PeerPage> pages;
     private @Nullable Machine from;
     private long call;
@@ -23,13 +23,13 @@ public final class PeerRead {
     private long notBeforeMs = Long.MIN_VALUE;
     private long giveUpAtMs = Long.MAX_VALUE;
 
-    PeerRead(Lender lender, List<PeerPage> pages) {
+    PeerRead(PeerHolder lender, List<PeerPage> pages) {
         this.lender = lender;
         this.pages = List.copyOf(pages);
     }
 
     /** Who lends, and under which name. */
-    public Lender lender() {
+    public PeerHolder lender() {
         return lender;
     }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerReadAsked;
-import io.tierlog.agent.core.AgentInput.PeerReadOver;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
+import io.tierlog.agent.core.api.AgentInput.PeerReadFinished;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerFinder.Holder;
-import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.Namespaces;
@@ -100,7 +100,7 @@ public final class SimPeers {
             }
             read.asked(life.machine(), ++calls, world.nowMs() + PATIENCE_MS);
             List<Bytes> keys = read.pages().stream().map(PeerPage::key).toList();
-            lender.on(new PeerReadAsked(read.call(), read.lender().grant(), reader.name(), unit.namespace(), keys));
+            lender.on(new PeerReadCalled(read.call(), read.lender().grant(), reader.name(), unit.namespace(), keys));
         }
         return answer(lender, life, machine, unit);
     }
@@ -134,7 +134,7 @@ public final class SimPeers {
     /** The blocks move, one after the other, until one does not. */
     private AgentInput send(SimNode lender, Life life, Machine machine, Unit unit, Machine.Fate fate) {
         PeerRead read = unit.peer();
-        List<LentPage> pages = life.machine().told(read.call()) instanceof Machine.Told.Lent lent ? lent.pages() : List.of();
+        List<LeasedPage> pages = life.machine().told(read.call()) instanceof Machine.Told.Lent lent ? lent.pages() : List.of();
         List<UnitResult> results = new ArrayList<>();
         List<Bytes> wrong = new ArrayList<>();
         for (int i = 0; i < pages.size() && wrong.isEmpty(); i++) {
@@ -142,7 +142,7 @@ public final class SimPeers {
             if (why != null && why != OperationReason.CHECKSUM) {
                 break;
             }
-            LentPage page = pages.get(i);
+            LeasedPage page = pages.get(i);
             byte[] bytes = life.machine().sent(page);
             if (Machine.crc(bytes) != page.crc32c()) {
                 wrong.add(page.key()); // the holder finds out, and sends no more
@@ -173,7 +173,7 @@ public final class SimPeers {
         from.lentOver(read.call());
         Life life = lender == null ? null : lender.life();
         if (lender != null && life != null && life.machine() == from && sending) {
-            lender.on(new PeerReadOver(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
+            lender.on(new PeerReadFinished(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
         }
     }
 
@@ -186,7 +186,7 @@ public final class SimPeers {
             one.from.lentOver(one.call);
             Life life = one.lender.life();
             if (lent && life != null && life.machine() == one.from) {
-                one.lender.on(new PeerReadOver(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+                one.lender.on(new PeerReadFinished(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));
             }
         }
     }
