@@ -183,7 +183,7 @@ class TwoInstancesTest {
             } finally {
                 other.close();
             }
-            // Whatever is said while partitions move is right, or unknown; what comes from a standby says so.
+            // Answers while partitions move are right, or UNKNOWN; answers of a standby are stale.
             KeyAnswers first = ask(one, false);
             assertTrue(honest(first));
             assertTrue(IntStream.range(0, BLOCKS).anyMatch(i -> first.presence(i) == Presence.FOUND));
@@ -216,7 +216,7 @@ class TwoInstancesTest {
                 KeyQuery question = new KeyQuery(Namespaces.digest(NAMESPACE), PlacementLog.key(i).toArray(), 16, true);
                 KeyAnswers answers = one.fanout().askHere(partition(i), question, true).orElseThrow();
                 boolean index = one.fanout().askHere(partition(i), question, false).isPresent();
-                assertTrue(index || answers.freshness().stale(), "a standby says so");
+                assertTrue(index || answers.freshness().stale(), "answers of a standby are stale");
                 return answers.presence(0) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND);
             }));
         }
@@ -237,7 +237,7 @@ class TwoInstancesTest {
         try (DirectoryApp app = start(config("a"))) {
             await("the blocks", () -> of(app, 0) == Presence.FOUND && of(app, 1) == Presence.UNKNOWN);
             assertEquals(Presence.NOT_FOUND, of(app, 3));
-            // A value about another block than its key says.
+            // A value about another block than its key.
             Publication other = new Publication(Namespaces.digest(NAMESPACE), PlacementLog.key(5), "node/a/HOST", null);
             byte[] value = log.encoded(NAMESPACE, 7);
             log.begin().raw(other, value).commit();

@@ -33,8 +33,8 @@ class JsonBodyTest {
 
     /** A list that fills a body with this element. */
     private static String full(String element) {
-        int room = BODY - "{\"list\":[]}".length();
-        return "{\"list\":[" + element + ("," + element).repeat((room - element.length()) / (element.length() + 1)) + "]}";
+        int space = BODY - "{\"list\":[]}".length();
+        return "{\"list\":[" + element + ("," + element).repeat((space - element.length()) / (element.length() + 1)) + "]}";
     }
 
     private static List<String> first(int count, String before, String after) {
@@ -99,8 +99,8 @@ class JsonBodyTest {
     @Test
     void overGrpcTheDescriptionIsBounded() {
         Problem refused = refused(full("-1"), body -> body.integers("list", 1_000_000));
-        String told = String.valueOf(GrpcCalls.refused(refused).getStatus().getDescription());
-        assertTrue(told.endsWith("list[19] must be a whole number from 0; and more"), told);
+        String description = String.valueOf(GrpcCalls.refused(refused).getStatus().getDescription());
+        assertTrue(description.endsWith("list[19] must be a whole number from 0; and more"), description);
         Problem two = refused("{\"list\":[-1,-2]}", body -> body.integers("list", 9));
         assertEquals("list[0] must be a whole number from 0; list[1] must be a whole number from 0",
                 GrpcCalls.refused(two).getStatus().getDescription());

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * Both doors and their bounds, over an index without a broker: at most 1,030 keys a question, two questions over gRPC at once. Blocks of t1/m: 0
+ * Both APIs and their limits, over an index without a broker: at most 1,030 keys a query, two gRPC queries at once. Blocks of t1/m: 0
  * and 1 on a's device and in the store, 0 to 2 on a's host, 0 to 4 on a's disk, 0 on b's host; of default/m: 0 on b's disk.
  */
 class DirectoryServersTest {
@@ -174,7 +174,7 @@ class DirectoryServersTest {
 
     /** What is in an index here and short is answered still. */
     @Test
-    void oneCallTooManyIsToldToComeBack() throws Exception {
+    void oneCallTooManyIsOverloaded() throws Exception {
         List<Future<BatchExistResponse>> asked = fill();
         StatusRuntimeException refused = refused(() -> grpc().batchExist(lengthy().getExist()));
         assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused.getMessage());
@@ -205,9 +205,9 @@ class DirectoryServersTest {
         return asked;
     }
 
-    /** Without room nothing waits, however short it is. */
+    /** At the limit no query that needs another instance is admitted, however short it is. */
     @Test
-    void aShortCallThatIsNotInTheIndexHereNeedsRoom() throws Exception {
+    void aShortCallThatIsNotInTheIndexHereNeedsAdmission() throws Exception {
         List<Future<BatchExistResponse>> asked = fill();
         blocks.leave();
         ByteString key = exist(1).getPackedKeys();
@@ -226,9 +226,9 @@ class DirectoryServersTest {
         }
     }
 
-    /** What is in an index here and short takes nobody's room, so it is answered still. */
+    /** A short query that is in an index here needs no admission, so it is answered at the limit. */
     @Test
-    void inAStreamOneQuestionTooManyIsToldToComeBackAndTheStreamGoesOn() throws Exception {
+    void inAStreamOneQueryTooManyIsOverloadedAndTheStreamContinues() throws Exception {
         gate = new CompletableFuture<>();
         List<StreamClient> asked = List.of(stream().ask(lengthy()), stream().ask(lengthy()));
         awaitFull();
@@ -304,7 +304,7 @@ class DirectoryServersTest {
     }
 
     @Test
-    void aNodeHasANameAtEveryDoor() throws Exception {
+    void everyApiValidatesNodeNames() throws Exception {
         for (String wrong : List.of("no name", "a/b", "é", "n".repeat(65), " ")) {
             assertEquals(List.of("node"), fieldsOf(client.ask("/v1/lookup", keys(T1, ",\"node\":\"" + wrong + "\"", IntStream.of(0)))));
             assertInvalid(() -> grpc().lookup(lookup(1).setNode(wrong).build()));

@@ -107,7 +107,7 @@ class LookupQueriesTest {
     }
 
     @Test
-    void aDirectoryThatCannotAskForPromotionsSaysSo() {
+    void aDirectoryWithoutPromotionsRefusesPrefetch() {
         LookupQueries plain = new LookupQueries(() -> Optional.of(fanout.fanout()), MOST, Costs.DEFAULTS, Optional.empty());
         Problem refused = assertThrows(Problem.class, () -> plain.exist(Caller.LOCAL, chain("t1/m", 1), true, Optional.empty()));
         assertEquals(Problem.Kind.NOT_OFFERED, refused.kind());
