@@ -33,7 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One HTTP port, served by Jetty: the socket, TLS, connections and slow clients, each bounded by the server's own {@link ServerLimits}. Requests go to
+ * One HTTP port, served by Jetty: the socket, TLS, connections and slow clients, each bounded by the server's own {@link ServerLimits}. Requests go
+ * to
  * an {@link Exchange}, each on a virtual thread, so an exchange may block. Closing waits {@value #STOP_MS} ms for requests in progress.
  */
 final class JettyServer implements AutoCloseable {

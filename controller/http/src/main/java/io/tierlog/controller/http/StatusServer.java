@@ -18,7 +18,8 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 
 /**
- * Serves {@code /metrics} (Prometheus) and {@code /health} (JSON; 200 while the instance works, 503 otherwise) on a port of its own, so both answer while
+ * Serves {@code /metrics} (Prometheus) and {@code /health} (JSON; 200 while the instance works, 503 otherwise) on a port of its own, so both answer
+ * while
  * the API's port is full. Trade-off: no authentication, so the operator chooses the address.
  */
 public final class StatusServer implements AutoCloseable {

@@ -37,7 +37,9 @@ public record Tls(Path certificates, Path key) {
         Path reading = certificates;
         try {
             byte[] pem = Files.readAllBytes(certificates);
-            Certificate[] chain = CertificateFactory.getInstance("X.509").generateCertificates(new ByteArrayInputStream(pem)).toArray(Certificate[]::new);
+            Certificate[] chain = CertificateFactory.getInstance("X.509")
+                    .generateCertificates(new ByteArrayInputStream(pem))
+                    .toArray(Certificate[]::new);
             if (chain.length == 0) {
                 throw new GeneralSecurityException("it has no certificate");
             }

@@ -110,7 +110,8 @@ public final class Tokens {
             throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is for reading only", "use the token of an operator");
         }
         if (caller.scope().isLimited() && !scoped) {
-            throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is limited to some namespaces, and this API shows all of them",
+            throw new Problem(Problem.Kind.FORBIDDEN,
+                    "the token of " + caller.name() + " is limited to some namespaces, and this API shows all of them",
                     "use a token without namespaces=");
         }
         return caller;

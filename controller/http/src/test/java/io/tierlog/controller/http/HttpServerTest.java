@@ -239,8 +239,8 @@ class HttpServerTest {
     void withACertificateItServesHttpsAlone(@TempDir Path directory) throws Exception {
         Path store = directory.resolve("store.p12");
         Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair", "-alias", "a",
-                "-keyalg", "EC", "-dname", "CN=localhost", "-ext", "san=dns:localhost", "-validity", "2", "-storetype", "PKCS12", "-storepass", "secret",
-                "-keystore", store.toString()).inheritIO().start();
+                "-keyalg", "EC", "-dname", "CN=localhost", "-ext", "san=dns:localhost", "-validity", "2", "-storetype", "PKCS12",
+                "-storepass", "secret", "-keystore", store.toString()).inheritIO().start();
         assertEquals(0, keytool.waitFor());
         KeyStore keys = KeyStore.getInstance("PKCS12");
         try (InputStream in = Files.newInputStream(store)) {

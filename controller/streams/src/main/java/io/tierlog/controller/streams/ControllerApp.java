@@ -42,8 +42,8 @@ import org.slf4j.LoggerFactory;
  * A running controller instance: alone in its process, or beside others (the demo). Safe for use by several threads.
  *
  * <p>{@link #start} checks all that can be checked, and returns when Kafka Streams is on its way; {@link #awaitRunning} waits until inputs
- * are decided. {@link #ended} completes when the instance stops by itself, which it does at every fault of the core. Trade-off: whoever
- * starts it must watch that.
+ * are decided. {@link #ended} completes when the instance stops by itself, which it does at every fault of the core. Trade-off: the caller
+ * must watch that.
  */
 public final class ControllerApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ControllerApp.class);

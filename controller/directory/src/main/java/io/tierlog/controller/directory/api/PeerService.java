@@ -68,7 +68,8 @@ public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
                 && request.getPartsList().stream().allMatch(part -> part.getPackedKeys().size() % width == 0)
                 && bytes / width <= keys;
         if (!whole || request.getNamespaceDigest().size() != Namespaces.DIGEST_BYTES) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the digest must have 16 bytes, and there may be at most " + keys + " keys of one legal length",
+            throw new Problem(Problem.Kind.INVALID_REQUEST,
+                    "the digest must have 16 bytes, and there may be at most " + keys + " keys of one legal length",
                     "run the same version on all instances");
         }
     }

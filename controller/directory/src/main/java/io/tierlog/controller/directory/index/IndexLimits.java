@@ -19,7 +19,8 @@ public record IndexLimits(int blocks, long placements, int namespaces, int holdi
     public IndexLimits {
         if (blocks < 1 || blocks > MOST_BLOCKS || placements < blocks || placements > 2L * MOST_BLOCKS || namespaces < 1 || holdings < 1) {
             throw new IllegalArgumentException("a partition's index cannot hold " + blocks + " blocks, " + placements + " placements, " + namespaces
-                    + " namespaces, " + holdings + " locations by incarnation: give 1 to " + MOST_BLOCKS + " blocks, as many placements or up to twice "
+                    + " namespaces, " + holdings + " locations by incarnation: give 1 to " + MOST_BLOCKS
+                    + " blocks, as many placements or up to twice "
                     + MOST_BLOCKS + ", and 1 or more of the others");
         }
     }

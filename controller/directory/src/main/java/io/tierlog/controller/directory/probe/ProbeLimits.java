@@ -17,7 +17,8 @@ package io.tierlog.controller.directory.probe;
  */
 public record ProbeLimits(int batch, int recent, int recentMs, int backOffMs, int longestMs, int underWay, int keysUnderWay) {
     /**
-     * 128 blocks, 200,000 remembered for 1 s, for up to 4 s of their own and for up to a minute where a node reports so, 1,000 under way, with 200,000
+     * 128 blocks, 200,000 remembered for 1 s, for up to 4 s of their own and for up to a minute where a node reports so, 1,000 under way, with
+     * 200,000
      * keys: 6.4 MB.
      */
     public static final ProbeLimits DEFAULTS = new ProbeLimits(128, 200_000, 1_000, 4_000, 60_000, 1_000, 200_000);

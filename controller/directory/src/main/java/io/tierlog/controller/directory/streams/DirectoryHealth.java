@@ -33,7 +33,9 @@ final class DirectoryHealth {
         RUNNING,
         /** The index of a partition is full: that partition answers UNKNOWN. */
         FULL,
-        /** A record's schema is unknown here and the registry does not answer: its partition stands still, and answers report how far behind it is. */
+        /**
+         * A record's schema is unknown here and the registry does not answer: its partition stands still, and answers report how far behind it is.
+         */
         WAITING_FOR_REGISTRY,
         /** Closed, or failed. */
         STOPPED

@@ -26,11 +26,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the replies to probes: it follows the decisions topic from its end, in all partitions, and passes the replies on as soon as they are written and
+ * Reads the replies to probes: it follows the decisions topic from its end, in all partitions, and passes the replies on as soon as they are written
+ * and
  * whether or not their transaction is committed, since a wrong one costs work alone. Of all other records it looks at the id of the schema and no
  * further.
  *
- * <p>It reads only while answers are expected: for {@value #LISTEN_S} s after each request. Trade-off: the first answers after a pause may be missed, and
+ * <p>It reads only while answers are expected: for {@value #LISTEN_S} s after each request. Trade-off: the first answers after a pause may be
+ * missed, and
  * what they were about is asked for once more. One thread of its own; safe for use by several threads.
  */
 public final class PromotionAnswers implements AutoCloseable {

@@ -71,7 +71,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The queries of routers, over HTTP and gRPC, to a directory on a real broker. Blocks of t1/model: 0 to 3 on a's host, 0 to 5 on a's disk, 0 and 1 on b's
+ * The queries of routers, over HTTP and gRPC, to a directory on a real broker. Blocks of t1/model: 0 to 3 on a's host, 0 to 5 on a's disk, 0 and 1
+ * on b's
  * host, 0 to 7 in the store, 8 on b's device; 9 is nowhere. Of t2/model: 0 to 3 on a's disk.
  */
 class DirectoryApiTest {

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * cases/exist-promote.md through the directory and the core of the controller together, in virtual time: log time and the directory's clock are the
- * same. The core decides to the millisecond and reports for how long it will begin nothing; the directory requests again at the first probe after that.
+ * same. The core decides to the millisecond and reports for how long it will begin nothing; the directory requests again at the first probe after
+ * that.
  */
 class ProbesToCoreTest {
     private static final int KEYS = 954;
@@ -34,7 +35,9 @@ class ProbesToCoreTest {
         }
     }
 
-    /** The same while all are in dedup, since they left the host: the core gets one request, reports for how long, and gets no other in those 10 s. */
+    /**
+     * The same while all are in dedup, since they left the host: the core gets one request, reports for how long, and gets no other in those 10 s.
+     */
     @Test
     void whatIsInDedupIsWorkOnceToo() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, KEYS)) {

@@ -8,7 +8,6 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.ProtocolMessageEnum;
 import io.grpc.Context;
 import io.grpc.Deadline;
-import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.GrpcCalls;

@@ -126,7 +126,8 @@ final class OperatorRoutes {
         String request = MigrateBody.id(body, ask.key(), "d-");
         Duration patience = patience(body);
         body.done();
-        OperatorRequests.Decided decided = requests.drain(ask.caller(), new OperatorRequests.Wish(node, request, patience), drain, instance.orElse(null));
+        OperatorRequests.Wish wish = new OperatorRequests.Wish(node, request, patience);
+        OperatorRequests.Decided decided = requests.drain(ask.caller(), wish, drain, instance.orElse(null));
         return HttpResponse.of(status(decided), view.read(state -> drained(state, node, request)));
     }
 

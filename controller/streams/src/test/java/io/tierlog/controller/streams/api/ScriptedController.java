@@ -28,7 +28,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The records of a controller, one by one as a test writes them: rows to the changelog and facts to the decisions topic, in transactions, by the core's
+ * The records of a controller, one by one as a test writes them: rows to the changelog and facts to the decisions topic, in transactions, by the
+ * core's
  * own encoding. So a test can call the API at every moment of a decision, and with rows that would take long to produce. One thread.
  */
 final class ScriptedController implements AutoCloseable {
