@@ -34,7 +34,7 @@ public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
      * A service.
      *
      * @param tokens accepted tokens
-     * @param fan answers, once started
+     * @param fanout answers, once started
      * @param keys most keys of one call
      */
     public PeerService(Tokens tokens, Supplier<Optional<ShardFanout>> fanout, int keys) {

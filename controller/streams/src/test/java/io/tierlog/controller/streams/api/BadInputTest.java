@@ -84,7 +84,7 @@ class BadInputTest {
         "POST   | /v1/migrations         | {\"source\":\"STORE\"}                | 400 | source must be one of",
         "POST   | /v1/migrations         | {\"source\":\"DISK\",\"target\":\"DISK\"} | 400 | target must be colder than DISK",
         "POST   | /v1/migrations         | {\"method\":\"COPY\"}                 | 400 | retention is missing",
-        "POST   | /v1/migrations         | {\"method\":\"COPY\"}                 | 400 | blocks or sample must be there",
+        "POST   | /v1/migrations         | {\"method\":\"COPY\"}                 | 400 | blocks or sample must be present",
         "POST   | /v1/migrations         | {\"blocks\":[7]}                      | 400 | blocks[0] must be an object",
         "POST   | /v1/migrations         | {\"blocks\":[{\"key\":\"zz\"}]}       | 400 | blocks[0].key must be hexadecimal digits",
         "POST   | /v1/migrations         | {\"blocks\":[{\"key\":\"00\"}]}       | 400 | blocks[0].key must be 8 to 32 bytes",
