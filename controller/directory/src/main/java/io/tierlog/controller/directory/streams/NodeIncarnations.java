@@ -2,7 +2,7 @@
 package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.index.Incarnations;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * any of its partitions. Safe for use by several threads. Trade-off: a node is never forgotten, some 300 bytes each.
  */
 public final class NodeIncarnations {
-    private final Map<String, NodeLife> newest = new ConcurrentHashMap<>();
+    private final Map<String, NodeEpoch> newest = new ConcurrentHashMap<>();
     private final Incarnations incarnations;
 
     NodeIncarnations(Incarnations incarnations) {
@@ -20,18 +20,18 @@ public final class NodeIncarnations {
     }
 
     /** Applies a record; of two about one incarnation the end is the later one. */
-    void apply(NodeLife life) {
-        newest.merge(life.node(), life, (known, other) -> {
+    void apply(NodeEpoch epoch) {
+        newest.merge(epoch.node(), epoch, (known, other) -> {
             boolean newer = other.incarnation() > known.incarnation() || (other.incarnation() == known.incarnation() && known.alive());
             return newer ? other : known;
         });
         // Placements of an ended incarnation no longer count, also on disk: the next one reports again what it finds there.
-        incarnations.seen(life.envelope().aggregate(), life.alive() ? life.incarnation() : life.incarnation() + 1);
+        incarnations.seen(epoch.envelope().aggregate(), epoch.alive() ? epoch.incarnation() : epoch.incarnation() + 1);
     }
 
     /** Address of the node's peer API, HOST:PORT; empty without one, or when the node is not alive. */
     public Optional<String> peerAddress(String node) {
-        NodeLife life = newest.get(node);
-        return life == null || !life.alive() ? Optional.empty() : Optional.ofNullable(life.peerAddress());
+        NodeEpoch epoch = newest.get(node);
+        return epoch == null || !epoch.alive() ? Optional.empty() : Optional.ofNullable(epoch.peerAddress());
     }
 }

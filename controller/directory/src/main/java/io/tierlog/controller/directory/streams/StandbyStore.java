@@ -8,7 +8,7 @@ import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -78,8 +78,8 @@ final class StandbyStore {
         try (KeyValueIterator<byte[], byte[]> rows = store.prefixScan(PlacementDecoder.NODE, PREFIX)) {
             while (rows.hasNext()) {
                 KeyValue<byte[], byte[]> row = rows.next();
-                if (decoder.read(row.key, row.value) instanceof Change.Lived(NodeLife life)) {
-                    copies.nodes().apply(life);
+                if (decoder.read(row.key, row.value) instanceof Change.EpochChanged(NodeEpoch epoch)) {
+                    copies.nodes().apply(epoch);
                 }
             }
         }
@@ -102,7 +102,7 @@ final class StandbyStore {
                         }
                     }
                     case Change.Unreadable(BlockKey other, _, _) when other.equals(block) -> readable = false;
-                    case Change.Put _, Change.Unreadable _, Change.Removed _, Change.Nameless _, Change.Lived _ -> { }
+                    case Change.Put _, Change.Unreadable _, Change.Removed _, Change.Nameless _, Change.EpochChanged _ -> { }
                 }
             }
         }
