@@ -177,7 +177,7 @@ class DirectoryServersTest {
     void oneCallTooManyIsOverloaded() throws Exception {
         List<Future<BatchExistResponse>> asked = fill();
         StatusRuntimeException refused = refused(() -> grpc().batchExist(lengthy().getExist()));
-        assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused.getMessage());
+        assertEquals("UNAVAILABLE: 2 gRPC queries are in progress", refused.getMessage());
         assertEquals("OVERLOADED", Status.trailersFromThrowable(refused).get(GrpcCalls.entry("tierlog-problem")));
         assertEquals(1, refusals());
         assertEquals(List.of(5, 5), List.of(grpc().lookup(lookup(6).build()).getBlocks(), grpc().lookup(lookup(5).build()).getBlocks()));
@@ -217,7 +217,7 @@ class DirectoryServersTest {
                 () -> grpc().exist(ExistRequest.newBuilder().setNamespace(T1).setKey(key).build()),
                 () -> grpc().where(WhereRequest.newBuilder().setNamespace(T1).setKey(key).build()));
         for (Executable call : calls) {
-            assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused(call).getMessage());
+            assertEquals("UNAVAILABLE: 2 gRPC queries are in progress", refused(call).getMessage());
         }
         assertEquals(calls.size(), refusals());
         gate.complete(null);
@@ -233,7 +233,7 @@ class DirectoryServersTest {
         List<StreamClient> asked = List.of(stream().ask(lengthy()), stream().ask(lengthy()));
         awaitFull();
         List<StreamResponse> answers = stream().ask(lengthy()).ask(brief(exist(1))).end();
-        assertEquals("OVERLOADED 2 questions over gRPC are in progress",
+        assertEquals("OVERLOADED 2 gRPC queries are in progress",
                 answers.getFirst().getProblem().getKind() + " " + answers.getFirst().getProblem().getDetail());
         assertEquals(ByteString.copyFrom(new byte[] {1}), answers.getLast().getExist().getAnswers());
         assertEquals(1, refusals());
