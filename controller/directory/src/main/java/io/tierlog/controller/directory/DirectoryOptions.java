@@ -88,14 +88,14 @@ public final class DirectoryOptions {
 
     /** The configuration of a directory beside a controller. */
     public static DirectoryConfig beside(OptionValues values, Path stateDir) {
-        DirectoryConfig.Addresses addresses = new DirectoryConfig.Addresses(
+        DirectoryConfig.Endpoints addresses = new DirectoryConfig.Endpoints(
                 Endpoint.parse(values.text(LISTEN)), Endpoint.parse(values.text(GRPC_LISTEN)), values.optional(HOST),
                 ControllerOptions.endpoint(values.text(STATUS_LISTEN)), values.findPath(ControllerOptions.API_TOKENS),
                 values.findPath(PEER_TOKEN_FILE), values.flag(ControllerOptions.API_INSECURE));
         return DirectoryConfig.of(LogOptions.kafka(values), LogOptions.topics(values), stateDir)
                 .withRegistry(LogOptions.registry(values, RegistryLimits.DEFAULTS))
                 .withCosts(costs(values.list(COSTS)))
-                .withAddresses(addresses);
+                .withEndpoints(addresses);
     }
 
     /** How a directory answers a /query. */

@@ -56,7 +56,7 @@ final class DirectoryInstance implements AutoCloseable {
 
     /** URL of its HTTP API, once it is started. */
     String httpUrl() {
-        return "http://" + new Endpoint(config.addresses().http().host(), started.orElseThrow().httpPort());
+        return "http://" + new Endpoint(config.endpoints().http().host(), started.orElseThrow().httpPort());
     }
 
     /** Adds to the line that a program reads when an instance is up. */

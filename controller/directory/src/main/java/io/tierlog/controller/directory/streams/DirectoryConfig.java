@@ -9,18 +9,18 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The configuration of a directory instance; checked once, here. Immutable. Begin with {@link #of} and change what differs.
+ * What a directory instance is started with; checked once, here. Immutable. Begin with {@link #of} and change what differs.
  *
- * @param kafka the cluster, and how long to wait for it and the registry at start
+ * @param kafka the cluster, and how long it and the registry are waited for at start
  * @param topics names of the topics, which must exist
  * @param registry the schema registry; empty uses the ids of the bundled schemas
  * @param applicationId name of the group of instances that share the partitions
  * @param instanceId name of this instance within the group, kept over restarts: then a restart takes no rebalance, and a stop no take-over before the
  *     session ends; empty leaves the group when it is closed
  * @param stateDir directory of this instance alone
- * @param addresses on which it serves
+ * @param endpoints its addresses and access rules
  * @param limits the bounds
- * @param costs of a block, by the tier and node it is read from
+ * @param costs what a block costs from where
  */
 public record DirectoryConfig(
         KafkaAccess kafka,
@@ -29,21 +29,21 @@ public record DirectoryConfig(
         String applicationId,
         Optional<String> instanceId,
         Path stateDir,
-        Addresses addresses,
+        Endpoints endpoints,
         DirectoryLimits limits,
         Costs costs) {
     /**
-     * The addresses on which an instance serves, and the tokens it accepts.
+     * Where an instance is asked, and by whom.
      *
-     * @param http of the JSON API
-     * @param grpc of the gRPC API, also for the other instances
+     * @param http JSON
+     * @param grpc gRPC, also for the other instances
      * @param advertised name or address by which other instances reach the gRPC port; empty for the one that it listens on
-     * @param status of metrics and health; empty serves neither
+     * @param status metrics and health; empty serves neither
      * @param tokens file with the accepted tokens; empty accepts every caller that reaches the address
-     * @param peerToken file with the token that this instance sends to others
+     * @param peerToken file with the token by which this instance comes in to others
      * @param insecure whether addresses that others can reach may be served without tokens
      */
-    public record Addresses(
+    public record Endpoints(
             Endpoint http,
             Endpoint grpc,
             Optional<String> advertised,
@@ -51,8 +51,8 @@ public record DirectoryConfig(
             Optional<Path> tokens,
             Optional<Path> peerToken,
             boolean insecure) {
-        /** Refuses addresses that other machines reach without tokens, unless {@code insecure}. */
-        public Addresses {
+        /** Refuses to let everybody in from everywhere, unless that was asked for. */
+        public Endpoints {
             if (tokens.isEmpty() && !insecure) {
                 requireLoopback("--directory-listen", http);
                 requireLoopback("--directory-grpc-listen", grpc);
@@ -62,24 +62,24 @@ public record DirectoryConfig(
         private static void requireLoopback(String option, Endpoint endpoint) {
             if (!endpoint.toSocketAddress().getAddress().isLoopbackAddress()) {
                 throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens every caller"
-                        + " sees the blocks of all tenants: give --api-tokens FILE, or listen on 127.0.0.1, or give --api-insecure");
+                        + " sees the blocks of all tenants: give --api-tokens FILE, or listen on 127.0.0.1, or set --api-insecure");
             }
         }
 
         /** On loopback, without tokens. */
-        public static Addresses loopback(int http, int grpc) {
-            return new Addresses(new Endpoint("127.0.0.1", http), new Endpoint("127.0.0.1", grpc), Optional.empty(),
+        public static Endpoints loopback(int http, int grpc) {
+            return new Endpoints(new Endpoint("127.0.0.1", http), new Endpoint("127.0.0.1", grpc), Optional.empty(),
                     Optional.empty(), Optional.empty(), Optional.empty(), false);
         }
 
         /** The same with metrics and health. */
-        public Addresses withStatus(Endpoint where) {
-            return new Addresses(http, grpc, advertised, Optional.of(where), tokens, peerToken, insecure);
+        public Endpoints withStatus(Endpoint where) {
+            return new Endpoints(http, grpc, advertised, Optional.of(where), tokens, peerToken, insecure);
         }
 
-        /** The same with required tokens, and the token of this instance for the others. */
-        public Addresses withTokens(Path file, Path own) {
-            return new Addresses(http, grpc, advertised, status, Optional.of(file), Optional.of(own), insecure);
+        /** The same with tokens, and with this instance's own token for the other instances. */
+        public Endpoints withTokens(Path file, Path own) {
+            return new Endpoints(http, grpc, advertised, status, Optional.of(file), Optional.of(own), insecure);
         }
     }
 
@@ -99,31 +99,31 @@ public record DirectoryConfig(
     /** The defaults: bundled schemas, any free ports of loopback, no tokens. */
     public static DirectoryConfig of(KafkaAccess kafka, Topics topics, Path stateDir) {
         return new DirectoryConfig(kafka, topics, Optional.empty(), topics.prefix() + "-directory", Optional.empty(), stateDir,
-                Addresses.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS);
+                Endpoints.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS);
     }
 
     /** The same with a registry, or none. */
     public DirectoryConfig withRegistry(Optional<RegistryConfig> other) {
-        return new DirectoryConfig(kafka, topics, other, applicationId, instanceId, stateDir, addresses, limits, costs);
+        return new DirectoryConfig(kafka, topics, other, applicationId, instanceId, stateDir, endpoints, limits, costs);
     }
 
     /** The same under other names. */
     public DirectoryConfig withNames(String application, Optional<String> instance) {
-        return new DirectoryConfig(kafka, topics, registry, application, instance, stateDir, addresses, limits, costs);
+        return new DirectoryConfig(kafka, topics, registry, application, instance, stateDir, endpoints, limits, costs);
     }
 
-    /** The same with other addresses. */
-    public DirectoryConfig withAddresses(Addresses other) {
+    /** The same with other endpoints. */
+    public DirectoryConfig withEndpoints(Endpoints other) {
         return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, other, limits, costs);
     }
 
     /** The same with other bounds. */
     public DirectoryConfig withLimits(DirectoryLimits other) {
-        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, addresses, other, costs);
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, other, costs);
     }
 
     /** The same with other costs. */
     public DirectoryConfig withCosts(Costs other) {
-        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, addresses, limits, other);
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, limits, other);
     }
 }
