@@ -131,8 +131,7 @@ public final class Migrations {
     /** A life of the node has ended, and with it a copy. */
     public static void fenced(NodeContext n, String operation, OperationRow row) {
         if (row.move() != null && row.kind() == OperationKind.COPY) {
-            OperationResult c = new OperationResult(Move.of(row), operation, OperationState.FENCED, OperationReason.NODE_LOST, row.namespace(), List.of(), 0,
-                    null, 0, List.of());
+            OperationResult c = OperationResult.ofNone(operation, Move.of(row), OperationState.FENCED, OperationReason.NODE_LOST, row.namespace());
             complete(n, row, c, 0, row.blockCount());
         }
     }

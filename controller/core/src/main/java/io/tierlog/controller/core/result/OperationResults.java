@@ -29,13 +29,12 @@ import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.TerminalEvent;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -44,13 +43,17 @@ import org.jspecify.annotations.Nullable;
  * bytes, which counts whoever asked for it. Without state.
  */
 public final class OperationResults {
-    private static final Move NOTHING_SAID = Move.of(OperationKind.UNKNOWN, Tier.UNKNOWN);
+    private static final Move NOT_KNOWN = Move.of(OperationKind.UNKNOWN, Tier.UNKNOWN);
 
     private OperationResults() {}
 
-    public static void decide(NodeContext n, Event e, OperationResult c) {
+    public static void decide(NodeContext n, TerminalEvent e) {
+        OperationRow row = n.operation(e.operation());
+        decide(n, e, row, OperationResult.of(e, row == null ? NOT_KNOWN : Move.of(row)));
+    }
+
+    private static void decide(NodeContext n, Event e, @Nullable OperationRow row, OperationResult c) {
         String broken = PlacementEffects.broken(n, c);
-        OperationRow row = n.operation(c.operation());
         if (broken != null) {
             n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
         } else if (isOld(n, row, e, c)) {
@@ -89,14 +92,7 @@ public final class OperationResults {
      * this id again. Nothing of what is on record was done.
      */
     private static OperationResult conflict(OperationRow row, OperationResult c) {
-        return new OperationResult(
-                Move.of(row), c.operation(), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace(), List.of(), 0, null, 0,
-                List.of());
-    }
-
-    public static void cancelled(NodeContext n, OperationCancelled e) {
-        OperationRow row = n.operation(e.operation());
-        decide(n, e, OperationResult.of(e, row == null ? NOTHING_SAID : Move.of(row)));
+        return OperationResult.ofNone(c.operation(), Move.of(row), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace());
     }
 
     public static void refused(NodeContext n, CommandRefused e) {
@@ -109,7 +105,7 @@ public final class OperationResults {
         if (row == null || !n.isOfThisLife(row.incarnation())) {
             n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows operation " + operation);
         } else {
-            decide(n, e, OperationResult.of(e, operation, Move.of(row)));
+            decide(n, e, row, OperationResult.ofNone(operation, Move.of(row), OperationState.FAILED, e.reason(), ""));
         }
     }
 
