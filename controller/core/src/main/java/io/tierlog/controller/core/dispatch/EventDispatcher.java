@@ -148,7 +148,7 @@ public final class EventDispatcher {
             d.refuse(n.envelope(), event, RefusalReason.STALE_INCARNATION, "Incarnation " + from.incarnation() + " has ended");
             fence(d, from, row.alive() ? row.incarnation() : 0);
         } else if (from.sequence() <= row.lastSequence()) {
-            d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was taken before");
+            d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was applied before");
         } else {
             apply(n, event);
             d.take(n.envelope(), from.sequence(), n.commandSequence());

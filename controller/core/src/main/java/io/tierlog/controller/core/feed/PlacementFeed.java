@@ -76,7 +76,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the compacted topic of placements is told of a fact. Without state.
  *
- * <p>A copy is published when it serves and withdrawn when it has gone. The life of a node ends for readers with a higher holderIncarnation
+ * <p>A copy is published when it serves and withdrawn when it has gone. The incarnation of a node ends for readers with a higher holderIncarnation
  * or the tombstones of its sweep, whichever they see first.
  */
 public final class PlacementFeed {

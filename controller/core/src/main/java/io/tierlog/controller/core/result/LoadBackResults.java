@@ -23,7 +23,7 @@ public final class LoadBackResults {
         OperationResult c = OperationResult.of(e, Move.of(OperationKind.LOAD_BACK, Tier.HOST));
         String broken = PlacementEffects.broken(n, c);
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
         PlacementEffects.adopted(n, c);

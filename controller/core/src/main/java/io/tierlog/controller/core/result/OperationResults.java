@@ -55,9 +55,9 @@ public final class OperationResults {
     private static void decide(NodeContext n, Event e, @Nullable OperationRow row, OperationResult c) {
         String broken = PlacementEffects.broken(n, c);
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
         } else if (isOld(n, row, e, c)) {
-            n.refuse(e, RefusalReason.REPEATED, "Said as number " + e.envelope().repeats() + " before, and taken then");
+            n.refuse(e, RefusalReason.REPEATED, "Repeats sequence " + e.envelope().repeats() + ", which was applied");
         } else if (row == null || !n.isOfThisLife(row.incarnation())) {
             adopt(n, c);
         } else if (!isOf(row, c)) {
@@ -103,13 +103,13 @@ public final class OperationResults {
         }
         OperationRow row = n.operation(operation);
         if (row == null || !n.isOfThisLife(row.incarnation())) {
-            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows operation " + operation);
+            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Operation " + operation + " is not known");
         } else {
             decide(n, e, row, OperationResult.ofNone(operation, Move.of(row), OperationState.FAILED, e.reason(), ""));
         }
     }
 
-    /** Nobody here knows the operation: it is put on record, its bytes count, and the pins it took under its own name are let go. */
+    /** Nobody here knows the operation: it is recorded, its bytes count, and the pins it took under its own name are let go. */
     private static void adopt(NodeContext n, OperationResult c) {
         PlacementEffects.adopted(n, c);
         int done = c.doneBlocks();
@@ -139,7 +139,7 @@ public final class OperationResults {
             }
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
-            // What was copied for a water level of the tier is dropped by relief, which goes on after this.
+            // What was copied for a watermark of the tier is dropped by relief, which goes on after this.
             case COPY -> {
                 Migrations.ended(n, row, c, failed);
                 WriteBacks.batchEnded(n, row, s.arrived());
@@ -191,7 +191,7 @@ public final class OperationResults {
         }
     }
 
-    /** The agent has made the pins of the lease with its own Done event, or says that nobody waits for them any more. */
+    /** The agent has made the pins of the lease with its own Done event, or says that no request waits for them any more. */
     private static void lease(NodeContext n, OperationRow row, OperationResult c, PlacementEffects s) {
         String asked = row.lease();
         @Nullable LeaseRow lease = asked == null ? null : n.lease(asked);

@@ -62,7 +62,8 @@ class PackagesTest {
         for (String line : MAY_KNOW.strip().split("\n")) {
             List<String> parts = List.of(line.split(":", 2));
             String known = parts.getLast().strip();
-            listed.put(parts.getFirst().equals("core") ? "" : parts.getFirst(), new TreeSet<>(known.isEmpty() ? List.of() : List.of(known.split(" "))));
+            listed.put(parts.getFirst().equals("core") ? "" : parts.getFirst(),
+                    new TreeSet<>(known.isEmpty() ? List.of() : List.of(known.split(" "))));
         }
         assertEquals(text(listed), text(PackageRules.dependencies(core(), ROOT)));
     }
