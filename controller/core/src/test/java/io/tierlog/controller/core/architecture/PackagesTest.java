@@ -43,7 +43,7 @@ class PackagesTest {
             result: decide migration operation peer placement promotion request state writeback
             node: api decide migration peer policy promotion request state table
             time: api decide eviction migration node peer promotion state table
-            dispatch: api decide eviction migration node operation peer placement promotion request result state time writeback
+            dispatch: api decide eviction migration node peer placement promotion request result state time writeback
             core: api decide dispatch evolve table
             """;
 
