@@ -12,7 +12,6 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.NamespaceTierRow;
 import io.tierlog.schemas.state.NodeRow;

@@ -22,7 +22,6 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.NodeDrained;
-import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.state.EngineRow;
 import io.tierlog.schemas.state.PlacementRow;

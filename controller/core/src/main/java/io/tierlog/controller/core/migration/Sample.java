@@ -9,7 +9,6 @@ import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.state.EntryRow;
 import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.PlacementState;
