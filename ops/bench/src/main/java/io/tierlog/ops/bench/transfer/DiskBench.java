@@ -15,40 +15,32 @@ import io.tierlog.ops.bench.transfer.TransferBenchConfig.FioEngine;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
 import io.tierlog.schemas.Bytes;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Host pages to the disk tier and back, by the agent's workers, against fio with blocks of the same size, as many at a time, past the page cache
- * when the tier goes past it, and forced as rarely: never. Both begin each round with no files.
+ * The disk tier, against fio with blocks of the same size, as many at a time, with O_DIRECT where the tier has it, and without fsync like the tier.
  */
-final class DiskCourse implements Course {
-    private static final double AIM = 0.90;
+final class DiskBench extends FileTierBench {
     private static final int ALIGN_BYTES = 4_096;
     private static final long SEGMENT_BYTES = 256L << 20;
-    /** One that is kept for compaction, and one that is being filled. */
+    /** One reserved for compaction, and one that is being filled. */
     private static final int FURTHER_SEGMENTS = 2;
 
-    private final HostBlocks host;
-    private final TemporaryDirectory directory;
-    private final Optional<Fio> fio;
     private final FioEngine engine;
     private final DiskLimits limits;
     private final String description;
-    private final Window window = new Window();
     private @Nullable Tier tier;
 
     /** The tier of a round. */
     private record Tier(BlockFile file, DiskWorkers workers) {}
 
-    DiskCourse(HostBlocks host, TemporaryDirectory directory, Optional<Fio> fio, FioEngine engine) throws IOException {
-        this.host = host;
-        this.directory = directory;
-        this.fio = fio;
+    DiskBench(HostBlocks host, TemporaryDirectory directory, Optional<Fio> fio, FioEngine engine) throws IOException {
+        super("disk", host, directory, fio);
         this.engine = engine;
         this.limits = limits(host.shape());
         try (FileSegmentIo io = FileSegmentIo.open(directory.resolve("look"), ALIGN_BYTES)) {
@@ -57,8 +49,8 @@ final class DiskCourse implements Course {
         }
     }
 
-    /** Most bytes that are on the disk at a time: the tier's, and fio's. */
-    static long roomBytes(Shape shape) {
+    /** Most bytes on the disk at a time: of the tier and fio. */
+    static long neededBytes(Shape shape) {
         return limits(shape).space().capacityBytes() + fioBlocks(shape) * DiskLimits.padded(shape.blockBytes(), ALIGN_BYTES);
     }
 
@@ -85,24 +77,18 @@ final class DiskCourse implements Course {
     }
 
     @Override
-    public List<Contest> contests() {
-        return List.of(
-                new Contest("host to disk", new Way("Tierlog", this::write), others(Mode.write), AIM),
-                new Contest("disk to host", new Way("Tierlog", this::read), others(Mode.read), AIM));
-    }
-
-    private List<Way> others(Mode mode) {
-        return fio.map(program -> new Way(program.version() + ", " + engine, () -> program.run(mode, arguments())))
+    List<Variant> others(Mode mode) {
+        return fio().map(program -> new Variant(program.version() + ", " + engine, () -> program.run(mode, arguments())))
                 .map(List::of)
                 .orElse(List.of());
     }
 
     private List<String> arguments() {
-        Shape shape = host.shape();
+        Shape shape = host().shape();
         long block = DiskLimits.padded(shape.blockBytes(), ALIGN_BYTES);
         boolean threads = engine == FioEngine.psync;
         List<String> all = new ArrayList<>();
-        all.add("--directory=" + directory.resolve("fio"));
+        all.add("--directory=" + directory().resolve("fio"));
         all.add("--ioengine=" + engine);
         all.add("--bs=" + block);
         all.add("--numjobs=" + (threads ? shape.depth() : 1));
@@ -118,53 +104,26 @@ final class DiskCourse implements Course {
         return description.contains("O_DIRECT");
     }
 
-    private Sample write() throws InterruptedException {
-        DiskWorkers workers = tier().workers;
-        Window.Times times = window.run(
-                host.shape().blocks(),
-                host.shape().depth(),
-                (id, block) -> workers.write(id, HostBlocks.NAMESPACE,
-                        List.of(new PageWrite(host.key(block), block, Bytes.EMPTY, Bytes.EMPTY, block, host.crc32c(block)))),
-                host::wrong);
-        return Sample.of(host.shape().bytes(), times.nanos(), times.unitNanos());
-    }
-
-    private Sample read() throws InterruptedException {
-        DiskWorkers workers = tier().workers;
-        host.spoil();
-        Window.Times times = window.run(
-                host.shape().blocks(),
-                host.shape().depth(),
-                (id, block) -> workers.read(id, HostBlocks.NAMESPACE, List.of(new PageRead(host.key(block), 0, block))),
-                host::wrong);
-        return Sample.of(host.shape().bytes(), times.nanos(), times.unitNanos());
-    }
-
-    private Tier tier() {
-        if (tier == null) {
-            throw new IllegalStateException("no round has begun");
+    @Override
+    void begin(Mode mode, long id, int block) {
+        DiskWorkers workers = Objects.requireNonNull(tier, "no round has begun").workers;
+        switch (mode) {
+            case write -> workers.write(id, HostBlocks.NAMESPACE,
+                    List.of(new PageWrite(host().key(block), block, Bytes.EMPTY, Bytes.EMPTY, block, host().crc32c(block))));
+            case read -> workers.read(id, HostBlocks.NAMESPACE, List.of(new PageRead(host().key(block), 0, block)));
         }
-        return tier;
     }
 
     @Override
-    public void beginRound() throws IOException {
-        Files.createDirectories(directory.resolve("fio"));
-        BlockFile file = BlockFile.open(FileSegmentIo.open(directory.resolve("tier"), ALIGN_BYTES), limits, sofar -> {});
-        tier = new Tier(file, new DiskWorkers("bench", file, host.pool()::page, this::ended));
+    void open() throws IOException {
+        BlockFile file = BlockFile.open(FileSegmentIo.open(directory().resolve("disk"), ALIGN_BYTES), limits, sofar -> {});
+        tier = new Tier(file, new DiskWorkers("bench", file, host().pool()::page, this::ended));
     }
 
     private void ended(AgentInput input) {
         if (input instanceof DiskUnitEnded ended) {
-            window.ended(ended.unit(), ended.results());
+            ended(ended.unit(), ended.results());
         }
-    }
-
-    @Override
-    public void endRound() {
-        close();
-        TemporaryDirectory.remove(directory.resolve("tier"));
-        TemporaryDirectory.remove(directory.resolve("fio"));
     }
 
     @Override

@@ -4,16 +4,16 @@ package io.tierlog.ops.bench.transfer;
 import java.io.IOException;
 
 /**
- * One way of moving all blocks once.
+ * A method that moves all blocks once.
  *
- * @param name what stands in the report
+ * @param name its name in the report
  * @param run moves them
  */
-record Way(String name, Run run) {
+record Variant(String name, Run run) {
     /** Moves all blocks once. */
     interface Run {
         /**
-         * What it came to.
+         * Runs it.
          *
          * @throws IOException when files fail
          * @throws InterruptedException when the run is to end

@@ -12,19 +12,19 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Asks in one way for a while, with several callers, and checks every answer. Static and without state. */
-final class Drive {
-    /** Batches that a caller asks in turn: many more keys than a cache of the processor holds, made before the clock runs. */
+/** A closed loop of queries on one path, with several callers, that checks every answer. Static and without state. */
+final class LoadLoop {
+    /** Keys in the batches of a caller, made before the measurement: many more than a cache of the processor holds. */
     private static final int KEYS_MADE = 200_000;
     private static final int MOST_BATCHES = 20_000;
     private static final long MOST_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    private Drive() {}
+    private LoadLoop() {}
 
-    /** What is asked. */
+    /** What is measured. */
     record Cell(int blocks, int batch, int present, int clients, int cellMs) {}
 
-    /** What it came to. */
+    /** The result. */
     record Outcome(
             @JsonProperty("keys_per_s") double keysPerS,
             @JsonProperty("p50_us") double p50Us,
@@ -34,11 +34,11 @@ final class Drive {
 
     private record Part(Histogram nanos, long calls, long keys, long wrong, long elapsedNs) {}
 
-    static Outcome run(Way way, Cell cell) throws Exception {
+    static Outcome run(QueryPath path, Cell cell) throws Exception {
         List<Future<Part>> parts = new ArrayList<>();
         try (ExecutorService callers = Executors.newFixedThreadPool(cell.clients())) {
             for (int client = 0; client < cell.clients(); client++) {
-                parts.add(callers.submit(caller(way, cell, client)));
+                parts.add(callers.submit(caller(path, cell, client)));
             }
             Histogram all = new Histogram(MOST_NANOS, 3);
             long calls = 0;
@@ -55,17 +55,17 @@ final class Drive {
         }
     }
 
-    private static Callable<Part> caller(Way way, Cell cell, int client) {
+    private static Callable<Part> caller(QueryPath path, Cell cell, int client) {
         return () -> {
             SplittableRandom random = new SplittableRandom(cell.blocks() * 31L + client * 7L + cell.batch());
             List<Keys.Batch> batches = new ArrayList<>();
             int count = Math.min(MOST_BATCHES, Math.max(16, KEYS_MADE / cell.batch()));
             for (int i = 0; i < count; i++) {
-                batches.add(way.lookup()
+                batches.add(path.lookup()
                         ? Keys.chain(random, cell.blocks(), cell.batch(), cell.present())
                         : Keys.any(random, cell.blocks(), cell.batch(), cell.present()));
             }
-            try (Way.Session session = way.open()) {
+            try (QueryPath.Session session = path.open()) {
                 // Not measured: connections, compilers and caches warm up.
                 measure(session, batches, cell.cellMs() / 4);
                 return measure(session, batches, cell.cellMs());
@@ -73,7 +73,7 @@ final class Drive {
         };
     }
 
-    private static Part measure(Way.Session session, List<Keys.Batch> batches, int forMs) throws Exception {
+    private static Part measure(QueryPath.Session session, List<Keys.Batch> batches, int forMs) throws Exception {
         Histogram nanos = new Histogram(MOST_NANOS, 3);
         long begin = System.nanoTime();
         long end = begin + TimeUnit.MILLISECONDS.toNanos(forMs);
@@ -83,7 +83,7 @@ final class Drive {
         long now = begin;
         do {
             Keys.Batch batch = batches.get((int) (calls % batches.size()));
-            int answer = session.ask(batch);
+            int answer = session.query(batch);
             long after = System.nanoTime();
             nanos.recordValue(Math.min(after - now, MOST_NANOS));
             now = after;

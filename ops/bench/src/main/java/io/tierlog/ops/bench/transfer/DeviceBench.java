@@ -14,13 +14,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Host pages to the pages of an engine and back, by the agent's streams, in units as large as the agent's. Pages of the engine are in no order,
- * as after some hours; what the streams are held against copies one long run.
+ * Host pages to the pages of an engine and back, by the agent's streams, in units as large as the agent's. The engine's pages are in random order, as
+ * after some hours; the plain copy moves one contiguous run of bytes.
  */
-final class DeviceCourse implements Course {
+final class DeviceBench implements TierBench {
     private static final double AIM = 0.95;
     private static final int UNIT_BLOCKS = AgentLimits.defaults().units().blocks();
     private static final int MOST_TIMED_BLOCKS = 64;
@@ -33,9 +34,9 @@ final class DeviceCourse implements Course {
     private final BenchDevice.Plain plain;
     private final List<PageCopy> copies = new ArrayList<>();
 
-    private DeviceCourse(String title, HostBlocks host, BenchDevice device, KvLayout layout) throws DeviceFault {
+    private DeviceBench(String title, HostBlocks host, BenchDevice device, KvLayout layout) throws DeviceFault {
         this.host = host;
-        KeptDevice memory = new KeptDevice(device.open());
+        HostTrackingDevice memory = new HostTrackingDevice(device.open());
         this.title = title + ", " + memory.facts().name();
         this.streams = DeviceStreams.start(
                 "bench", memory, host.pool(), DeviceStreams.Limits.DEFAULTS, ended -> window.ended(ended.unit(), ended.results()));
@@ -57,11 +58,11 @@ final class DeviceCourse implements Course {
     }
 
     /** @throws BenchException when the device refuses */
-    static DeviceCourse open(String layoutName, KvLayout layout, HostBlocks host, BenchDevice device) {
+    static DeviceBench open(String layoutName, KvLayout layout, HostBlocks host, BenchDevice device) {
         try {
-            return new DeviceCourse("device, " + layoutName, host, device, layout);
+            return new DeviceBench("device, " + layoutName, host, device, layout);
         } catch (DeviceFault e) {
-            throw BenchException.failed("the device cannot be used: " + e.getMessage(), "give it fewer --blocks, or free its memory").causedBy(e);
+            throw BenchException.failed("cannot use the device: " + e.getMessage(), "use fewer --blocks, or free memory of the device").causedBy(e);
         }
     }
 
@@ -71,15 +72,15 @@ final class DeviceCourse implements Course {
     }
 
     @Override
-    public List<Contest> contests() {
+    public List<Comparison> comparisons() {
         return List.of(contest("host to device", Direction.LOAD), contest("device to host", Direction.SAVE));
     }
 
-    private Contest contest(String name, Direction direction) {
-        return new Contest(
+    private Comparison contest(String name, Direction direction) {
+        return new Comparison(
                 name,
-                new Way("Tierlog", () -> ours(direction)),
-                List.of(new Way(plain.name(), () -> all(direction)), new Way(plain.name() + ", and CRC32C of each block", () -> checked(direction))),
+                new Variant("Tierlog", () -> ours(direction)),
+                List.of(new Variant(plain.name(), () -> all(direction)), new Variant(plain.name() + ", and CRC32C of each block", () -> checked(direction))),
                 AIM);
     }
 
@@ -120,26 +121,27 @@ final class DeviceCourse implements Course {
         long start = System.nanoTime();
         copy(direction, 0, host.shape().bytes());
         long nanos = System.nanoTime() - start;
-        long[] took = new long[Math.min(copies.size(), MOST_TIMED_BLOCKS)];
-        for (int block = 0; block < took.length; block++) {
+        Histogram took = Sample.times();
+        int timed = Math.min(copies.size(), MOST_TIMED_BLOCKS);
+        for (int block = 0; block < timed; block++) {
             long began = System.nanoTime();
             copyBlock(direction, block);
-            took[block] = System.nanoTime() - began;
+            took.recordValue(System.nanoTime() - began);
         }
         return Sample.of(host.shape().bytes(), nanos, took);
     }
 
-    /** Block by block, each with its checksum, which is what a copy that is verified costs one thread. */
+    /** Block by block, each with its checksum: the cost of a verified copy by one thread. */
     private Sample checked(Direction direction) {
-        long[] took = new long[copies.size()];
+        Histogram took = Sample.times();
         long start = System.nanoTime();
-        for (int block = 0; block < took.length; block++) {
+        for (int block = 0; block < copies.size(); block++) {
             long began = System.nanoTime();
             copyBlock(direction, block);
             if (host.pool().crc32c(block) != host.crc32c(block)) {
                 throw BenchException.failed("a plain copy has changed block " + block, "look at the memory of this machine");
             }
-            took[block] = System.nanoTime() - began;
+            took.recordValue(System.nanoTime() - began);
         }
         return Sample.of(host.shape().bytes(), System.nanoTime() - start, took);
     }
@@ -156,7 +158,7 @@ final class DeviceCourse implements Course {
         }
     }
 
-    /** What is copied back must have been there. */
+    /** Fills the device, so that saves copy defined content. */
     @Override
     public void beginRound() {
         copy(Direction.LOAD, 0, host.shape().bytes());

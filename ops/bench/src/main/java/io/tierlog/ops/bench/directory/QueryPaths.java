@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.directory;
 
-import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.ManagedChannel;
 import io.tierlog.controller.directory.api.Chain;
@@ -20,14 +19,13 @@ import java.net.http.HttpResponse;
 import java.util.HexFormat;
 import java.util.Optional;
 
-/** The ways to ask a directory: in its own process, over gRPC, over HTTP. Static and without state. */
-final class Ways {
+/** The paths to a directory (in its own process, over gRPC, over HTTP) and to Redis. Static and without state. */
+final class QueryPaths {
     private static final HexFormat HEX = HexFormat.of();
 
-    private Ways() {}
+    private QueryPaths() {}
 
-    /** A way by its parts. */
-    private record Made(String name, boolean lookup, Opener opener) implements Way {
+    private record Path(String name, boolean lookup, Opener opener) implements QueryPath {
         @Override
         public Session open() throws Exception {
             return opener.open();
@@ -35,20 +33,20 @@ final class Ways {
     }
 
     private interface Opener {
-        Way.Session open() throws Exception;
+        QueryPath.Session open() throws Exception;
     }
 
-    static Way inProcess(Questions questions, boolean lookup) {
-        Way.Session session = batch -> {
+    static QueryPath inProcess(Questions questions, boolean lookup) {
+        QueryPath.Session session = batch -> {
             Chain chain = new Chain(Keys.NAMESPACE, new PackedKeys(batch.packed(), Keys.BYTES), 0);
             return lookup
                     ? questions.lookup(Caller.LOCAL, chain, Optional.empty()).blocks()
                     : found(questions.exist(Caller.LOCAL, chain, false, Optional.empty()).presences());
         };
-        return new Made("in process", lookup, () -> session);
+        return new Path("in process", lookup, () -> session);
     }
 
-    private static int found(byte[] presences) {
+    static int found(byte[] presences) {
         int found = 0;
         for (byte presence : presences) {
             found += presence == Presence.FOUND.code() ? 1 : 0;
@@ -56,42 +54,43 @@ final class Ways {
         return found;
     }
 
-    static Way grpc(ManagedChannel channel, boolean lookup) {
+    static QueryPath grpc(ManagedChannel channel, boolean lookup) {
         DirectoryGrpc.DirectoryBlockingStub stub = DirectoryGrpc.newBlockingStub(channel);
-        Way.Session session = batch -> lookup ? lookup(stub, batch) : exist(stub, batch);
-        return new Made("gRPC", lookup, () -> session);
+        QueryPath.Session session = batch -> lookup ? lookup(stub, batch) : exist(stub, batch);
+        return new Path("gRPC", lookup, () -> session);
     }
 
-    static Way grpcStream(ManagedChannel channel, boolean lookup) {
-        return new Made("gRPC stream", lookup, () -> new StreamSession(channel, lookup));
+    static QueryPath grpcStream(ManagedChannel channel, boolean lookup) {
+        return new Path("gRPC stream", lookup, () -> new StreamSession(channel, lookup));
     }
 
     private static int exist(DirectoryGrpc.DirectoryBlockingStub stub, Keys.Batch batch) {
-        ByteString answers = stub.batchExist(BatchExistRequest.newBuilder()
-                        .setNamespace(Keys.NAMESPACE)
-                        .setKeyBytes(Keys.BYTES)
-                        .setPackedKeys(UnsafeByteOperations.unsafeWrap(batch.packed()))
-                        .build())
-                .getAnswers();
-        int found = 0;
-        for (int i = 0; i < answers.size(); i++) {
-            found += answers.byteAt(i) == Presence.FOUND.code() ? 1 : 0;
-        }
-        return found;
+        return found(stub.batchExist(existRequest(batch)).getAnswers().toByteArray());
     }
 
     private static int lookup(DirectoryGrpc.DirectoryBlockingStub stub, Keys.Batch batch) {
-        return stub.lookup(LookupRequest.newBuilder()
-                        .setNamespace(Keys.NAMESPACE)
-                        .setKeyBytes(Keys.BYTES)
-                        .setPackedKeys(UnsafeByteOperations.unsafeWrap(batch.packed()))
-                        .build())
-                .getBlocks();
+        return stub.lookup(lookupRequest(batch)).getBlocks();
     }
 
-    static Way http(HttpClient client, int port, boolean lookup) {
+    static BatchExistRequest existRequest(Keys.Batch batch) {
+        return BatchExistRequest.newBuilder()
+                .setNamespace(Keys.NAMESPACE)
+                .setKeyBytes(Keys.BYTES)
+                .setPackedKeys(UnsafeByteOperations.unsafeWrap(batch.packed()))
+                .build();
+    }
+
+    static LookupRequest lookupRequest(Keys.Batch batch) {
+        return LookupRequest.newBuilder()
+                .setNamespace(Keys.NAMESPACE)
+                .setKeyBytes(Keys.BYTES)
+                .setPackedKeys(UnsafeByteOperations.unsafeWrap(batch.packed()))
+                .build();
+    }
+
+    static QueryPath http(HttpClient client, int port, boolean lookup) {
         URI uri = URI.create("http://127.0.0.1:" + port + (lookup ? "/v1/lookup" : "/v1/batch_exist"));
-        Way.Session session = batch -> {
+        QueryPath.Session session = batch -> {
             HttpResponse<String> response = client.send(
                     HttpRequest.newBuilder(uri)
                             .header("Content-Type", "application/json")
@@ -103,7 +102,7 @@ final class Ways {
             }
             return lookup ? blocks(response.body()) : count(response.body(), "\"FOUND\"");
         };
-        return new Made("HTTP, JSON", lookup, () -> session);
+        return new Path("HTTP, JSON", lookup, () -> session);
     }
 
     private static String body(Keys.Batch batch) {
@@ -127,13 +126,13 @@ final class Ways {
         return count;
     }
 
-    /** Redis, as it is asked for existence: one command for each key, all of a batch in one write. */
-    static Way redisExists(int port) {
-        return new Made("Redis, EXISTS pipelined", false, () -> new RedisSession(port, RedisSession.Command.EXISTS));
+    /** Redis, existence: one command for each key, all of a batch in one write. */
+    static QueryPath redisExists(int port) {
+        return new Path("Redis, EXISTS pipelined", false, () -> new RedisSession(port, RedisSession.Command.EXISTS));
     }
 
-    /** Redis, as it is asked for values: one command for all keys of a batch. */
-    static Way redisMget(int port, boolean lookup) {
-        return new Made("Redis, MGET", lookup, () -> new RedisSession(port, lookup ? RedisSession.Command.MGET_PREFIX : RedisSession.Command.MGET));
+    /** Redis, values: one command for all keys of a batch. */
+    static QueryPath redisMget(int port, boolean lookup) {
+        return new Path("Redis, MGET", lookup, () -> new RedisSession(port, lookup ? RedisSession.Command.MGET_PREFIX : RedisSession.Command.MGET));
     }
 }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * A device that remembers the host memory registered with it, so that a baseline copies between the very memory that the agent copies: memory is
  * pinned once. For one thread beside the agent's.
  */
-final class KeptDevice implements DeviceMemory {
+final class HostTrackingDevice implements DeviceMemory {
     private final DeviceMemory device;
     private @Nullable Allocation host;
 
-    KeptDevice(DeviceMemory device) {
+    HostTrackingDevice(DeviceMemory device) {
         this.device = device;
     }
 

@@ -2,6 +2,7 @@
 package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.Cleanup;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Device;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
@@ -14,28 +15,28 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The directories of a run: made when there is room for what it writes, removed at its end, also after a signal, with fio ended before. For one
- * thread, and that of the signal.
+ * The directories of a run: created when there is enough space, removed at its end, also after a signal, with fio ended before. For one thread, and
+ * that of the signal.
  */
-final class Workplace implements AutoCloseable {
+final class WorkDirectories implements AutoCloseable {
     private static final String PREFIX = "tierlog-bench-";
     private static final Path MEMORY = Path.of("/dev/shm");
     /** The agent's memory of a device, and the baseline's. */
     private static final int DEVICE_COPIES = 2;
-    /** With the host pages. */
+    /** Those, and the host pages. */
     private static final int MEMORY_COPIES = DEVICE_COPIES + 1;
 
-    /** What stays free on a disk. */
+    /** Bytes that stay free on a disk. */
     private static final long SPARE_BYTES = 256L << 20;
 
     private final TemporaryDirectory memory;
     private final TemporaryDirectory disk;
     private final TemporaryDirectory store;
     private final List<Fio> programs = new CopyOnWriteArrayList<>();
-    private final Thread signalled = new Thread(this::abandon, "bench-signalled");
+    private final Cleanup cleanup;
 
-    /** @throws BenchException when there is not the room */
-    Workplace(TransferBenchConfig config) throws IOException {
+    /** @throws BenchException when there is not enough space or memory */
+    WorkDirectories(TransferBenchConfig config) throws IOException {
         Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
         Path inMemory = Files.isWritable(MEMORY) ? MEMORY : temporary;
         Path onDisk = directory("--disk", config.places().disk(), temporary);
@@ -43,23 +44,23 @@ final class Workplace implements AutoCloseable {
         Shape shape = config.shape();
         memoryFor(config);
         if (config.tiers().contains(Tier.device) && config.device() == Device.emulated) {
-            room(inMemory, DEVICE_COPIES * shape.bytes());
+            requireSpace(inMemory, DEVICE_COPIES * shape.bytes());
         }
         if (config.tiers().contains(Tier.disk)) {
-            room(onDisk, DiskCourse.roomBytes(shape) + SPARE_BYTES);
+            requireSpace(onDisk, DiskBench.neededBytes(shape) + SPARE_BYTES);
         }
         if (config.tiers().contains(Tier.store)) {
-            room(inStore, StoreCourse.roomBytes(shape) + SPARE_BYTES);
+            requireSpace(inStore, StoreBench.neededBytes(shape) + SPARE_BYTES);
         }
         memory = TemporaryDirectory.create(inMemory, PREFIX);
         disk = TemporaryDirectory.create(onDisk, PREFIX);
         store = TemporaryDirectory.create(inStore, PREFIX);
-        Runtime.getRuntime().addShutdownHook(signalled);
+        cleanup = Cleanup.of(this::abandon);
     }
 
     private static Path directory(String flag, Optional<Path> named, Path otherwise) {
         named.filter(path -> !Files.isDirectory(path) || !Files.isWritable(path)).ifPresent(path -> {
-            throw BenchException.badInput(flag + " " + path + " is no directory that can be written to", "name one that is there");
+            throw BenchException.badInput(flag + " " + path + " is not a writable directory", "name an existing one");
         });
         return named.orElse(otherwise);
     }
@@ -72,7 +73,7 @@ final class Workplace implements AutoCloseable {
             throw BenchException.badInput(
                     "--blocks " + config.shape().blocks() + " need " + needed + " bytes of memory, more than half of the " + machine
                             + " of this machine",
-                    "give fewer --blocks");
+                    "use fewer --blocks");
         }
     }
 
@@ -80,11 +81,11 @@ final class Workplace implements AutoCloseable {
         return ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory.getOperatingSystemMXBean()).getTotalMemorySize();
     }
 
-    private static void room(Path directory, long bytes) throws IOException {
+    private static void requireSpace(Path directory, long bytes) throws IOException {
         long free = Files.getFileStore(directory).getUsableSpace();
         if (free < bytes) {
             throw BenchException.badInput(
-                    directory + " has " + free + " bytes free, the benchmark needs " + bytes, "give fewer --blocks, or a directory with more room");
+                    directory + " has " + free + " bytes free, the benchmark needs " + bytes, "use fewer --blocks, or a directory with more space");
         }
     }
 
@@ -103,7 +104,7 @@ final class Workplace implements AutoCloseable {
         return store;
     }
 
-    /** To be ended when this ends. */
+    /** Ends {@code fio} with this. */
     void kill(Fio fio) {
         programs.add(fio);
     }
@@ -116,13 +117,7 @@ final class Workplace implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            Runtime.getRuntime().removeShutdownHook(signalled);
-        } catch (IllegalStateException signal) {
-            // The process is ending, and the hook does the rest.
-            return;
-        }
-        abandon();
+        cleanup.close();
     }
 
     private void abandon() {

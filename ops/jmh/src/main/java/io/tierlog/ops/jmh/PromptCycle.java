@@ -23,12 +23,12 @@ import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.WriteBackDone;
 import java.util.List;
 
-/** The life of one prompt of {@value CoreWorld#BLOCKS} blocks, step by step. Confined to one thread. */
-final class Life {
+/** The events of one prompt of {@value CoreWorld#BLOCKS} blocks, step by step. Confined to one thread. */
+final class PromptCycle {
     private final CoreWorld world;
     private final Prompt prompt;
 
-    Life(CoreWorld world) {
+    PromptCycle(CoreWorld world) {
         this.world = world;
         this.prompt = world.prompt();
     }
@@ -37,12 +37,12 @@ final class Life {
         return prompt;
     }
 
-    /** Submitted and waiting; the store has all of it. */
+    /** Submitted and waiting; all blocks are in the store. */
     void submitWaiting() {
         world.step(world.submitted(prompt, prompt.request(), true, false));
     }
 
-    /** What the fetch brings: all of it. */
+    /** The end of the fetch: all blocks have arrived. */
     PrefetchDone fetchDone() {
         PrefetchBlocks command = world.command(PrefetchBlocks.class);
         return new PrefetchDone(world.envelope(), command.operation(), command.lease(), CoreWorld.NAMESPACE,
@@ -59,7 +59,7 @@ final class Life {
         world.step(new RequestFinished(world.envelope(), prompt.request(), 1, RequestReason.COMPLETED, 1));
     }
 
-    /** Answered at once, computed on the device, finished: the write-back has been commanded. */
+    /** Answered at once, computed on the device, finished; the core has commanded a write-back. */
     void computed() {
         world.step(world.submitted(prompt, prompt.request(), false, true));
         world.step(new RequestPrefilled(world.envelope(), prompt.request(), 1, 0, 0, 0));
@@ -68,7 +68,7 @@ final class Life {
         world.step(new RequestFinished(world.envelope(), prompt.request(), 1, RequestReason.COMPLETED, 1));
     }
 
-    /** What the write-back brings: all of it. */
+    /** The end of the write-back: all blocks have arrived. */
     WriteBackDone writeBackDone() {
         WriteBackBlocks command = world.command(WriteBackBlocks.class);
         return new WriteBackDone(world.envelope(), command.operation(), CoreWorld.NAMESPACE, CoreWorld.arrived(prompt, Tier.DEVICE), 0, 0);
@@ -79,12 +79,12 @@ final class Life {
         world.step(new BackUpDone(world.envelope(), command.operation(), CoreWorld.NAMESPACE, CoreWorld.arrived(prompt, Tier.HOST), 0, 0));
     }
 
-    /** The agent lets all of it go on that tier. */
+    /** The agent evicts all blocks from that tier. */
     BlocksEvicted evicted(Tier tier) {
         return new BlocksEvicted(world.envelope(), tier, CoreWorld.NAMESPACE, RemovalReason.PRESSURE, CoreWorld.deepestFirst(prompt));
     }
 
-    /** What the last drop has freed: all it named. */
+    /** The end of the last drop: all its blocks are gone. */
     static DropDone dropped(CoreWorld world) {
         DropBlocks command = world.command(DropBlocks.class);
         List<BlockResult> gone = command.blocks().stream()

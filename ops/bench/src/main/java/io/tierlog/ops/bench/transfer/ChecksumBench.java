@@ -3,12 +3,13 @@ package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.ops.bench.BenchException;
 import java.util.List;
+import org.HdrHistogram.Histogram;
 
-/** What checksums cost: CRC32C of every host page, by one thread. Every byte that moves to or from a tier is read once more for this. */
-final class ChecksumCourse implements Course {
+/** The cost of checksums: CRC32C of every host page, by one thread. The agent reads every byte that moves to or from a tier once more for this. */
+final class ChecksumBench implements TierBench {
     private final HostBlocks host;
 
-    ChecksumCourse(HostBlocks host) {
+    ChecksumBench(HostBlocks host) {
         this.host = host;
     }
 
@@ -18,25 +19,25 @@ final class ChecksumCourse implements Course {
     }
 
     @Override
-    public List<Contest> contests() {
-        return List.of(new Contest("CRC32C of blocks in host memory, one thread", new Way("Tierlog", this::sums), List.of(), 0));
+    public List<Comparison> comparisons() {
+        return List.of(new Comparison("CRC32C of blocks in host memory, one thread", new Variant("Tierlog", this::sums), List.of(), 0));
     }
 
     private Sample sums() {
-        long[] took = new long[host.shape().blocks()];
+        Histogram took = Sample.times();
         long start = System.nanoTime();
-        for (int block = 0; block < took.length; block++) {
+        for (int block = 0; block < host.shape().blocks(); block++) {
             long began = System.nanoTime();
             if (host.pool().crc32c(block) != host.crc32c(block)) {
                 throw BenchException.failed("block " + block + " has changed in host memory", "look at the memory of this machine");
             }
-            took[block] = System.nanoTime() - began;
+            took.recordValue(System.nanoTime() - began);
         }
         return Sample.of(host.shape().bytes(), System.nanoTime() - start, took);
     }
 
     @Override
     public void close() {
-        // Nothing is its own.
+        // It holds no resource.
     }
 }
