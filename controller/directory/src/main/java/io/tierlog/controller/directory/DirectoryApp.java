@@ -3,24 +3,24 @@ package io.tierlog.controller.directory;
 
 import io.tierlog.controller.directory.api.DirectoryRoutes;
 import io.tierlog.controller.directory.api.DirectoryService;
+import io.tierlog.controller.directory.api.LookupQueries;
 import io.tierlog.controller.directory.api.PeerService;
-import io.tierlog.controller.directory.api.Questions;
 import io.tierlog.controller.directory.probe.ProbeCounts;
 import io.tierlog.controller.directory.probe.PromotionProbes;
 import io.tierlog.controller.directory.probe.PromotionRequests;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
 import io.tierlog.controller.directory.streams.DirectoryStreams;
-import io.tierlog.controller.directory.streams.Fan;
-import io.tierlog.controller.directory.streams.LogAnswers;
 import io.tierlog.controller.directory.streams.LogPromotions;
 import io.tierlog.controller.directory.streams.Owners;
-import io.tierlog.controller.door.DoorException;
-import io.tierlog.controller.door.GrpcDoor;
-import io.tierlog.controller.door.HttpDoor;
-import io.tierlog.controller.door.Listening;
-import io.tierlog.controller.door.StatusServer;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.directory.streams.PromotionAnswers;
+import io.tierlog.controller.directory.streams.ShardFanout;
+import io.tierlog.controller.http.GrpcServer;
+import io.tierlog.controller.http.HttpServer;
+import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.ServerException;
+import io.tierlog.controller.http.StatusServer;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
@@ -51,27 +51,27 @@ public final class DirectoryApp implements AutoCloseable {
     private static final int CALLS_OF_A_CONNECTION = 1_024;
 
     private final DirectoryConfig config;
-    private final Extras extras;
+    private final DirectoryExtensions extras;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-    private volatile Optional<Fan> fan = Optional.empty();
+    private volatile Optional<ShardFanout> fan = Optional.empty();
     private final Optional<DirectoryStreams> streams;
-    private final Questions questions;
+    private final LookupQueries questions;
     private int httpPort;
     private int grpcPort;
     private int statusPort = -1;
 
-    private DirectoryApp(DirectoryConfig config, Extras extras) {
+    private DirectoryApp(DirectoryConfig config, DirectoryExtensions extras) {
         this.config = config;
         this.extras = extras;
         try {
             int partitions = partitions(config);
             Codec codec = codec();
             LogPromotions.Log log = new LogPromotions.Log(config.kafka(), config.topics(), codec, partitions);
-            LogAnswers answers = own(LogAnswers.connect(log));
+            PromotionAnswers answers = own(PromotionAnswers.connect(log));
             PromotionRequests requests = extras.promotions().orElseGet(() -> own(LogPromotions.connect(log, answers::expect)));
             PromotionProbes probes = own(new PromotionProbes(requests, extras.probeLimits(), question -> fan.map(one -> one.ask(question))));
             answers.listen(probes::answered);
-            questions = new Questions(() -> fan, config.limits().keys(), config.costs(), Optional.of(probes));
+            questions = new LookupQueries(() -> fan, config.limits().keys(), config.costs(), Optional.of(probes));
             streams = Optional.of(begin(codec, partitions, probes.counts()));
         } catch (RuntimeException | Error e) {
             release();
@@ -83,15 +83,15 @@ public final class DirectoryApp implements AutoCloseable {
      * Starts an instance that hashes no tokens.
      *
      * @throws io.tierlog.events.LogSetupException when the broker or the topics are not there or not as they must be
-     * @throws DoorException when an address is taken, or the tokens cannot be used
+     * @throws ServerException when an address is taken, or the tokens cannot be used
      * @throws DirectoryException when the registry or the state directory is not; nothing is left running
      */
     public static DirectoryApp start(DirectoryConfig config) {
-        return new DirectoryApp(config, Extras.NONE);
+        return new DirectoryApp(config, DirectoryExtensions.NONE);
     }
 
     /** Starts an instance with more than that; throws as {@link #start(DirectoryConfig)}. */
-    public static DirectoryApp start(DirectoryConfig config, Extras extras) {
+    public static DirectoryApp start(DirectoryConfig config, DirectoryExtensions extras) {
         return new DirectoryApp(config, extras);
     }
 
@@ -116,8 +116,8 @@ public final class DirectoryApp implements AutoCloseable {
             parts.push(server);
             statusPort = server.port();
         });
-        Listening grpcWhere = new Listening("--directory-grpc-listen", config.doors().grpc(), config.limits().door());
-        GrpcDoor grpc = new GrpcDoor(grpcWhere,
+        Listener grpcWhere = new Listener("--directory-grpc-listen", config.doors().grpc(), config.limits().door());
+        GrpcServer grpc = new GrpcServer(grpcWhere,
                 List.of(new DirectoryService(tokens, questions, config.limits().door().requests(), made.metrics()),
                         new PeerService(tokens, () -> fan, config.limits().keys())),
                 CALLS_OF_A_CONNECTION, DirectoryService.WAITLESS);
@@ -125,8 +125,8 @@ public final class DirectoryApp implements AutoCloseable {
         grpcPort = grpc.port();
         // After the door, which says by the name of the option what is wrong with the address.
         PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn);
-        Listening httpWhere = new Listening("--directory-listen", config.doors().http(), config.limits().door());
-        HttpDoor http = new HttpDoor(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
+        Listener httpWhere = new Listener("--directory-listen", config.doors().http(), config.limits().door());
+        HttpServer http = new HttpServer(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
         parts.push(http);
         httpPort = http.port();
         String host = config.doors().advertised().orElse(config.doors().grpc().host());
@@ -138,7 +138,7 @@ public final class DirectoryApp implements AutoCloseable {
         try {
             return Files.readString(file).strip();
         } catch (IOException e) {
-            throw new DoorException.TokensUnusable(file, String.valueOf(e.getMessage()), e);
+            throw new ServerException.TokensUnusable(file, String.valueOf(e.getMessage()), e);
         }
     }
 
@@ -173,12 +173,12 @@ public final class DirectoryApp implements AutoCloseable {
     }
 
     /** Has keys answered, without any door. */
-    public Fan fan() {
+    public ShardFanout fan() {
         return fan.orElseThrow();
     }
 
     /** What can be asked, without any door. */
-    public Questions questions() {
+    public LookupQueries questions() {
         return questions;
     }
 

@@ -2,9 +2,9 @@
 package io.tierlog.controller.directory;
 
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.Problem;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.controller.http.Tokens;
 import java.util.Optional;
 
 /** Whether instances will let each other in, as far as one can see that of itself when it starts: they have the same files, as a rule. */

@@ -36,15 +36,16 @@ class KilledInstanceTest {
                 PlacementLog log = new PlacementLog(broker, PARTITIONS);
                 InstanceProcess stays = InstanceProcess.start(log, directory.resolve("stays"))) {
             log.begin();
-            IntStream.range(0, Asker.BLOCKS).filter(Asker::isHeld).forEach(i -> log.put(Asker.NAMESPACE, i, "node/a", Tier.HOST, 1));
+            IntStream.range(0, DirectoryPoller.BLOCKS).filter(DirectoryPoller::isHeld)
+                    .forEach(i -> log.put(DirectoryPoller.NAMESPACE, i, "node/a", Tier.HOST, 1));
             log.commit();
             InstanceProcess killed = InstanceProcess.start(log, directory.resolve("killed"));
-            try (Asker first = new Asker("stays", stays.grpcPort(), killed.grpcPort());
-                    Asker second = new Asker("killed", killed.grpcPort(), stays.grpcPort())) {
-                List<Asker> askers = List.of(first, second);
+            try (DirectoryPoller first = new DirectoryPoller("stays", stays.grpcPort(), killed.grpcPort());
+                    DirectoryPoller second = new DirectoryPoller("killed", killed.grpcPort(), stays.grpcPort())) {
+                List<DirectoryPoller> askers = List.of(first, second);
                 await("a share for each", () -> stays.indexes() == PARTITIONS / 2 && killed.indexes() == PARTITIONS / 2);
-                await("all blocks", () -> askers.stream().allMatch(Asker::seesAll));
-                askers.forEach(Asker::start);
+                await("all blocks", () -> askers.stream().allMatch(DirectoryPoller::seesAll));
+                askers.forEach(DirectoryPoller::start);
                 await("some answers, all fresh", () -> askers.stream().allMatch(asker -> asker.freshFor(QUIET)));
                 askers.forEach(asker -> asker.phase("both there"));
                 await("some more", () -> askers.stream().allMatch(asker -> asker.askedFor(QUIET)));
@@ -53,12 +54,13 @@ class KilledInstanceTest {
                 long killedAt = System.nanoTime();
                 killed.kill();
                 log.begin();
-                IntStream.range(Asker.BLOCKS, Asker.WITH_LATE).forEach(i -> log.put(Asker.NAMESPACE, i, "node/a", Tier.HOST, 1));
+                IntStream.range(DirectoryPoller.BLOCKS, DirectoryPoller.WITH_LATE)
+                        .forEach(i -> log.put(DirectoryPoller.NAMESPACE, i, "node/a", Tier.HOST, 1));
                 log.commit();
                 long lateMs = System.currentTimeMillis();
                 askers.forEach(asker -> asker.lateSince(lateMs));
                 await("fresh answers from the one", () -> stays.indexes() == PARTITIONS && askers.stream().allMatch(a -> a.freshFor(QUIET)));
-                long freshMs = askers.stream().mapToLong(Asker::lastNotFreshNanos).max().orElseThrow() - killedAt;
+                long freshMs = askers.stream().mapToLong(DirectoryPoller::lastNotFreshNanos).max().orElseThrow() - killedAt;
 
                 askers.forEach(asker -> asker.phase("one alone"));
                 await("some more", () -> askers.stream().allMatch(asker -> asker.askedFor(QUIET)));
@@ -70,14 +72,14 @@ class KilledInstanceTest {
                     await("a share for each again", () -> stays.indexes() == PARTITIONS / 2 && again.indexes() == PARTITIONS / 2);
                     long sharedMs = System.nanoTime() - startedAt;
                     await("fresh answers from both", () -> askers.stream().allMatch(asker -> asker.freshFor(QUIET)));
-                    askers.forEach(Asker::stop);
+                    askers.forEach(DirectoryPoller::stop);
                     print(askers, TimeUnit.NANOSECONDS.toMillis(freshMs), TimeUnit.NANOSECONDS.toMillis(sharedMs));
                 }
-                for (Asker asker : askers) {
-                    assertEquals(0, asker.sum(Asker.Told::wrong), asker::firstWrong);
-                    assertEquals(0, asker.sum(Asker.Told::unanswered), "each question was answered by one of the two");
+                for (DirectoryPoller asker : askers) {
+                    assertEquals(0, asker.sum(DirectoryPoller.Told::wrong), asker::firstWrong);
+                    assertEquals(0, asker.sum(DirectoryPoller.Told::unanswered), "each question was answered by one of the two");
                 }
-                Asker.Told outage = second.told("one killed");
+                DirectoryPoller.Told outage = second.told("one killed");
                 assertTrue(outage.stale() > 0, "what a standby says is called stale");
                 assertTrue(outage.stale() + outage.fresh() > 9 * outage.unknown(), () -> "answers went on: " + outage);
                 assertTrue(first.told("one killed").failedCalls() == 0 && outage.failedCalls() > 0, "those who asked the killed one were told");
@@ -87,12 +89,12 @@ class KilledInstanceTest {
         }
     }
 
-    private static void print(List<Asker> askers, long freshMs, long sharedMs) {
+    private static void print(List<DirectoryPoller> askers, long freshMs, long sharedMs) {
         System.out.printf(Locale.ROOT, "%-12s%-8s%7s%12s%12s%9s%7s%14s%8s%12s%n",
                 "phase", "asked", "s", "fresh keys", "stale keys", "unknown", "wrong", "calls failed", "p99 ms", "longest ms");
         for (String phase : List.of("both there", "one killed", "one alone", "back again")) {
-            for (Asker asker : askers) {
-                Asker.Told told = asker.told(phase);
+            for (DirectoryPoller asker : askers) {
+                DirectoryPoller.Told told = asker.told(phase);
                 System.out.printf(Locale.ROOT, "%-12s%-8s%7.1f%,12d%,12d%,9d%7d%14d%8.1f%12.1f%n",
                         phase, asker.name(), told.seconds(), told.fresh(), told.stale(), told.unknown(), told.wrong(), told.failedCalls(),
                         told.p99Ms(), told.longestMs());

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.directory.streams.DirectoryConfig.Doors;
-import io.tierlog.controller.door.Endpoint;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.Tokens;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

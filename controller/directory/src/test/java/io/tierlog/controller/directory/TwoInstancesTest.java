@@ -11,13 +11,13 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.core.PlacementFeed.Publication;
-import io.tierlog.controller.directory.api.AskedStream;
+import io.tierlog.controller.directory.api.StreamClient;
 import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.Presence;
-import io.tierlog.controller.directory.streams.Answers;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryLimits;
-import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.controller.directory.streams.KeyAnswers;
+import io.tierlog.controller.directory.streams.KeyQuery;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.DirectoryGrpc;
 import io.tierlog.directory.v1.StreamRequest;
@@ -92,17 +92,17 @@ class TwoInstancesTest {
         log.commit();
     }
 
-    private static Answers ask(DirectoryApp app, boolean placements) {
+    private static KeyAnswers ask(DirectoryApp app, boolean placements) {
         ByteArrayOutputStream keys = new ByteArrayOutputStream();
         IntStream.range(0, BLOCKS).forEach(i -> keys.writeBytes(PlacementLog.key(i).unshared()));
-        return app.fan().ask(new Question(Namespaces.digest(NAMESPACE), keys.toByteArray(), 16, placements));
+        return app.fan().ask(new KeyQuery(Namespaces.digest(NAMESPACE), keys.toByteArray(), 16, placements));
     }
 
     /** Whether every key, asked for by itself, is answered as the log has it in one stream to this instance. */
     private static boolean streamed(DirectoryApp app) throws Exception {
         ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", app.grpcPort()).usePlaintext().build();
         try {
-            AskedStream stream = new AskedStream(DirectoryGrpc.newStub(channel), true);
+            StreamClient stream = new StreamClient(DirectoryGrpc.newStub(channel), true);
             IntStream.range(0, BLOCKS).forEach(i -> stream.ask(StreamRequest.newBuilder()
                     .setExist(BatchExistRequest.newBuilder()
                             .setNamespace(NAMESPACE)
@@ -118,16 +118,16 @@ class TwoInstancesTest {
     }
 
     private static Presence of(DirectoryApp app, int number) {
-        return app.fan().ask(new Question(Namespaces.digest(NAMESPACE), PlacementLog.key(number).toArray(), 16, false)).presence(0);
+        return app.fan().ask(new KeyQuery(Namespaces.digest(NAMESPACE), PlacementLog.key(number).toArray(), 16, false)).presence(0);
     }
 
     /** Whether every key is answered as the log has it. */
-    private static boolean right(Answers answers) {
+    private static boolean right(KeyAnswers answers) {
         return IntStream.range(0, BLOCKS).allMatch(i -> answers.presence(i) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND));
     }
 
     /** Whether no key is answered with what is not so. */
-    private static boolean honest(Answers answers) {
+    private static boolean honest(KeyAnswers answers) {
         return IntStream.range(0, BLOCKS)
                 .allMatch(i -> answers.presence(i) == Presence.UNKNOWN || answers.presence(i) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND));
     }
@@ -138,7 +138,7 @@ class TwoInstancesTest {
         try (DirectoryApp app = start(config("a"))) {
             await("the blocks", () -> right(ask(app, false)));
             await("the end of the log, markers of transactions and all", () -> ask(app, false).freshness().behindRecords() == 0);
-            Answers known = ask(app, true);
+            KeyAnswers known = ask(app, true);
             assertFalse(known.freshness().stale());
             assertTrue(System.currentTimeMillis() - known.freshness().asOfMs() < 3_000, () -> known.freshness().toString());
             assertEquals("node/a/HOST", known.found(0).placements().getFirst().location().toString());
@@ -184,11 +184,11 @@ class TwoInstancesTest {
                 other.close();
             }
             // Whatever is said while partitions move is right, or unknown; what comes from a standby says so.
-            Answers first = ask(one, false);
+            KeyAnswers first = ask(one, false);
             assertTrue(honest(first));
             assertTrue(IntStream.range(0, BLOCKS).anyMatch(i -> first.presence(i) == Presence.FOUND));
             await("all partitions", () -> {
-                Answers now = ask(one, true);
+                KeyAnswers now = ask(one, true);
                 assertTrue(honest(now));
                 return one.streams().indexes() == PARTITIONS && right(now) && !now.freshness().stale();
             });
@@ -201,7 +201,7 @@ class TwoInstancesTest {
     private static boolean standbysAreThere(DirectoryApp app) {
         byte[] none = new byte[16];
         return IntStream.range(0, PARTITIONS).allMatch(partition -> app.fan()
-                .askHere(partition, new Question(Namespaces.digest(NAMESPACE), none, 16, false), true)
+                .askHere(partition, new KeyQuery(Namespaces.digest(NAMESPACE), none, 16, false), true)
                 .isPresent());
     }
 
@@ -213,8 +213,8 @@ class TwoInstancesTest {
             await("a share for each", () -> one.streams().indexes() == PARTITIONS / 2 && other.streams().indexes() == PARTITIONS / 2);
             await("standbys", () -> standbysAreThere(one));
             await("their content", () -> IntStream.range(0, BLOCKS).allMatch(i -> {
-                Question question = new Question(Namespaces.digest(NAMESPACE), PlacementLog.key(i).toArray(), 16, true);
-                Answers answers = one.fan().askHere(partition(i), question, true).orElseThrow();
+                KeyQuery question = new KeyQuery(Namespaces.digest(NAMESPACE), PlacementLog.key(i).toArray(), 16, true);
+                KeyAnswers answers = one.fan().askHere(partition(i), question, true).orElseThrow();
                 boolean index = one.fan().askHere(partition(i), question, false).isPresent();
                 assertTrue(index || answers.freshness().stale(), "a standby says so");
                 return answers.presence(0) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND);

@@ -3,10 +3,10 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.door.DoorException;
-import io.tierlog.controller.door.Endpoint;
-import io.tierlog.controller.door.HttpBounds;
-import io.tierlog.controller.door.StatusServer;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.HttpBounds;
+import io.tierlog.controller.http.ServerException;
+import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
 import io.tierlog.controller.streams.api.OperatorApi;
 import io.tierlog.events.Codec;
@@ -147,9 +147,9 @@ public final class ControllerApp implements AutoCloseable {
         Codec codec = codec();
         PlainProducer producer = closing(new PlainProducer(config.kafka()));
         producer.prepare(List.of(config.topics().events(), config.topics().commands()), config.kafka().timeout());
-        Intake intake = new Intake(
+        EventDecoder intake = new EventDecoder(
                 codec.reader(Event.class),
-                new Intake.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs()),
+                new EventDecoder.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs()),
                 health,
                 metrics);
         Optional<PlainProducer> direct = config.commands() == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty();
@@ -157,7 +157,7 @@ public final class ControllerApp implements AutoCloseable {
                 new Core(Limits.of(partitions)),
                 intake,
                 new PartitionClock.Shared(codec, config.topics(), producer, metrics),
-                new Outlet.Shared(codec, config.topics(), partitions, direct, metrics),
+                new ResultSender.Shared(codec, config.topics(), partitions, direct, metrics),
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
                 Duration.ofMillis(config.tickMs()));
@@ -171,7 +171,7 @@ public final class ControllerApp implements AutoCloseable {
     private StatusServer statusServer(ControllerConfig.HttpAddress address, String instance) {
         try {
             return new StatusServer("--http-port", new Endpoint(address.host(), address.port()), metrics.registry(), () -> health.report(instance));
-        } catch (DoorException e) {
+        } catch (ServerException e) {
             throw new ControllerException.CannotListen(address, e.getCause() == null ? e : e.getCause());
         }
     }

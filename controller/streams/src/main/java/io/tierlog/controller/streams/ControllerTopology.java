@@ -62,6 +62,6 @@ final class ControllerTopology {
     }
 
     private static void sink(Topology topology, String name, String topic) {
-        topology.addSink(name, topic, Address.SERIALIZER, new ByteArraySerializer(), Address.PARTITIONER, DECIDE);
+        topology.addSink(name, topic, RecordTarget.SERIALIZER, new ByteArraySerializer(), RecordTarget.PARTITIONER, DECIDE);
     }
 }

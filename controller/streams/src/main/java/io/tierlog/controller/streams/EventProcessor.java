@@ -21,34 +21,35 @@ import org.jspecify.annotations.Nullable;
  * the task's transaction. It knows no domain; a fault of the core stops the instance, so that the transaction is aborted and the record is
  * still there.
  */
-final class EventProcessor implements Processor<byte[], byte[], Address, byte[]> {
+final class EventProcessor implements Processor<byte[], byte[], RecordTarget, byte[]> {
     private final Parts parts;
     private @Nullable Task task;
 
     /** What all tasks of the instance share. */
     record Parts(
             Core core,
-            Intake intake,
+            EventDecoder intake,
             PartitionClock.Shared clock,
-            Outlet.Shared outlet,
+            ResultSender.Shared outlet,
             Sampler.Shared sampling,
             ControllerMetrics metrics,
             Duration tick) {}
 
     /** What belongs to the task. */
-    private record Task(ProcessorContext<Address, byte[]> context, BytesTables tables, Outlet outlet, PartitionClock clock, Sampler sampler) {}
+    private record Task(
+            ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender outlet, PartitionClock clock, Sampler sampler) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
     }
 
     @Override
-    public void init(ProcessorContext<Address, byte[]> context) {
+    public void init(ProcessorContext<RecordTarget, byte[]> context) {
         KeyValueStore<Bytes, byte[]> store = context.getStateStore(ControllerTopology.STORE);
         StoreBytes rows = new StoreBytes(store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition(), rows);
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
-        task = new Task(context, new BytesTables(rows), new Outlet(context, new Stamps(rows), parts.outlet()), clock, sampler);
+        task = new Task(context, new BytesTables(rows), new ResultSender(context, new SequenceStamper(rows), parts.outlet()), clock, sampler);
         context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
     }
 

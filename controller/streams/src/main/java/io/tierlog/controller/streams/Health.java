@@ -4,7 +4,7 @@ package io.tierlog.controller.streams;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.door.StatusServer;
+import io.tierlog.controller.http.StatusServer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.streams.KafkaStreams;
 

@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class PartitionClock {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionClock.class);
-    private static final byte[] ROW = {Stamps.TAG, 't'};
+    private static final byte[] ROW = {SequenceStamper.TAG, 't'};
 
     private final Shared shared;
     private final int partition;

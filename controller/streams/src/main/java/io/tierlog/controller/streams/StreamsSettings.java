@@ -35,7 +35,7 @@ final class StreamsSettings {
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, tuning.recordCacheBytes());
         all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
         all.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, -1);
-        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, QuietFail.class);
+        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, FailWithoutLogging.class);
         // By its name, since the constant is deprecated already: it will be the only way.
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksDbSettings.class);

@@ -43,8 +43,8 @@ class ReadmeWalkTest {
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("kafka")));
                 TestLog log = new TestLog(broker, 2);
                 ControllerApp app = ControllerApp.start(log.controller(directory.resolve("state")).tickMs(200).api(ApiConfig.loopback(0)).build());
-                ObedientNode node = new ObedientNode(log, OperatorDoorTest.withBlocks(log, "a", 3))) {
-            TestLog.await("the blocks", () -> OperatorDoorTest.get(app, "/v1/nodes/a").path("namespaces").size() == 1);
+                ObedientNode node = new ObedientNode(log, CommittedAnswersTest.withBlocks(log, "a", 3))) {
+            TestLog.await("the blocks", () -> CommittedAnswersTest.get(app, "/v1/nodes/a").path("namespaces").size() == 1);
             for (Example example : examples) {
                 String answer = run(example.command(), app.apiPort());
                 int end = answer.lastIndexOf('\n');

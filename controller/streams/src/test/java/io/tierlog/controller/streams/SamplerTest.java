@@ -155,9 +155,9 @@ class SamplerTest {
         PlainProducer producer = new PlainProducer(new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer()));
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(1)),
-                new Intake(codec.reader(Event.class), new Intake.Rules(topics.events(), 1, 1 << 20, Set.of()), health, metrics),
+                new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), health, metrics),
                 new PartitionClock.Shared(codec, topics, producer, metrics),
-                new Outlet.Shared(codec, topics, 1, Optional.of(producer), metrics),
+                new ResultSender.Shared(codec, topics, 1, Optional.of(producer), metrics),
                 new Sampler.Shared(everyTicks, rows, metrics, health),
                 metrics,
                 Duration.ofDays(1));

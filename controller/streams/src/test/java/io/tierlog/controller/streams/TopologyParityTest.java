@@ -104,9 +104,9 @@ class TopologyParityTest {
         PlainProducer producer = new PlainProducer(direct);
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(1)),
-                new Intake(codec.reader(Event.class), new Intake.Rules(topics.events(), 1, 1 << 20, Set.of()), new Health(), metrics),
+                new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), new Health(), metrics),
                 new PartitionClock.Shared(codec, topics, producer, metrics),
-                new Outlet.Shared(
+                new ResultSender.Shared(
                         codec, topics, 1, delivery == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty(), metrics),
                 new Sampler.Shared(1, 20, metrics, new Health()),
                 metrics,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import io.tierlog.agent.app.door.Agreed;
-import io.tierlog.agent.app.door.DoorHealth;
-import io.tierlog.agent.app.door.DoorServer;
+import io.tierlog.agent.app.engine.AgreedLayouts;
+import io.tierlog.agent.app.engine.EngineApiHealth;
+import io.tierlog.agent.app.engine.EngineServer;
 import io.tierlog.agent.app.log.AgentLog;
 import io.tierlog.agent.app.log.CommandSource;
 import io.tierlog.agent.app.log.DeadLetters;
@@ -13,8 +13,8 @@ import io.tierlog.agent.app.log.RegistrationRefusedException;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.app.peer.DirectoryPeers;
-import io.tierlog.agent.app.peer.NoPeers;
-import io.tierlog.agent.app.peer.NobodyAsks;
+import io.tierlog.agent.app.peer.NoopPeerFinder;
+import io.tierlog.agent.app.peer.NoopPeerReplies;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerClient;
 import io.tierlog.agent.app.peer.PeerGate;
@@ -88,7 +88,7 @@ public final class AgentApp implements AutoCloseable {
     private final DeviceStreams streams;
     private final KafkaEventSink sink;
     private final CommandSource commands;
-    private final DoorServer door;
+    private final EngineServer door;
     private final Optional<PeerServer> peerServer;
     private final Optional<DirectoryPeers> peerFinder;
     private final Optional<PeerClient> peerClient;
@@ -104,7 +104,7 @@ public final class AgentApp implements AutoCloseable {
      * @throws io.tierlog.agent.app.memory.HostMemoryException when the host pool does not fit
      * @throws DeviceUnavailableException when the device cannot be opened, or cannot reach the host pool
      * @throws DiskUnavailableException when the disk tier cannot be opened
-     * @throws io.tierlog.agent.app.door.DoorException when the port is taken, or the socket cannot be had
+     * @throws io.tierlog.agent.app.engine.EngineServerException when the port is taken, or the socket cannot be had
      */
     public static AgentApp start(AgentConfig config) {
         return start(config, new PeerGate());
@@ -148,10 +148,10 @@ public final class AgentApp implements AutoCloseable {
                     closers.add("dead letters", new DeadLetters(config.log().kafka(), config.log().topics().deadLetters()));
             commands = closers.add(
                     "commands", new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed));
-            door = new DoorServer(
+            door = new EngineServer(
                     config.door(),
-                    new DoorServer.Wiring(
-                            config.node(), new Agreed(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
+                    new EngineServer.Wiring(
+                            config.node(), new AgreedLayouts(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
                             new DevicePools(device, streams), this::health),
                     tuning.door());
             closers.add("door", () -> door.close(endReason()));
@@ -160,8 +160,8 @@ public final class AgentApp implements AutoCloseable {
             peerClient = config.peers().map(settings -> closers.add(
                     "peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), loop::post)));
             Optional<PeerPorts> peers = peerClient.map(client -> new PeerPorts(
-                    peerFinder.<PeerFinder>map(finder -> finder).orElseGet(() -> new NoPeers(loop::post)), client,
-                    peerServer.<PeerReplies>map(server -> server).orElseGet(NobodyAsks::new)));
+                    peerFinder.<PeerFinder>map(finder -> finder).orElseGet(() -> new NoopPeerFinder(loop::post)), client,
+                    peerServer.<PeerReplies>map(server -> server).orElseGet(NoopPeerReplies::new)));
             Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink, peers);
             AgentCore core = new AgentCore(tuning.limits(), registration(), ports);
             status = core.status();
@@ -259,7 +259,7 @@ public final class AgentApp implements AutoCloseable {
     }
 
     /** Port of the engine door on loopback; -1 when it has none. */
-    public int doorPort() {
+    public int enginePort() {
         return door.port();
     }
 
@@ -414,9 +414,9 @@ public final class AgentApp implements AutoCloseable {
         }
     }
 
-    private DoorHealth health() {
+    private EngineApiHealth health() {
         AgentStatus now = status;
-        return new DoorHealth(
+        return new EngineApiHealth(
                 now.onTheLog(),
                 now.incarnation(),
                 free(now, Tier.HOST),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import io.tierlog.agent.app.door.DoorAddress;
-import io.tierlog.agent.app.door.DoorLimits;
+import io.tierlog.agent.app.engine.EngineAddress;
+import io.tierlog.agent.app.engine.EngineApiLimits;
 import io.tierlog.agent.app.log.EventBuffer;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EmulatedDevice;
@@ -50,7 +50,7 @@ public record AgentConfig(
         Memory memory,
         Store store,
         Optional<Disk> disk,
-        DoorAddress door,
+        EngineAddress door,
         int nodesPerInstance,
         int ranks,
         Times times,
@@ -215,7 +215,7 @@ public record AgentConfig(
      */
     public record Tuning(
             AgentLimits limits,
-            DoorLimits door,
+            EngineApiLimits door,
             HostPool.Options host,
             Device device,
             DeviceStreams.Limits streams,
@@ -236,7 +236,7 @@ public record AgentConfig(
         public static Tuning defaults() {
             return new Tuning(
                     AgentLimits.defaults(),
-                    DoorLimits.DEFAULTS,
+                    EngineApiLimits.DEFAULTS,
                     HostPool.Options.DEFAULTS,
                     new Device.Emulated(EmulatedDevice.Limits.DEFAULTS),
                     DeviceStreams.Limits.DEFAULTS,
@@ -270,7 +270,7 @@ public record AgentConfig(
                 new Memory(1_024, blockBytes, Layouts.opaque(blockBytes, Layouts.DEFAULT_BLOCK_TOKENS)),
                 new Store(storeDirectory, false),
                 Optional.empty(),
-                DoorAddress.tcp(0),
+                EngineAddress.tcp(0),
                 1,
                 1,
                 Times.DEFAULTS,
@@ -355,7 +355,7 @@ public record AgentConfig(
         private Memory memory;
         private Store store;
         private Optional<Disk> disk;
-        private DoorAddress door;
+        private EngineAddress door;
         private int nodesPerInstance;
         private int ranks;
         private Times times;
@@ -442,12 +442,12 @@ public record AgentConfig(
         }
 
         /** Port of the engine door; 0 for any free one. */
-        public Builder doorPort(int value) {
-            return door(DoorAddress.tcp(value));
+        public Builder enginePort(int value) {
+            return door(EngineAddress.tcp(value));
         }
 
         /** Where engines find the door. */
-        public Builder door(DoorAddress value) {
+        public Builder door(EngineAddress value) {
             door = value;
             return this;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import io.tierlog.agent.app.door.DoorServer;
+import io.tierlog.agent.app.engine.EngineServer;
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EnginePool;
 import io.tierlog.agent.core.layout.KvLayout;
@@ -16,7 +16,7 @@ import java.util.List;
  * @param device where engines' memory is
  * @param streams which copy from and to it
  */
-record DevicePools(DeviceMemory device, DeviceStreams streams) implements DoorServer.Pools {
+record DevicePools(DeviceMemory device, DeviceStreams streams) implements EngineServer.Pools {
     @Override
     public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
         return EnginePool.open(device, layouts, handles);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import static io.tierlog.agent.app.DoorMessages.load;
-import static io.tierlog.agent.app.DoorMessages.page;
-import static io.tierlog.agent.app.DoorMessages.submit;
+import static io.tierlog.agent.app.EngineMessages.load;
+import static io.tierlog.agent.app.EngineMessages.page;
+import static io.tierlog.agent.app.EngineMessages.submit;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -515,7 +515,7 @@ class AgentAppTest {
     }
 
     private TestEngine engine(AgentApp agent) {
-        TestEngine engine = new TestEngine(agent.doorPort());
+        TestEngine engine = new TestEngine(agent.enginePort());
         opened.add(engine);
         return engine;
     }

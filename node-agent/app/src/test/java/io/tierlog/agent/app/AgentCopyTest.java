@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import static io.tierlog.agent.app.DoorMessages.page;
-import static io.tierlog.agent.app.DoorMessages.submit;
+import static io.tierlog.agent.app.EngineMessages.page;
+import static io.tierlog.agent.app.EngineMessages.submit;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -87,7 +87,7 @@ class AgentCopyTest {
         assertEquals("3", asked.configuration().get("bounce.blocks"));
         controller.accept(asked, 1);
         Eventually.await("the agent is on the log", () -> agent.status().onTheLog());
-        TestEngine engine = opened(new TestEngine(agent.doorPort()));
+        TestEngine engine = opened(new TestEngine(agent.enginePort()));
         seal(engine, controller);
 
         // Device to disk: blocks 4 to 0 of device pages 8 to 4.

@@ -86,7 +86,7 @@ class LayoutsTest {
         for (String node : List.of("", "a b", "a/b", "n".repeat(65))) {
             assertThrows(IllegalArgumentException.class, () -> good.with().node(node).build(), node);
         }
-        assertThrows(IllegalArgumentException.class, () -> good.with().doorPort(65_536).build());
+        assertThrows(IllegalArgumentException.class, () -> good.with().enginePort(65_536).build());
         assertThrows(IllegalArgumentException.class, () -> good.with().parallelism(0, 1).build());
         AgentConfig noHost = good.with().memory(0, 16 << 10, 16).build();
         assertEquals(List.of(8, 1_032), List.of(noHost.poolPages(), good.poolPages()), "the agent's own pages come on top");

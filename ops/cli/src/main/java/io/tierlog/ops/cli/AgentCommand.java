@@ -9,8 +9,8 @@ import io.tierlog.agent.app.DeviceUnavailableException;
 import io.tierlog.agent.app.DiskUnavailableException;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.LayoutsFile;
-import io.tierlog.agent.app.door.DoorAddress;
-import io.tierlog.agent.app.door.DoorException;
+import io.tierlog.agent.app.engine.EngineAddress;
+import io.tierlog.agent.app.engine.EngineServerException;
 import io.tierlog.agent.app.memory.HostMemoryException;
 import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.app.peer.PeerAddress;
@@ -241,11 +241,11 @@ final class AgentCommand implements Callable<Integer> {
                 Optional.ofNullable(peerAdvertise).map(PeerAddress::parse), asked, limits);
     }
 
-    private DoorAddress address() {
+    private EngineAddress address() {
         if (!tcp && doorSocket == null) {
             throw new IllegalArgumentException("--no-tcp goes with --door-socket: engines must find the door somewhere");
         }
-        return new DoorAddress(tcp ? OptionalInt.of(port) : OptionalInt.empty(), Optional.ofNullable(doorSocket));
+        return new EngineAddress(tcp ? OptionalInt.of(port) : OptionalInt.empty(), Optional.ofNullable(doorSocket));
     }
 
     private static long bytes(String option, Size size) {
@@ -258,7 +258,7 @@ final class AgentCommand implements Callable<Integer> {
     private static AgentApp start(AgentConfig config) {
         try {
             return ClusterOptions.checked(() -> AgentApp.start(config));
-        } catch (DoorException e) {
+        } catch (EngineServerException e) {
             String hint = "choose another --port, or 0 for any free one, or another --door-socket";
             throw new CliError(String.valueOf(e.getMessage()), hint, CliError.BAD_INPUT, e);
         } catch (DeviceUnavailableException e) {
@@ -286,7 +286,7 @@ final class AgentCommand implements Callable<Integer> {
                 line.put("event", "ready");
                 line.put("node", app.node());
                 if (tcp) {
-                    line.put("port", app.doorPort());
+                    line.put("port", app.enginePort());
                 }
                 if (doorSocket != null) {
                     line.put("socket", doorSocket.toString());
@@ -298,7 +298,7 @@ final class AgentCommand implements Callable<Integer> {
     }
 
     private String where(AgentApp app) {
-        String port = tcp ? "127.0.0.1:" + app.doorPort() : "";
+        String port = tcp ? "127.0.0.1:" + app.enginePort() : "";
         String socket = doorSocket == null ? "" : "unix:" + doorSocket.toAbsolutePath();
         return tcp && doorSocket != null ? port + " or " + socket : port + socket;
     }

@@ -4,8 +4,8 @@ package io.tierlog.ops.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.door.DoorException;
-import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
@@ -192,7 +192,7 @@ final class ControllerCommand implements Callable<Integer> {
     private static ControllerApp start(ControllerConfig config) {
         try {
             return ClusterOptions.checked(() -> ControllerApp.start(config));
-        } catch (ControllerException | DoorException e) {
+        } catch (ControllerException | ServerException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         }
     }

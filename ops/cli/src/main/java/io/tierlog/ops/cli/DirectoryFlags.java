@@ -2,7 +2,7 @@
 package io.tierlog.ops.cli;
 
 import io.tierlog.controller.directory.DirectoryApp;
-import io.tierlog.controller.directory.Extras;
+import io.tierlog.controller.directory.DirectoryExtensions;
 import io.tierlog.controller.directory.api.ChainedCbor;
 import io.tierlog.controller.directory.api.QueryNamespaces;
 import io.tierlog.controller.directory.api.TokenHasher;
@@ -10,8 +10,8 @@ import io.tierlog.controller.directory.api.TokenHashers;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.directory.streams.DirectoryException;
-import io.tierlog.controller.door.DoorException;
-import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.ServerException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -96,9 +96,10 @@ final class DirectoryFlags {
     /** Starts an instance; what is wrong becomes an error that says what to do. */
     DirectoryApp start(DirectoryConfig config) {
         try {
-            Extras extras = new Extras(Optional.empty(), Extras.NONE.probeLimits(), hashers(), new QueryNamespaces(queryNamespace));
+            DirectoryExtensions extras =
+                    new DirectoryExtensions(Optional.empty(), DirectoryExtensions.NONE.probeLimits(), hashers(), new QueryNamespaces(queryNamespace));
             return ClusterOptions.checked(() -> DirectoryApp.start(config, extras));
-        } catch (DirectoryException | DoorException e) {
+        } catch (DirectoryException | ServerException e) {
             throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
         } catch (IllegalArgumentException e) {
             throw new CliError(String.valueOf(e.getMessage()), "look at --query-namespace and --token-hash", CliError.BAD_INPUT, e);

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
-import io.tierlog.agent.app.door.DoorAddress;
+import io.tierlog.agent.app.engine.EngineAddress;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.events.KafkaAccess;
@@ -44,11 +44,11 @@ class EngineExampleTest {
                 admin.create(Topics.DEFAULT, 2, 1);
             }
             AgentConfig config =
-                    AgentConfig.of("a", access, directory.resolve("store")).with().door(DoorAddress.unix(socket)).build();
+                    AgentConfig.of("a", access, directory.resolve("store")).with().door(EngineAddress.unix(socket)).build();
             try (ControllerApp controller = ControllerApp.start(
                             ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
                     AgentApp agent = AgentApp.start(config)) {
-                assertEquals(-1, agent.doorPort());
+                assertEquals(-1, agent.enginePort());
                 Path example = Path.of("..", "examples", "engine.py").toAbsolutePath().normalize();
                 Said said = run(List.of(PYTHON.toString(), example.toString(), "unix:" + socket, "60"));
                 assertEquals(0, said.code(), said::toString);

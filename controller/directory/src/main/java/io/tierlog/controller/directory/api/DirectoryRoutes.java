@@ -5,17 +5,17 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.directory.api.Questions.Existence;
+import io.tierlog.controller.directory.api.LookupQueries.Existence;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.KeyWords;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Freshness;
-import io.tierlog.controller.door.Answer;
-import io.tierlog.controller.door.Ask;
-import io.tierlog.controller.door.Fields;
-import io.tierlog.controller.door.PackedKeys;
-import io.tierlog.controller.door.Route;
+import io.tierlog.controller.http.HttpRequest;
+import io.tierlog.controller.http.HttpResponse;
+import io.tierlog.controller.http.JsonBody;
+import io.tierlog.controller.http.PackedKeys;
+import io.tierlog.controller.http.Route;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -28,12 +28,12 @@ import java.util.Set;
 public final class DirectoryRoutes {
     private static final String OPENAPI = "openapi.json";
 
-    private final Questions questions;
+    private final LookupQueries questions;
     private final QueryRoutes query;
     private final ObjectNode openApi = openApi();
 
     /** Routes to the questions, with what is known of models and namespaces for the indexer interface. */
-    public DirectoryRoutes(Questions questions, TokenHashers hashers, QueryNamespaces namespaces) {
+    public DirectoryRoutes(LookupQueries questions, TokenHashers hashers, QueryNamespaces namespaces) {
         this.questions = questions;
         query = new QueryRoutes(questions, hashers, namespaces);
     }
@@ -41,7 +41,7 @@ public final class DirectoryRoutes {
     /** All routes. */
     public List<Route> all() {
         List<Route> all = new ArrayList<>(List.of(
-                Route.get("/v1/openapi.json", Set.of(), _ -> Answer.of(200, openApi)),
+                Route.get("/v1/openapi.json", Set.of(), _ -> HttpResponse.of(200, openApi)),
                 Route.ask("/v1/exist", this::exist),
                 Route.ask("/v1/batch_exist", this::batchExist),
                 Route.ask("/v1/lookup", this::lookup),
@@ -59,20 +59,20 @@ public final class DirectoryRoutes {
         }
     }
 
-    private Answer exist(Ask ask) {
-        Fields body = ask.body();
-        Optional<Chain> chain = chain(body, Optional.of("key"));
+    private HttpResponse exist(HttpRequest ask) {
+        JsonBody body = ask.body();
+        Optional<BlockChain> chain = chain(body, Optional.of("key"));
         boolean prefetch = body.flag("prefetch_to_memory");
         Optional<String> node = node(body);
         body.done();
         Existence known = questions.exist(ask.caller(), chain.orElseThrow(), prefetch, node);
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("answer", known.first().name());
-        return Answer.of(200, with(json, known.freshness()));
+        return HttpResponse.of(200, with(json, known.freshness()));
     }
 
-    private Answer batchExist(Ask ask) {
-        Fields body = ask.body();
-        Optional<Chain> chain = chain(body, Optional.empty());
+    private HttpResponse batchExist(HttpRequest ask) {
+        JsonBody body = ask.body();
+        Optional<BlockChain> chain = chain(body, Optional.empty());
         boolean prefetch = body.flag("prefetch_to_memory");
         Optional<String> node = node(body);
         body.done();
@@ -82,18 +82,18 @@ public final class DirectoryRoutes {
         for (byte presence : known.presences()) {
             answers.add(Presence.of(presence).name());
         }
-        return Answer.of(200, with(json, known.freshness()));
+        return HttpResponse.of(200, with(json, known.freshness()));
     }
 
-    private Answer where(Ask ask) {
-        Fields body = ask.body();
-        Optional<Chain> chain = chain(body, Optional.of("key"));
+    private HttpResponse where(HttpRequest ask) {
+        JsonBody body = ask.body();
+        Optional<BlockChain> chain = chain(body, Optional.of("key"));
         body.done();
-        Places places = questions.where(ask.caller(), chain.orElseThrow());
+        ChainPlacements places = questions.where(ask.caller(), chain.orElseThrow());
         Found found = places.found().apply(0);
         ObjectNode json = JsonNodeFactory.instance.objectNode().put("answer", found.presence().name());
         ArrayNode list = json.putArray("placements");
-        for (Placed placed : found.placements()) {
+        for (BlockPlacement placed : found.placements()) {
             list.addObject()
                     .put("owner", placed.location().owner())
                     .put("tier", placed.location().tier().name())
@@ -101,15 +101,15 @@ public final class DirectoryRoutes {
                     .put("index", placed.index())
                     .put("generation", placed.generation());
         }
-        return Answer.of(200, with(json, places.freshness()));
+        return HttpResponse.of(200, with(json, places.freshness()));
     }
 
-    private Answer lookup(Ask ask) {
-        Fields body = ask.body();
-        Optional<Chain> chain = chain(body, Optional.empty());
+    private HttpResponse lookup(HttpRequest ask) {
+        JsonBody body = ask.body();
+        Optional<BlockChain> chain = chain(body, Optional.empty());
         Optional<String> node = node(body);
         body.done();
-        return Answer.of(200, json(questions.lookup(ask.caller(), chain.orElseThrow(), node)));
+        return HttpResponse.of(200, json(questions.lookup(ask.caller(), chain.orElseThrow(), node)));
     }
 
     private static ObjectNode json(Lookup lookup) {
@@ -137,21 +137,21 @@ public final class DirectoryRoutes {
         return with(json, lookup.freshness());
     }
 
-    private static Optional<String> node(Fields body) {
+    private static Optional<String> node(JsonBody body) {
         return NodeNames.in(body, "node");
     }
 
     /** The blocks that a body names; what is wrong is a finding. */
-    private Optional<Chain> chain(Fields body, Optional<String> single) {
-        Optional<String> namespace = Optional.ofNullable(body.required("namespace", body.text("namespace", Chain.NAMESPACE)));
+    private Optional<BlockChain> chain(JsonBody body, Optional<String> single) {
+        Optional<String> namespace = Optional.ofNullable(body.required("namespace", body.text("namespace", BlockChain.NAMESPACE)));
         if (namespace.isPresent() && namespace.get().isEmpty()) {
-            body.finding("namespace", "must be a text of 1 to " + Chain.NAMESPACE + " characters");
+            body.finding("namespace", "must be a text of 1 to " + BlockChain.NAMESPACE + " characters");
         }
         Optional<PackedKeys> keys = single.isPresent()
                 ? body.key(single.get(), KeyWords.LEAST, KeyWords.MOST)
                 : body.keys("keys", questions.most(), KeyWords.LEAST, KeyWords.MOST);
-        int index = (int) body.integer(single.isPresent() ? "index" : "first_index", 0, Chain.MOST_INDEX).orElse(0);
-        return namespace.flatMap(text -> keys.map(each -> new Chain(text, each, index)));
+        int index = (int) body.integer(single.isPresent() ? "index" : "first_index", 0, BlockChain.MOST_INDEX).orElse(0);
+        return namespace.flatMap(text -> keys.map(each -> new BlockChain(text, each, index)));
     }
 
     private static ObjectNode with(ObjectNode json, Freshness freshness) {

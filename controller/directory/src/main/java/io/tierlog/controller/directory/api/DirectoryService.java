@@ -7,14 +7,14 @@ import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
-import io.tierlog.controller.directory.api.Questions.Existence;
-import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.api.LookupQueries.Existence;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.streams.PeerMessages;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.GrpcCalls;
-import io.tierlog.controller.door.Problem;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.BatchExistResponse;
 import io.tierlog.directory.v1.DirectoryGrpc;
@@ -43,8 +43,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryService.class);
 
     private final Tokens tokens;
-    private final Questions questions;
-    private final Room room;
+    private final LookupQueries questions;
+    private final AdmissionLimiter room;
 
     /**
      * A service for those who have a token.
@@ -53,16 +53,16 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
      *     in an index here. Such a question of a stream, which the thread of its connection answers, does not count either
      * @param registry takes the count of what was refused
      */
-    public DirectoryService(Tokens tokens, Questions questions, int most, PrometheusRegistry registry) {
+    public DirectoryService(Tokens tokens, LookupQueries questions, int most, PrometheusRegistry registry) {
         this.tokens = tokens;
         this.questions = questions;
-        room = new Room(most, registry);
+        room = new AdmissionLimiter(most, registry);
     }
 
     @Override
     public void exist(ExistRequest request, StreamObserver<ExistResponse> answers) {
         answer(answers, request.getKey(), (whom, caller) -> {
-            Chain chain = chain(whom, request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
+            BlockChain chain = chain(whom, request.getNamespace(), request.getKey(), request.getKey().size(), request.getIndex());
             Existence known = whom.exist(caller, chain, request.getPrefetchToMemory(), NodeNames.of(request.getNode()));
             return ExistResponse.newBuilder()
                     .setPresence(Presence.forNumber(known.first().code()))
@@ -77,8 +77,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     }
 
     /** Answers a batch; throws {@link Problem}. */
-    static BatchExistResponse exist(Questions questions, Caller caller, BatchExistRequest request) {
-        Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
+    static BatchExistResponse exist(LookupQueries questions, Caller caller, BatchExistRequest request) {
+        BlockChain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
         Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), NodeNames.of(request.getNode()));
         return BatchExistResponse.newBuilder()
                 // The array is nobody else's from here on.
@@ -93,8 +93,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     }
 
     /** Answers a chain; throws {@link Problem}. */
-    static LookupResponse lookup(Questions questions, Caller caller, LookupRequest request) {
-        Chain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
+    static LookupResponse lookup(LookupQueries questions, Caller caller, LookupRequest request) {
+        BlockChain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
         return response(questions.lookup(caller, chain, NodeNames.of(request.getNode())));
     }
 
@@ -112,24 +112,24 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     @Override
     public void where(WhereRequest request, StreamObserver<WhereResponse> answers) {
         answer(answers, request.getKey(), (whom, caller) -> {
-            Places places = whom.where(caller, chain(whom, request.getNamespace(), request.getKey(), request.getKey().size(), 0));
+            ChainPlacements places = whom.where(caller, chain(whom, request.getNamespace(), request.getKey(), request.getKey().size(), 0));
             Found found = places.found().apply(0);
             WhereResponse.Builder response = WhereResponse.newBuilder()
                     .setPresence(Presence.forNumber(found.presence().code()))
                     .setFreshness(PeerMessages.of(places.freshness()));
-            for (Placed placed : found.placements()) {
+            for (BlockPlacement placed : found.placements()) {
                 response.addPlacements(PeerMessages.of(placed));
             }
             return response.build();
         });
     }
 
-    private static Chain chain(Questions questions, String namespace, ByteString keys, int width, int firstIndex) {
-        if (namespace.isEmpty() || namespace.length() > Chain.NAMESPACE || firstIndex < 0 || firstIndex > Chain.MOST_INDEX) {
+    private static BlockChain chain(LookupQueries questions, String namespace, ByteString keys, int width, int firstIndex) {
+        if (namespace.isEmpty() || namespace.length() > BlockChain.NAMESPACE || firstIndex < 0 || firstIndex > BlockChain.MOST_INDEX) {
             throw new Problem(Problem.Kind.INVALID_REQUEST, "the namespace has " + namespace.length() + " characters, the index is " + firstIndex,
-                    "give a namespace of 1 to " + Chain.NAMESPACE + " characters, and an index from 0 to " + Chain.MOST_INDEX);
+                    "give a namespace of 1 to " + BlockChain.NAMESPACE + " characters, and an index from 0 to " + BlockChain.MOST_INDEX);
         }
-        return new Chain(namespace, questions.packed(keys.toByteArray(), width), firstIndex);
+        return new BlockChain(namespace, questions.packed(keys.toByteArray(), width), firstIndex);
     }
 
     private static LookupResponse response(Lookup lookup) {
@@ -164,7 +164,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     }
 
     /** While others have all the room, what is short and in an index here is answered still, as in a stream. */
-    private <R> void answer(StreamObserver<R> answers, ByteString keys, BiFunction<Questions, Caller, R> how) {
+    private <R> void answer(StreamObserver<R> answers, ByteString keys, BiFunction<LookupQueries, Caller, R> how) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
             answers.onNext(room.within(

@@ -3,8 +3,8 @@ package io.tierlog.controller.directory.api;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.Problem;
 import io.tierlog.directory.v1.StreamProblem;
 import io.tierlog.directory.v1.StreamRequest;
 import io.tierlog.directory.v1.StreamResponse;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>The thread that brings questions reads the connection, so nothing that waits runs on it; the lock is held for one answer. The price: a stream is
- * answered by one thread at a time, so whoever wants two takes two streams. Threads of their own are bounded ({@link Room}); the threads that read
+ * answered by one thread at a time, so whoever wants two takes two streams. {@link AdmissionLimiter} bounds these threads; the threads that read
  * connections are few, so what they answer by themselves takes no room, and is answered while there is none.
  */
 final class DirectoryStream implements StreamObserver<StreamRequest> {
@@ -47,7 +47,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
     private boolean ended;
 
     /** What is asked, by whom, and the room for questions that may wait. */
-    record Asked(Questions questions, Caller caller, Room room) {}
+    record Asked(LookupQueries questions, Caller caller, AdmissionLimiter room) {}
 
     private DirectoryStream(Asked asking, ServerCallStreamObserver<StreamResponse> answers) {
         this.asking = asking;
@@ -86,7 +86,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
         }
     }
 
-    /** Room is taken here and not in the thread, so that there are no more threads than room. */
+    /** Admission happens here and not in the new thread, so the limit bounds the threads too. */
     private void later(StreamRequest request) {
         try {
             asking.room().take();
@@ -109,7 +109,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
         return request.hasLookup() ? request.getLookup().getPackedKeys().size() : request.getExist().getPackedKeys().size();
     }
 
-    private StreamResponse answer(Questions whom, StreamRequest request) {
+    private StreamResponse answer(LookupQueries whom, StreamRequest request) {
         try {
             return switch (request.getQuestionCase()) {
                 case EXIST -> StreamResponse.newBuilder().setExist(DirectoryService.exist(whom, asking.caller(), request.getExist())).build();
@@ -118,7 +118,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
             };
         } catch (Problem problem) {
             return problem(problem);
-        } catch (Questions.NotAtOnce e) {
+        } catch (LookupQueries.NotAtOnce e) {
             throw e;
         } catch (RuntimeException e) {
             LOG.error("a question failed", e);

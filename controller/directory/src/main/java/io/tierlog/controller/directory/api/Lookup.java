@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.api;
 
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Costs;
@@ -64,14 +64,14 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
     public record Run(int first, int blocks, Location from, long blockCostUs) {}
 
     /** Counts prefixes, with what is known of the peer doors of nodes: who has none is no source for others. */
-    static Lookup of(Places places, Costs costs, Optional<String> wanted, Function<String, Optional<String>> peerAddresses) {
+    static Lookup of(ChainPlacements places, Costs costs, Optional<String> wanted, Function<String, Optional<String>> peerAddresses) {
         Prefixes prefixes = new Prefixes(places.count(), costs, peerAddresses);
         int unknownFrom = -1;
         boolean more = true;
         for (int number = 0; more && number < places.count(); number++) {
             Found found = places.found().apply(number);
             int index = places.chain().firstIndex() + number;
-            List<Placed> serving = found.placements().stream().filter(placed -> placed.index() == index).toList();
+            List<BlockPlacement> serving = found.placements().stream().filter(placed -> placed.index() == index).toList();
             more = !serving.isEmpty();
             if (more) {
                 prefixes.take(serving);

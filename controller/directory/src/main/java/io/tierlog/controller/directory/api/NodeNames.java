@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.api;
 
-import io.tierlog.controller.door.Fields;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.JsonBody;
+import io.tierlog.controller.http.Problem;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -14,7 +14,7 @@ final class NodeNames {
     private NodeNames() {}
 
     /** The node that a field names, if it is there; what is wrong is a finding. */
-    static Optional<String> in(Fields body, String field) {
+    static Optional<String> in(JsonBody body, String field) {
         return body.name(field, NAME.pattern(), WHAT);
     }
 

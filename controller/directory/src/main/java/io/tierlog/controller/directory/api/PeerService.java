@@ -4,14 +4,14 @@ package io.tierlog.controller.directory.api;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.directory.index.KeyWords;
-import io.tierlog.controller.directory.streams.Answers;
-import io.tierlog.controller.directory.streams.Fan;
+import io.tierlog.controller.directory.streams.KeyAnswers;
+import io.tierlog.controller.directory.streams.KeyQuery;
 import io.tierlog.controller.directory.streams.PeerMessages;
-import io.tierlog.controller.directory.streams.Question;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.GrpcCalls;
-import io.tierlog.controller.door.Problem;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.directory.streams.ShardFanout;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.directory.v1.DirectoryPeerGrpc;
 import io.tierlog.directory.v1.PeerAnswer;
 import io.tierlog.directory.v1.PeerPart;
@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  */
 public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
     private final Tokens tokens;
-    private final Supplier<Optional<Fan>> fan;
+    private final Supplier<Optional<ShardFanout>> fan;
     private final int keys;
 
     /**
@@ -37,7 +37,7 @@ public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
      * @param fan answers, once there is one
      * @param keys most keys of one call
      */
-    public PeerService(Tokens tokens, Supplier<Optional<Fan>> fan, int keys) {
+    public PeerService(Tokens tokens, Supplier<Optional<ShardFanout>> fan, int keys) {
         this.tokens = tokens;
         this.fan = fan;
         this.keys = keys;
@@ -74,9 +74,9 @@ public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
     }
 
     private PeerAnswer answer(PeerRequest request, PeerPart part) {
-        Question question = new Question(Bytes.wrapUnshared(request.getNamespaceDigest().toByteArray()), part.getPackedKeys().toByteArray(),
+        KeyQuery question = new KeyQuery(Bytes.wrapUnshared(request.getNamespaceDigest().toByteArray()), part.getPackedKeys().toByteArray(),
                 request.getKeyBytes(), request.getPlacements());
-        Optional<Answers> here = fan.get().flatMap(one -> one.askHere(part.getPartition(), question, request.getAllowStale()));
+        Optional<KeyAnswers> here = fan.get().flatMap(one -> one.askHere(part.getPartition(), question, request.getAllowStale()));
         return here.map(each -> PeerMessages.of(each, request.getPlacements()))
                 .orElseGet(() -> PeerAnswer.newBuilder().setNotHere(true).build());
     }

@@ -5,8 +5,8 @@ import io.tierlog.controller.directory.api.Lookup.Extent;
 import io.tierlog.controller.directory.api.Lookup.NodePrefix;
 import io.tierlog.controller.directory.api.Lookup.Plan;
 import io.tierlog.controller.directory.api.Lookup.Run;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
@@ -130,10 +130,10 @@ final class Prefixes {
     }
 
     /** Takes the next block. */
-    void take(List<Placed> serving) {
+    void take(List<BlockPlacement> serving) {
         int number = offers.size();
         Offer offer = NOWHERE;
-        for (Placed placed : serving) {
+        for (BlockPlacement placed : serving) {
             Location location = placed.location();
             Tier tier = location.tier();
             boolean offered = tier == Tier.STORE;

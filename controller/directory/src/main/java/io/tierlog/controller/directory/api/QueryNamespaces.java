@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.api;
 
-import io.tierlog.controller.door.Fields;
+import io.tierlog.controller.http.JsonBody;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -31,7 +31,7 @@ public record QueryNamespaces(String template) {
     }
 
     /** Tenant that a query is about; what is wrong is a finding. */
-    static String tenant(Fields body) {
+    static String tenant(JsonBody body) {
         String said = said(body, "tenant_id");
         return said.isEmpty() ? NO_TENANT : said;
     }
@@ -41,7 +41,7 @@ public record QueryNamespaces(String template) {
      *
      * @param tenant what {@link #tenant} says of the same query
      */
-    String of(Fields body, String tenant) {
+    String of(JsonBody body, String tenant) {
         Map<String, String> said = new LinkedHashMap<>();
         said.put("{model}", said(body, "model"));
         said.put("{tenant}", tenant);
@@ -57,7 +57,7 @@ public record QueryNamespaces(String template) {
         return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
     }
 
-    private String placed(Fields body, String field, String place) {
+    private String placed(JsonBody body, String field, String place) {
         String said = said(body, field);
         if (!said.isEmpty() && !template.contains(place)) {
             homeless(body, field);
@@ -65,11 +65,11 @@ public record QueryNamespaces(String template) {
         return said;
     }
 
-    private void homeless(Fields body, String field) {
+    private void homeless(JsonBody body, String field) {
         body.finding(field, "has no place in the namespaces of this directory, which are: " + template);
     }
 
-    private static String said(Fields body, String field) {
+    private static String said(JsonBody body, String field) {
         return body.text(field, LONGEST).orElse("");
     }
 }

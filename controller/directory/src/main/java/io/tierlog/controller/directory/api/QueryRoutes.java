@@ -5,12 +5,12 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.directory.index.KeyWords;
 import io.tierlog.controller.directory.streams.Freshness;
-import io.tierlog.controller.door.Answer;
-import io.tierlog.controller.door.Ask;
-import io.tierlog.controller.door.Fields;
-import io.tierlog.controller.door.PackedKeys;
-import io.tierlog.controller.door.Problem;
-import io.tierlog.controller.door.Route;
+import io.tierlog.controller.http.HttpRequest;
+import io.tierlog.controller.http.HttpResponse;
+import io.tierlog.controller.http.JsonBody;
+import io.tierlog.controller.http.PackedKeys;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.controller.http.Route;
 import io.tierlog.schemas.Tier;
 import java.util.List;
 import java.util.Map;
@@ -24,11 +24,11 @@ final class QueryRoutes {
     private static final int MOST_TOKENS = 1_000_000;
     private static final int MOST_BLOCK_TOKENS = 65_536;
 
-    private final Questions questions;
+    private final LookupQueries questions;
     private final TokenHashers hashers;
     private final QueryNamespaces namespaces;
 
-    QueryRoutes(Questions questions, TokenHashers hashers, QueryNamespaces namespaces) {
+    QueryRoutes(LookupQueries questions, TokenHashers hashers, QueryNamespaces namespaces) {
         this.questions = questions;
         this.hashers = hashers;
         this.namespaces = namespaces;
@@ -40,7 +40,7 @@ final class QueryRoutes {
 
     /** What both have in common. */
     private record Query(String tenant, Optional<String> instance, String namespace, int blockTokens) {
-        static Query of(Fields body, QueryNamespaces namespaces) {
+        static Query of(JsonBody body, QueryNamespaces namespaces) {
             Optional<String> instance = NodeNames.in(body, "instance_id");
             long blockTokens = body.integer("block_size", 1, MOST_BLOCK_TOKENS).orElse(0);
             if (blockTokens == 0 && !body.has("block_size")) {
@@ -51,8 +51,8 @@ final class QueryRoutes {
         }
     }
 
-    private Answer byHashes(Ask ask) {
-        Fields body = ask.body();
+    private HttpResponse byHashes(HttpRequest ask) {
+        JsonBody body = ask.body();
         Query query = Query.of(body, namespaces);
         String field = body.has("block_hash") && !body.has("seq_hashes") ? "block_hash" : "seq_hashes";
         Optional<PackedKeys> keys = body.keys(field, questions.most(), KeyWords.LEAST, KeyWords.MOST);
@@ -60,14 +60,14 @@ final class QueryRoutes {
         return answer(ask, query, keys.orElseThrow());
     }
 
-    private Answer byTokens(Ask ask) {
-        Fields body = ask.body();
+    private HttpResponse byTokens(HttpRequest ask) {
+        JsonBody body = ask.body();
         Query query = Query.of(body, namespaces);
-        String model = body.text("model", Chain.NAMESPACE).orElse("");
+        String model = body.text("model", BlockChain.NAMESPACE).orElse("");
         Optional<long[]> tokens = body.integers("token_ids", MOST_TOKENS);
         for (String more : List.of("lora_name", "cache_salt")) {
             // Engines hash these too, each in its own way.
-            if (!body.text(more, Chain.NAMESPACE).orElse("").isEmpty()) {
+            if (!body.text(more, BlockChain.NAMESPACE).orElse("").isEmpty()) {
                 body.finding(more, "is not known to how keys follow from tokens here; ask /query_by_hash");
             }
         }
@@ -81,8 +81,8 @@ final class QueryRoutes {
         return answer(ask, query, keys.bytes().length == 0 ? keys : questions.packed(keys.bytes(), keys.width()));
     }
 
-    private Answer answer(Ask ask, Query query, PackedKeys keys) {
-        Lookup lookup = questions.lookup(ask.caller(), new Chain(query.namespace(), keys, 0), Optional.empty());
+    private HttpResponse answer(HttpRequest ask, Query query, PackedKeys keys) {
+        Lookup lookup = questions.lookup(ask.caller(), new BlockChain(query.namespace(), keys, 0), Optional.empty());
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         ObjectNode tenant = json.putObject(query.tenant());
         for (Lookup.NodePrefix node : lookup.nodes()) {
@@ -96,7 +96,7 @@ final class QueryRoutes {
             }
         }
         Freshness freshness = lookup.freshness();
-        return new Answer(200, json, Map.of(
+        return new HttpResponse(200, json, Map.of(
                 "Tierlog-Stale", String.valueOf(freshness.stale()),
                 "Tierlog-Behind-Records", String.valueOf(freshness.behindRecords()),
                 "Tierlog-As-Of-Ms", String.valueOf(freshness.asOfMs()),

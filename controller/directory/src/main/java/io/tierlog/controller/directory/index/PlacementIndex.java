@@ -29,7 +29,7 @@ public final class PlacementIndex implements AutoCloseable {
     private final SlotTable slots = new SlotTable();
     private final Cells cells = new Cells();
     private final Interned namespaces;
-    private final Holdings holdings;
+    private final LocationTable holdings;
     private final KeyWords written = new KeyWords();
     private long placements;
     private String refusal = "";
@@ -45,7 +45,7 @@ public final class PlacementIndex implements AutoCloseable {
         this.limits = limits;
         this.hashing = hashing;
         namespaces = new Interned(limits.namespaces());
-        holdings = new Holdings(limits.holdings(), incarnations);
+        holdings = new LocationTable(limits.holdings(), incarnations);
     }
 
     /**
@@ -90,16 +90,16 @@ public final class PlacementIndex implements AutoCloseable {
     public record Size(int blocks, long placements, int namespaces, int holdings, long bytes) {}
 
     /** What is known of a block: where it serves, and whether a record about it could not be read. */
-    public record Found(Presence presence, List<Placed> placements) {}
+    public record Found(Presence presence, List<BlockPlacement> placements) {}
 
     /** Takes up a placement: the location has this block from now on, and nothing that it had of it before. */
-    public Taken put(BlockKey block, Placed placed) {
+    public Taken put(BlockKey block, BlockPlacement placed) {
         return put(block, placed.location(), placed.incarnation(), placed.index(), placed.generation());
     }
 
     /** Notes that a record about a block at a location cannot be read: until the next one, nobody knows. */
     public Taken unreadable(BlockKey block, Location location) {
-        return put(block, location, Holdings.UNREADABLE, 0, 0);
+        return put(block, location, LocationTable.UNREADABLE, 0, 0);
     }
 
     private Taken put(BlockKey block, Location location, long incarnation, int index, long generation) {
@@ -276,10 +276,10 @@ public final class PlacementIndex implements AutoCloseable {
     }
 
     private Found placements(int cell) {
-        List<Placed> serving = new ArrayList<>(cells.count(cell));
+        List<BlockPlacement> serving = new ArrayList<>(cells.count(cell));
         cells.any(cell, (holding, index, generation) -> {
             if (holdings.counts(holding)) {
-                serving.add(new Placed(holdings.location(holding), holdings.incarnation(holding), index, generation));
+                serving.add(new BlockPlacement(holdings.location(holding), holdings.incarnation(holding), index, generation));
             }
             return false;
         });

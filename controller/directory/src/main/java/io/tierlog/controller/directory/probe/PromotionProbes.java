@@ -2,11 +2,11 @@
 package io.tierlog.controller.directory.probe;
 
 import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.probe.ProbeCounts.End;
-import io.tierlog.controller.directory.streams.Answers;
-import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.controller.directory.streams.KeyAnswers;
+import io.tierlog.controller.directory.streams.KeyQuery;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PromotionAnswer;
@@ -44,7 +44,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
 
     private final PromotionRequests requests;
     private final ProbeLimits limits;
-    private final Function<Question, Optional<Answers>> directory;
+    private final Function<KeyQuery, Optional<KeyAnswers>> directory;
     private final LongSupplier clockMs;
     private final RecentProbes recent;
     private final ProbeCounts counts = new ProbeCounts();
@@ -54,13 +54,13 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private final ThreadPoolExecutor thread;
 
     /** A sink that looks in {@code directory}. */
-    public PromotionProbes(PromotionRequests requests, ProbeLimits limits, Function<Question, Optional<Answers>> directory) {
+    public PromotionProbes(PromotionRequests requests, ProbeLimits limits, Function<KeyQuery, Optional<KeyAnswers>> directory) {
         this(requests, limits, directory, System::currentTimeMillis);
     }
 
     /** One with a clock of one's own, for tests. */
     PromotionProbes(
-            PromotionRequests requests, ProbeLimits limits, Function<Question, Optional<Answers>> directory, LongSupplier clockMs) {
+            PromotionRequests requests, ProbeLimits limits, Function<KeyQuery, Optional<KeyAnswers>> directory, LongSupplier clockMs) {
         this.requests = requests;
         this.limits = limits;
         this.directory = directory;
@@ -135,8 +135,8 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
 
     /** False when nobody can be asked where blocks are. */
     private boolean look(Probe probe, List<String> nodes) {
-        Question question = new Question(Namespaces.digest(probe.namespace()), probe.keys(), probe.width(), true);
-        Optional<Answers> answers = directory.apply(question);
+        KeyQuery question = new KeyQuery(Namespaces.digest(probe.namespace()), probe.keys(), probe.width(), true);
+        Optional<KeyAnswers> answers = directory.apply(question);
         if (answers.isEmpty()) {
             return false;
         }
@@ -174,7 +174,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     private record Holders(Set<String> onDisk, Set<String> inMemory) {
         static Holders of(Found found) {
             Holders holders = new Holders(new TreeSet<>(), new TreeSet<>());
-            for (Placed placed : found.placements()) {
+            for (BlockPlacement placed : found.placements()) {
                 if (placed.location().isOnNode()) {
                     boolean disk = placed.location().tier() == Tier.DISK;
                     (disk ? holders.onDisk : holders.inMemory).add(placed.location().node());

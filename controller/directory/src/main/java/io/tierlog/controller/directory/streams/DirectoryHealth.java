@@ -4,7 +4,7 @@ package io.tierlog.controller.directory.streams;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.directory.index.PlacementIndex;
-import io.tierlog.controller.door.StatusServer;
+import io.tierlog.controller.http.StatusServer;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.streams.KafkaStreams;
@@ -18,7 +18,7 @@ import org.apache.kafka.streams.KafkaStreams;
  * </pre>
  */
 final class DirectoryHealth {
-    private final LocalCopies copies;
+    private final LocalShards copies;
     private final DirectoryMetrics metrics;
     private final AtomicInteger waiting = new AtomicInteger();
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
@@ -39,7 +39,7 @@ final class DirectoryHealth {
         STOPPED
     }
 
-    DirectoryHealth(LocalCopies copies, DirectoryMetrics metrics) {
+    DirectoryHealth(LocalShards copies, DirectoryMetrics metrics) {
         this.copies = copies;
         this.metrics = metrics;
     }

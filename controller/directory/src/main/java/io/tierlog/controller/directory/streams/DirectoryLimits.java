@@ -2,7 +2,7 @@
 package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.index.IndexLimits;
-import io.tierlog.controller.door.DoorLimits;
+import io.tierlog.controller.http.ServerLimits;
 
 /**
  * The bounds of a directory instance. What is over one of them is refused with a reason.
@@ -21,7 +21,7 @@ import io.tierlog.controller.door.DoorLimits;
  */
 public record DirectoryLimits(
         IndexLimits index,
-        DoorLimits door,
+        ServerLimits door,
         int keys,
         int forwardMs,
         int forwards,
@@ -36,7 +36,7 @@ public record DirectoryLimits(
      * 128 MiB for RocksDB, a commit a second, 10 s for sessions, one thread.
      */
     public static final DirectoryLimits DEFAULTS = new DirectoryLimits(
-            IndexLimits.DEFAULTS, new DoorLimits(2 << 20, 8, 256), 10_000, 1_000, 256, 500, 5_000, 128L << 20, 1_000, 10_000, 1);
+            IndexLimits.DEFAULTS, new ServerLimits(2 << 20, 8, 256), 10_000, 1_000, 256, 500, 5_000, 128L << 20, 1_000, 10_000, 1);
 
     /** Refuses bounds that let nothing through or cannot work together. */
     public DirectoryLimits {

@@ -44,7 +44,7 @@ final class DirectoryMetrics {
         NOBODY
     }
 
-    DirectoryMetrics(LocalCopies copies, ProbeCounts probes) {
+    DirectoryMetrics(LocalShards copies, ProbeCounts probes) {
         // Looked up once: a batch is counted in less time than its label is found.
         for (Source source : Source.values()) {
             bySource.put(source, keys.labelValues(source.name()));
@@ -68,7 +68,7 @@ final class DirectoryMetrics {
         }
     }
 
-    private void gauge(LocalCopies copies, String name, String help, ToDoubleFunction<PlacementIndex> of) {
+    private void gauge(LocalShards copies, String name, String help, ToDoubleFunction<PlacementIndex> of) {
         GaugeWithCallback.builder()
                 .name(name)
                 .help(help)

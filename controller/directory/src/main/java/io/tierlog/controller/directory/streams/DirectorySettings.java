@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
-import io.tierlog.controller.streams.QuietFail;
+import io.tierlog.controller.streams.FailWithoutLogging;
 import io.tierlog.controller.streams.RocksDbSettings;
 import java.util.Locale;
 import java.util.Properties;
@@ -36,7 +36,7 @@ final class DirectorySettings {
         all.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, 1);
         all.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
         all.put(StreamsConfig.ENSURE_EXPLICIT_INTERNAL_RESOURCE_NAMING_CONFIG, true);
-        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, QuietFail.class);
+        all.put(StreamsConfig.PROCESSING_EXCEPTION_HANDLER_CLASS_CONFIG, FailWithoutLogging.class);
         all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, DirectoryRocksDb.class);
         all.put(RocksDbSettings.BYTES, String.valueOf(limits.rocksDbBytes()));
         String committed = IsolationLevel.READ_COMMITTED.toString().toLowerCase(Locale.ROOT);

@@ -3,7 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.tierlog.controller.directory.probe.ProbeCounts;
-import io.tierlog.controller.door.StatusServer;
+import io.tierlog.controller.http.StatusServer;
 import io.tierlog.events.Codec;
 import io.tierlog.schemas.directory.Published;
 import java.io.IOException;
@@ -37,7 +37,7 @@ public final class DirectoryStreams implements AutoCloseable {
     private static final Duration CLOSE = Duration.ofSeconds(10);
 
     private final DirectoryConfig config;
-    private final LocalCopies copies;
+    private final LocalShards copies;
     private final DirectoryMetrics metrics;
     private final DirectoryHealth health;
     private final PlacementDecoder decoder;
@@ -53,7 +53,7 @@ public final class DirectoryStreams implements AutoCloseable {
      */
     public DirectoryStreams(DirectoryConfig config, Codec codec, int partitions, ProbeCounts probes) {
         this.config = config;
-        copies = new LocalCopies(partitions);
+        copies = new LocalShards(partitions);
         metrics = new DirectoryMetrics(copies, probes);
         health = new DirectoryHealth(copies, metrics);
         decoder = new PlacementDecoder(codec.reader(Published.class), health);
@@ -66,7 +66,7 @@ public final class DirectoryStreams implements AutoCloseable {
      * @param token comes in to the others
      * @throws DirectoryException.StateDirUnusable when the state directory is
      */
-    public Fan start(Owners.Peer self, Optional<String> token) {
+    public ShardFanout start(Owners.Peer self, Optional<String> token) {
         KafkaStreams streams;
         IndexProcessor.Shared shared = new IndexProcessor.Shared(decoder, copies, config.limits().index(), metrics);
         try {
@@ -92,7 +92,7 @@ public final class DirectoryStreams implements AutoCloseable {
         parts.push(new LogEnds(config, copies, () -> lookAtStandbys(streams, standby)));
         PeerLink link = new GrpcPeerLink(token, config.limits().forwardMs());
         parts.push(link);
-        Fan fan = new Fan(new Fan.Parts(copies, Optional.of(standby),
+        ShardFanout fan = new ShardFanout(new ShardFanout.Parts(copies, Optional.of(standby),
                 new GroupRegister(streams, config.topics().placements()), link, self, config.limits(), metrics));
         streams.start();
         return fan;
@@ -107,7 +107,7 @@ public final class DirectoryStreams implements AutoCloseable {
 
     private void lookAtStandbys(KafkaStreams streams, StandbyStore standby) {
         long nowMs = System.currentTimeMillis();
-        Map<Integer, LocalCopies.Standby> seen = new LinkedHashMap<>();
+        Map<Integer, LocalShards.Standby> seen = new LinkedHashMap<>();
         try {
             Map<Integer, LagInfo> lags = streams.allLocalStorePartitionLags().getOrDefault(DirectoryTopology.STORE, Map.of());
             lags.forEach((partition, lag) -> {

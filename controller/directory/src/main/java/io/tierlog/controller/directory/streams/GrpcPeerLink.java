@@ -6,7 +6,7 @@ import io.grpc.Metadata;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.controller.door.GrpcCalls;
+import io.tierlog.controller.http.GrpcCalls;
 import io.tierlog.directory.v1.DirectoryPeerGrpc;
 import io.tierlog.directory.v1.PeerRequest;
 import io.tierlog.directory.v1.PeerResponse;

@@ -29,7 +29,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
     private boolean toldFull;
 
     /** What all tasks of an instance share. */
-    record Shared(PlacementDecoder decoder, LocalCopies copies, IndexLimits limits, DirectoryMetrics metrics) {}
+    record Shared(PlacementDecoder decoder, LocalShards copies, IndexLimits limits, DirectoryMetrics metrics) {}
 
     /** What a task has of its own. */
     private record Task(ProcessorContext<Void, Void> context, KeyValueStore<byte[], byte[]> store, PlacementIndex index) {

@@ -28,7 +28,7 @@ final class LogEnds implements AutoCloseable {
 
     private final Admin admin;
     private final String topic;
-    private final LocalCopies copies;
+    private final LocalShards copies;
     private final Runnable after;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread made = new Thread(task, "tierlog-directory-ends");
@@ -41,7 +41,7 @@ final class LogEnds implements AutoCloseable {
      *
      * @param after runs after each look
      */
-    LogEnds(DirectoryConfig config, LocalCopies copies, Runnable after) {
+    LogEnds(DirectoryConfig config, LocalShards copies, Runnable after) {
         admin = Admin.create(config.kafka().client(Map.of()));
         topic = config.topics().placements();
         this.copies = copies;

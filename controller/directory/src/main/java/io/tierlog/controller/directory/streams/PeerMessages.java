@@ -2,8 +2,8 @@
 package io.tierlog.controller.directory.streams;
 
 import com.google.protobuf.ByteString;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Batch;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
@@ -19,7 +19,7 @@ public final class PeerMessages {
     private PeerMessages() {}
 
     /** Answers as a message. */
-    public static PeerAnswer of(Answers answers, boolean placements) {
+    public static PeerAnswer of(KeyAnswers answers, boolean placements) {
         PeerAnswer.Builder answer = PeerAnswer.newBuilder()
                 .setPresences(ByteString.copyFrom(answers.presences()))
                 .setFreshness(of(answers.freshness()));
@@ -41,7 +41,7 @@ public final class PeerMessages {
     }
 
     /** A placement as a message. */
-    public static Placement of(Placed placed) {
+    public static Placement of(BlockPlacement placed) {
         return Placement.newBuilder()
                 .setOwner(placed.location().owner())
                 .setTier(of(placed.location().tier()))
@@ -77,7 +77,7 @@ public final class PeerMessages {
      *
      * @return false when it has none, or it does not fit what was asked: then nothing is taken
      */
-    static boolean take(PeerResponse response, int part, Batch batch, Answers answers) {
+    static boolean take(PeerResponse response, int part, Batch batch, KeyAnswers answers) {
         PeerAnswer answer = part < response.getAnswersCount() ? response.getAnswers(part) : PeerAnswer.newBuilder().setNotHere(true).build();
         int count = batch.to() - batch.from();
         boolean fits = answer.getPresences().size() == count
@@ -87,7 +87,7 @@ public final class PeerMessages {
             return false;
         }
         for (int i = 0; i < count; i++) {
-            List<Placed> placements = answer.getPlacementsCount() == 0
+            List<BlockPlacement> placements = answer.getPlacementsCount() == 0
                     ? List.of()
                     : answer.getPlacements(i).getPlacementsList().stream().map(PeerMessages::placed).toList();
             answers.put(batch.order()[batch.from() + i], new Found(Presence.of(answer.getPresences().byteAt(i)), placements));
@@ -106,8 +106,8 @@ public final class PeerMessages {
         return true;
     }
 
-    private static Placed placed(Placement message) {
+    private static BlockPlacement placed(Placement message) {
         Location location = new Location(message.getOwner(), tier(message.getTier()));
-        return new Placed(location, message.getIncarnation(), message.getIndex(), message.getGeneration());
+        return new BlockPlacement(location, message.getIncarnation(), message.getIndex(), message.getGeneration());
     }
 }

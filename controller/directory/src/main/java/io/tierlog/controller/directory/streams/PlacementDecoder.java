@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.index.PlacementKey;
 import io.tierlog.events.Reading;
@@ -34,7 +34,7 @@ final class PlacementDecoder {
     /** What a record says. */
     sealed interface Change {
         /** A copy serves. */
-        record Put(BlockKey block, Placed placed) implements Change {}
+        record Put(BlockKey block, BlockPlacement placed) implements Change {}
 
         /** A copy is gone. */
         record Removed(BlockKey block, Location location) implements Change {}
@@ -105,7 +105,7 @@ final class PlacementDecoder {
             return new Change.Unreadable(about.block(), about.location(), "its value is about another copy than its key");
         }
         return new Change.Put(about.block(),
-                new Placed(about.location(), placement.holderIncarnation(), placement.block().index(), placement.generation()));
+                new BlockPlacement(about.location(), placement.holderIncarnation(), placement.block().index(), placement.generation()));
     }
 
     private Reading<Published> patiently(byte[] value) {

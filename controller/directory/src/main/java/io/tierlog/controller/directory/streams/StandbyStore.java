@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
-import io.tierlog.controller.directory.index.Placed;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.PlacementIndex.Batch;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
@@ -33,9 +33,9 @@ final class StandbyStore {
 
     private final KafkaStreams streams;
     private final PlacementDecoder decoder;
-    private final LocalCopies copies;
+    private final LocalShards copies;
 
-    StandbyStore(KafkaStreams streams, PlacementDecoder decoder, LocalCopies copies) {
+    StandbyStore(KafkaStreams streams, PlacementDecoder decoder, LocalShards copies) {
         this.streams = streams;
         this.decoder = decoder;
         this.copies = copies;
@@ -89,14 +89,14 @@ final class StandbyStore {
         byte[] prefix = new byte[block.namespace().size() + block.key().size()];
         System.arraycopy(block.namespace().unshared(), 0, prefix, 0, block.namespace().size());
         System.arraycopy(block.key().unshared(), 0, prefix, block.namespace().size(), block.key().size());
-        List<Placed> serving = new ArrayList<>();
+        List<BlockPlacement> serving = new ArrayList<>();
         boolean readable = true;
         try (KeyValueIterator<byte[], byte[]> rows = store.prefixScan(prefix, PREFIX)) {
             while (rows.hasNext()) {
                 KeyValue<byte[], byte[]> row = rows.next();
                 switch (decoder.read(row.key, row.value)) {
                     // A longer key may begin as this one does.
-                    case Change.Put(BlockKey other, Placed placed) when other.equals(block) -> {
+                    case Change.Put(BlockKey other, BlockPlacement placed) when other.equals(block) -> {
                         if (copies.incarnations().counts(placed.location().owner(), placed.incarnation())) {
                             serving.add(placed);
                         }

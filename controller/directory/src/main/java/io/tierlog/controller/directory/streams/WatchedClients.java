@@ -19,13 +19,13 @@ import org.apache.kafka.streams.KafkaClientSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The clients that Kafka Streams works with; the main consumer tells {@link LocalCopies} of its position. Made once for an instance. */
+/** The clients that Kafka Streams works with; the main consumer tells {@link LocalShards} of its position. Made once for an instance. */
 final class WatchedClients implements KafkaClientSupplier {
     private static final Logger LOG = LoggerFactory.getLogger(WatchedClients.class);
 
-    private final LocalCopies copies;
+    private final LocalShards copies;
 
-    WatchedClients(LocalCopies copies) {
+    WatchedClients(LocalShards copies) {
         this.copies = copies;
     }
 
@@ -56,9 +56,9 @@ final class WatchedClients implements KafkaClientSupplier {
 
     /** Says after every poll how far it is. */
     private static final class Watched extends KafkaConsumer<byte[], byte[]> {
-        private final LocalCopies copies;
+        private final LocalShards copies;
 
-        Watched(Map<String, Object> config, LocalCopies copies) {
+        Watched(Map<String, Object> config, LocalShards copies) {
             super(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
             this.copies = copies;
         }

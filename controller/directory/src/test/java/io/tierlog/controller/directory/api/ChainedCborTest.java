@@ -4,7 +4,7 @@ package io.tierlog.controller.directory.api;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.http.PackedKeys;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;

@@ -18,7 +18,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.tierlog.controller.core.Namespaces;
 import io.tierlog.controller.directory.DirectoryApp;
-import io.tierlog.controller.directory.Extras;
+import io.tierlog.controller.directory.DirectoryExtensions;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.api.DirectoryClient.Reply;
 import io.tierlog.controller.directory.index.Presence;
@@ -26,8 +26,8 @@ import io.tierlog.controller.directory.probe.ProbeLimits;
 import io.tierlog.controller.directory.probe.PromotionRequests;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.door.GrpcCalls;
-import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.PackedKeys;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.DirectoryGrpc;
 import io.tierlog.directory.v1.DirectoryPeerGrpc;
@@ -119,7 +119,7 @@ class DirectoryApiTest {
                 + "reader all sha256:" + digest("all") + "\nreader t1 sha256:" + digest("t1") + " namespaces=t1/*, shared/model one\n");
         Path own = Files.writeString(directory.resolve("own"), "peers\n");
         DirectoryConfig config = DirectoryConfig.of(log.access, log.topics, directory.resolve("state"));
-        Extras extras = new Extras(
+        DirectoryExtensions extras = new DirectoryExtensions(
                 Optional.of(DirectoryApiTest::promote),
                 ProbeLimits.DEFAULTS,
                 new TokenHashers(Map.of("t1/model", DirectoryApiTest::hashed)),
@@ -473,8 +473,8 @@ class DirectoryApiTest {
         assertEquals(Status.Code.UNAUTHENTICATED, nobody.getStatus().getCode());
     }
 
-    private static AskedStream stream(String token, boolean reading) {
-        return new AskedStream(
+    private static StreamClient stream(String token, boolean reading) {
+        return new StreamClient(
                 DirectoryGrpc.newStub(channel).withInterceptors(MetadataUtils.newAttachHeadersInterceptor(bearer(token))), reading);
     }
 
@@ -489,7 +489,7 @@ class DirectoryApiTest {
     /** Short questions are answered at once and long ones by another thread: the order is that of the questions all the same. */
     @Test
     void aStreamAnswersEachQuestionInItsTurnAsACallWould() throws Exception {
-        AskedStream stream = stream("all", true);
+        StreamClient stream = stream("all", true);
         BatchExistRequest large = batch(T1, IntStream.range(0, 10_000).toArray());
         LookupRequest chain = LookupRequest.newBuilder().setNamespace(T1).setKeyBytes(16).setPackedKeys(packed(0, 1, 2, 3, 4)).setNode("a").build();
         for (int i = 0; i < 300; i++) {
@@ -540,7 +540,7 @@ class DirectoryApiTest {
     /** Each question has 16 KiB and its answer 1 KiB: what a caller who does not read can have on its way is bounded by the windows alone. */
     @Test
     void aCallerWhoDoesNotReadIsNotAnsweredAheadWithoutEnd() throws Exception {
-        AskedStream stream = stream("all", false);
+        StreamClient stream = stream("all", false);
         StreamRequest question = exist(batch(T1, IntStream.range(0, 1_024).toArray()));
         int most = 3_000;
         int asked = 0;
@@ -585,7 +585,7 @@ class DirectoryApiTest {
     @Test
     void theDocumentIsServedAndHasEveryRoute() throws Exception {
         assertEquals(DirectoryRoutes.openApi(), client.get("/v1/openapi.json").body());
-        Questions questions = new Questions(Optional::empty, 1, Costs.DEFAULTS, Optional.empty());
+        LookupQueries questions = new LookupQueries(Optional::empty, 1, Costs.DEFAULTS, Optional.empty());
         List<String> routes = new DirectoryRoutes(questions, TokenHashers.NONE, QueryNamespaces.MODEL).all().stream()
                 .map(route -> route.method() + " " + route.template())
                 .toList();

@@ -4,13 +4,13 @@ package io.tierlog.controller.directory.api;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.Costs;
 import io.tierlog.controller.directory.streams.Freshness;
-import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.http.PackedKeys;
 import io.tierlog.schemas.Tier;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -36,11 +36,11 @@ class LookupTest {
     private static List<Found> world(int blocks, String... lines) {
         List<Found> world = new ArrayList<>();
         for (int number = 0; number < blocks; number++) {
-            List<Placed> placed = new ArrayList<>();
+            List<BlockPlacement> placed = new ArrayList<>();
             for (String line : lines) {
                 List<String> words = List.of(line.split(" "));
                 if (words.subList(2, words.size()).contains(String.valueOf(number))) {
-                    placed.add(new Placed(new Location(words.getFirst(), Tier.valueOf(words.get(1))), 1, number, 1));
+                    placed.add(new BlockPlacement(new Location(words.getFirst(), Tier.valueOf(words.get(1))), 1, number, 1));
                 }
             }
             world.add(new Found(placed.isEmpty() ? Presence.NOT_FOUND : Presence.FOUND, placed));
@@ -54,8 +54,9 @@ class LookupTest {
 
     /** A prompt's blocks from {@code first} on, of a world whose blocks are at the positions from there on. */
     private Lookup lookup(List<Found> world, int first, Costs costs, Optional<String> node) {
-        Chain chain = new Chain("model/a", new PackedKeys(new byte[world.size() * 16], 16), first);
-        return Lookup.of(new Places(chain, world::get, new Freshness(false, 0, 1)), costs, node, name -> Optional.ofNullable(doors.get(name)));
+        BlockChain chain = new BlockChain("model/a", new PackedKeys(new byte[world.size() * 16], 16), first);
+        return Lookup.of(new ChainPlacements(chain, world::get, new Freshness(false, 0, 1)), costs, node,
+                name -> Optional.ofNullable(doors.get(name)));
     }
 
     private String plan(String node, List<Found> world) {
@@ -138,7 +139,7 @@ class LookupTest {
             Costs costs = new Costs(random.nextInt(disk + 1), disk, random.nextInt(5), random.nextInt(5), random.nextInt(5));
             List<Found> world = world(random, nodes);
             Optional<String> node = random.nextBoolean() ? Optional.empty() : Optional.of("n" + random.nextInt(nodes + 1));
-            Lookup expected = SlowLookup.of(world, costs, node, doors);
+            Lookup expected = ReferenceLookup.of(world, costs, node, doors);
             assertEquals(expected, lookup(world, costs, node), "seed " + seed);
             int first = random.nextInt(1_000);
             assertEquals(expected, lookup(moved(world, first), first, costs, node), "seed " + seed + ", from " + first);
@@ -149,7 +150,7 @@ class LookupTest {
     private static List<Found> moved(List<Found> world, int first) {
         return world.stream()
                 .map(found -> new Found(found.presence(), found.placements().stream()
-                        .map(placed -> new Placed(placed.location(), placed.incarnation(), placed.index() + first, placed.generation()))
+                        .map(placed -> new BlockPlacement(placed.location(), placed.incarnation(), placed.index() + first, placed.generation()))
                         .toList()))
                 .toList();
     }
@@ -162,12 +163,12 @@ class LookupTest {
             for (int i = random.nextInt(20) == 0 ? 0 : 1 + random.nextInt(2 * nodes); i > 0; i--) {
                 places.add(place(random, nodes));
             }
-            List<Placed> placed = new ArrayList<>();
+            List<BlockPlacement> placed = new ArrayList<>();
             for (String place : places) {
                 List<String> words = List.of(place.split(" "));
                 // Now and then at another position, where it does not count.
                 int index = random.nextInt(30) == 0 ? number + 1 : number;
-                placed.add(new Placed(new Location(words.get(1), Tier.valueOf(words.get(2))), 1, index, 1));
+                placed.add(new BlockPlacement(new Location(words.get(1), Tier.valueOf(words.get(2))), 1, index, 1));
             }
             Presence none = random.nextBoolean() ? Presence.NOT_FOUND : Presence.UNKNOWN;
             world.add(new Found(placed.isEmpty() ? none : Presence.FOUND, placed));
@@ -186,9 +187,9 @@ class LookupTest {
 
     @Test
     void nodesBeyondTheBoundAreNotToldOf() {
-        List<Placed> placed = new ArrayList<>();
+        List<BlockPlacement> placed = new ArrayList<>();
         for (int node = 0; node < Lookup.NODES + 5; node++) {
-            placed.add(new Placed(new Location("node/" + node, Tier.HOST), 1, 0, 1));
+            placed.add(new BlockPlacement(new Location("node/" + node, Tier.HOST), 1, 0, 1));
         }
         Lookup lookup = lookup(List.of(new Found(Presence.FOUND, placed)), COSTS, Optional.empty());
         assertEquals(Lookup.NODES, lookup.nodes().size());

@@ -13,14 +13,14 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.directory.streams.Fan;
-import io.tierlog.controller.directory.streams.LocalFan;
-import io.tierlog.controller.door.DoorLimits;
-import io.tierlog.controller.door.Endpoint;
-import io.tierlog.controller.door.GrpcCalls;
-import io.tierlog.controller.door.GrpcDoor;
-import io.tierlog.controller.door.Listening;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.directory.streams.LocalShardFanout;
+import io.tierlog.controller.directory.streams.ShardFanout;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.GrpcServer;
+import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.ServerLimits;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.directory.v1.DirectoryPeerGrpc;
 import io.tierlog.directory.v1.PeerPart;
 import io.tierlog.directory.v1.PeerRequest;
@@ -42,11 +42,11 @@ class PeerServiceTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path directory;
 
-    private final LocalFan blocks = new LocalFan();
-    private final Fan fan = blocks.fan();
+    private final LocalShardFanout blocks = new LocalShardFanout();
+    private final ShardFanout fan = blocks.fan();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private GrpcDoor door;
+    private GrpcServer door;
 
     @SuppressWarnings("NullAway.Init")
     private ManagedChannel channel;
@@ -56,8 +56,8 @@ class PeerServiceTest {
         blocks.put("t1/m", 0, "node/a", Tier.HOST);
         Path tokens = Files.writeString(directory.resolve("tokens"), "operator peers sha256:" + digest("peers") + "\n"
                 + "reader all sha256:" + digest("all") + "\noperator t1 sha256:" + digest("t1") + " namespaces=t1/*\n");
-        Listening where = new Listening("--test", new Endpoint("127.0.0.1", 0), new DoorLimits(2 << 20, 8, 4));
-        door = new GrpcDoor(where, List.of(new PeerService(Tokens.scoped(Optional.of(tokens)), () -> Optional.of(fan), KEYS)), 32);
+        Listener where = new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(2 << 20, 8, 4));
+        door = new GrpcServer(where, List.of(new PeerService(Tokens.scoped(Optional.of(tokens)), () -> Optional.of(fan), KEYS)), 32);
         channel = NettyChannelBuilder.forAddress("127.0.0.1", door.port()).usePlaintext().build();
     }
 

@@ -6,15 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.door.Fields;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.JsonBody;
+import io.tierlog.controller.http.Problem;
 import org.junit.jupiter.api.Test;
 
 /** Which namespace a query is about: what it says, what it leaves out, and what has no place. */
 class QueryNamespacesTest {
     /** The namespace, and the tenant under whom the answer is told; the query has single quotes. */
     private static String of(String template, String query) throws Exception {
-        Fields body = Fields.of((ObjectNode) new ObjectMapper().readTree(query.replace('\'', '"')));
+        JsonBody body = JsonBody.of((ObjectNode) new ObjectMapper().readTree(query.replace('\'', '"')));
         String tenant = QueryNamespaces.tenant(body);
         String namespace = new QueryNamespaces(template).of(body, tenant);
         body.done();

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The index against an obvious model on random histories, with good hashes and bad ones, and its edges one by one. */
 class PlacementIndexTest {
-    private static final Comparator<Placed> ORDER = Comparator.comparing(placed -> placed.location().toString());
+    private static final Comparator<BlockPlacement> ORDER = Comparator.comparing(placed -> placed.location().toString());
     private static final Bytes NAMESPACE = Namespaces.digest("model/a");
 
     /** Hashes that a test may be hard with. */
@@ -63,7 +63,7 @@ class PlacementIndexTest {
 
     private static void history(long seed, Hash hash, int keys, int steps) {
         Random random = new Random(seed);
-        SlowIndex model = new SlowIndex();
+        ReferenceIndex model = new ReferenceIndex();
         List<BlockKey> universe = universe(random, keys);
         try (PlacementIndex index = new PlacementIndex(IndexLimits.DEFAULTS, new Incarnations(), hash.hash)) {
             for (int step = 0; step < steps; step++) {
@@ -80,11 +80,12 @@ class PlacementIndexTest {
         }
     }
 
-    private static void step(Random random, BlockKey block, SlowIndex model, PlacementIndex index, String at) {
+    private static void step(Random random, BlockKey block, ReferenceIndex model, PlacementIndex index, String at) {
         Location location = new Location(random.nextInt(5) == 0 ? "store/0" : "node/" + random.nextInt(4), tier(random));
         int what = random.nextInt(20);
         if (what < 11) {
-            Placed placed = new Placed(location, location.isOnNode() ? 1 + random.nextInt(2) : 0, random.nextInt(9), random.nextLong());
+            BlockPlacement placed =
+                    new BlockPlacement(location, location.isOnNode() ? 1 + random.nextInt(2) : 0, random.nextInt(9), random.nextLong());
             boolean had = model.locations(block).contains(location);
             model.put(block, placed);
             assertEquals(had ? Taken.REPLACED : Taken.ADDED, index.put(block, placed), at);
@@ -99,7 +100,7 @@ class PlacementIndexTest {
         }
     }
 
-    private static void drain(SlowIndex model, PlacementIndex index) {
+    private static void drain(ReferenceIndex model, PlacementIndex index) {
         for (BlockKey block : model.blocks()) {
             for (Location location : model.locations(block)) {
                 assertTrue(index.remove(block, location));
@@ -134,7 +135,7 @@ class PlacementIndexTest {
         return all;
     }
 
-    private static void compare(List<BlockKey> universe, SlowIndex model, PlacementIndex index, String at) {
+    private static void compare(List<BlockKey> universe, ReferenceIndex model, PlacementIndex index, String at) {
         for (BlockKey block : universe) {
             Found found = where(index, block);
             assertEquals(model.presence(block), found.presence(), () -> at + " " + block);
@@ -147,7 +148,7 @@ class PlacementIndexTest {
         assertEquals(model.namespaces(), size.namespaces(), at);
     }
 
-    private static List<Placed> sorted(List<Placed> placements) {
+    private static List<BlockPlacement> sorted(List<BlockPlacement> placements) {
         return placements.stream().sorted(ORDER).toList();
     }
 
@@ -169,8 +170,8 @@ class PlacementIndexTest {
         return new BlockKey(NAMESPACE, Bytes.ofHex("%032x".formatted(number)));
     }
 
-    private static Placed host(String node, long incarnation) {
-        return new Placed(new Location("node/" + node, Tier.HOST), incarnation, 3, 9);
+    private static BlockPlacement host(String node, long incarnation) {
+        return new BlockPlacement(new Location("node/" + node, Tier.HOST), incarnation, 3, 9);
     }
 
     @Test

@@ -9,13 +9,13 @@ import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Outcome;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.controller.directory.PlacementLog;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
-import io.tierlog.controller.directory.streams.Answers;
-import io.tierlog.controller.directory.streams.AnswersForTests;
-import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.controller.directory.streams.KeyAnswers;
+import io.tierlog.controller.directory.streams.KeyQuery;
+import io.tierlog.controller.directory.streams.TestAnswers;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
@@ -215,24 +215,24 @@ final class ProbedNode implements AutoCloseable {
                 blocks.stream().map(one -> new Block(one.index(), one.key(), Bytes.EMPTY)).toList()));
     }
 
-    private Answers answer(Question question) {
-        Map<Bytes, List<Placed>> placed = new LinkedHashMap<>();
+    private KeyAnswers answer(KeyQuery question) {
+        Map<Bytes, List<BlockPlacement>> placed = new LinkedHashMap<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
             if (row.state() == CopyState.SERVING) {
                 placed.computeIfAbsent(key.block(), _ -> new ArrayList<>())
-                        .add(new Placed(new Location(key.aggregate(), key.tier()), row.incarnation(), row.index(), row.generation()));
+                        .add(new BlockPlacement(new Location(key.aggregate(), key.tier()), row.incarnation(), row.index(), row.generation()));
             }
         });
         List<Found> found = new ArrayList<>();
         for (int i = 0; i < question.count(); i++) {
             Bytes key = Bytes.wrapUnshared(Arrays.copyOfRange(question.keys(), i * 16, i * 16 + 16));
-            List<Placed> places = new ArrayList<>(placed.getOrDefault(key, List.of()));
+            List<BlockPlacement> places = new ArrayList<>(placed.getOrDefault(key, List.of()));
             if (elsewhere) {
-                places.add(new Placed(new Location("node/b", Tier.HOST), 1, numbers.getOrDefault(key, 0), 1));
+                places.add(new BlockPlacement(new Location("node/b", Tier.HOST), 1, numbers.getOrDefault(key, 0), 1));
             }
             found.add(new Found(places.isEmpty() ? Presence.NOT_FOUND : Presence.FOUND, places));
         }
-        return AnswersForTests.of(question, found);
+        return TestAnswers.of(question, found);
     }
 
     /** Records that the directory put on the log. */

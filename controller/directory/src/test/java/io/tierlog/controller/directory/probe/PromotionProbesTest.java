@@ -6,15 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.directory.PlacementLog;
+import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
-import io.tierlog.controller.directory.index.Placed;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.probe.ProbeCounts.End;
 import io.tierlog.controller.directory.probe.ProbeSink.Probe;
-import io.tierlog.controller.directory.streams.Answers;
-import io.tierlog.controller.directory.streams.AnswersForTests;
-import io.tierlog.controller.directory.streams.Question;
+import io.tierlog.controller.directory.streams.KeyAnswers;
+import io.tierlog.controller.directory.streams.KeyQuery;
+import io.tierlog.controller.directory.streams.TestAnswers;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
@@ -60,19 +60,19 @@ class PromotionProbesTest {
         }
     }
 
-    private Answers answer(Question question) {
+    private KeyAnswers answer(KeyQuery question) {
         List<Found> found = new ArrayList<>();
         for (int i = 0; i < question.count(); i++) {
             byte[] key = Arrays.copyOfRange(question.keys(), i * 16, i * 16 + 16);
-            List<Placed> placed = new ArrayList<>();
+            List<BlockPlacement> placed = new ArrayList<>();
             places.forEach((block, locations) -> {
                 if (Arrays.equals(PlacementLog.key(block).unshared(), key)) {
-                    locations.forEach(location -> placed.add(new Placed(location, 1, block, 1)));
+                    locations.forEach(location -> placed.add(new BlockPlacement(location, 1, block, 1)));
                 }
             });
             found.add(new Found(placed.isEmpty() ? Presence.NOT_FOUND : Presence.FOUND, placed));
         }
-        return AnswersForTests.of(question, found);
+        return TestAnswers.of(question, found);
     }
 
     private static Probe probe(int first, int count) {

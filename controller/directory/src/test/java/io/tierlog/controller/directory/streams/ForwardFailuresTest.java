@@ -21,7 +21,7 @@ class ForwardFailuresTest {
     private final Throwable refused = Status.UNAUTHENTICATED.withDescription("the token is not known here").asRuntimeException();
 
     private final List<String> heard = new ArrayList<>();
-    private final DirectoryMetrics metrics = new DirectoryMetrics(new LocalCopies(1), new ProbeCounts());
+    private final DirectoryMetrics metrics = new DirectoryMetrics(new LocalShards(1), new ProbeCounts());
     // Near the greatest, so that what overflows is seen.
     private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5);
     private final ForwardFailures failures = new ForwardFailures(metrics, nanos::get, heard::add);

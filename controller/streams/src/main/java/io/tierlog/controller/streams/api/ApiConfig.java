@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.http.Endpoint;
 import java.nio.file.Path;
 import java.util.Optional;
 

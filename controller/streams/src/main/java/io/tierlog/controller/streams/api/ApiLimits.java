@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.door.DoorLimits;
+import io.tierlog.controller.http.ServerLimits;
 
 /**
  * The bounds of the operator's door. What is over one of them is refused with a problem that says so.
@@ -51,8 +51,8 @@ public record ApiLimits(
     }
 
     /** Those of them that every door has. */
-    DoorLimits door() {
-        return new DoorLimits(bodyBytes, jsonDepth, requests);
+    ServerLimits door() {
+        return new ServerLimits(bodyBytes, jsonDepth, requests);
     }
 
     /** The same with fewer or more requests at once, and as many that may wait. */

@@ -2,7 +2,7 @@
 package io.tierlog.controller.streams.api;
 
 import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.Problem;
 import io.tierlog.schemas.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

@@ -25,7 +25,7 @@ import java.util.TreeSet;
 final class GroupJson {
     private static final List<Tier> TIERS = List.of(Tier.HOST, Tier.DISK);
 
-    private final Glance state;
+    private final StateSnapshot state;
     private final Policy policy;
     private final Map<String, Group> groups = new LinkedHashMap<>();
 
@@ -34,7 +34,7 @@ final class GroupJson {
         private final TreeSet<String> namespaces = new TreeSet<>();
     }
 
-    private GroupJson(Glance state) {
+    private GroupJson(StateSnapshot state) {
         this.state = state;
         policy = state.policy();
         for (GroupPolicy group : Policies.migration(policy).groups()) {
@@ -44,7 +44,7 @@ final class GroupJson {
     }
 
     /** All groups that policy names, and those that have something still. */
-    static void list(ArrayNode json, Glance state, int mostNamespaces) {
+    static void list(ArrayNode json, StateSnapshot state, int mostNamespaces) {
         GroupJson all = new GroupJson(state);
         all.groups.forEach((name, group) -> all.put(json.addObject(), name, group, mostNamespaces));
     }

@@ -7,9 +7,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.core.GroupQuotas;
 import io.tierlog.controller.core.RowKey;
 import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.door.Answer;
-import io.tierlog.controller.door.Ask;
-import io.tierlog.controller.door.Route;
+import io.tierlog.controller.http.HttpRequest;
+import io.tierlog.controller.http.HttpResponse;
+import io.tierlog.controller.http.Route;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.state.MarkRow;
@@ -28,10 +28,10 @@ final class Listings {
     private static final String AFTER = "after";
     private static final int USUAL_ROWS = 100;
 
-    private final StateView view;
+    private final CommittedState view;
     private final ApiLimits limits;
 
-    Listings(StateView view, ApiLimits limits) {
+    Listings(CommittedState view, ApiLimits limits) {
         this.view = view;
         this.limits = limits;
     }
@@ -46,7 +46,7 @@ final class Listings {
                 Route.get("/v1/policy", Set.of(), this::policy));
     }
 
-    private Answer migrations(Ask ask) {
+    private HttpResponse migrations(HttpRequest ask) {
         view.requireWhole(Rows.MIGRATIONS);
         int rows = rows(ask);
         Optional<Cursor> after = ask.query(AFTER).map(token -> Cursor.parse(token, 2));
@@ -56,8 +56,8 @@ final class Listings {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             ArrayNode list = json.putArray("migrations");
             Cursor next = null;
-            Glance.Task shown = null;
-            for (Glance.Task task : state.migrations()) {
+            StateSnapshot.Task shown = null;
+            for (StateSnapshot.Task task : state.migrations()) {
                 long asked = task.row().askedMs();
                 if (asked > newest || (asked == newest && task.id().compareTo(last) <= 0)) {
                     continue;
@@ -73,7 +73,7 @@ final class Listings {
         });
     }
 
-    private Answer marks(Ask ask) {
+    private HttpResponse marks(HttpRequest ask) {
         view.requireWhole(Rows.MARKS);
         view.requireWhole(Rows.NAMESPACES);
         int rows = rows(ask);
@@ -86,14 +86,14 @@ final class Listings {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             MarkPage page = new MarkPage(state, json.putArray("marks"), ask.query("group"), rows);
             for (String node : nodes) {
-                RowKey.Mark from = Keys.firstMark(node);
+                RowKey.Mark from = ScanKeys.firstMark(node);
                 if (after.isPresent()) {
                     int order = node.compareTo(after.get().text(0));
                     if (order < 0) {
                         continue;
                     }
                     if (order == 0) {
-                        from = Keys.after(new RowKey.Mark(from.aggregate(), after.get().digest(1), after.get().bytes(2)));
+                        from = ScanKeys.after(new RowKey.Mark(from.aggregate(), after.get().digest(1), after.get().bytes(2)));
                     }
                 }
                 state.marks(from, page);
@@ -103,15 +103,15 @@ final class Listings {
     }
 
     /** Marks of one page, as they come by. */
-    private static final class MarkPage implements Glance.Sink<RowKey.Mark, MarkRow> {
-        private final Glance state;
+    private static final class MarkPage implements StateSnapshot.Sink<RowKey.Mark, MarkRow> {
+        private final StateSnapshot state;
         private final ArrayNode list;
         private final Optional<String> group;
         private final int rows;
         private RowKey.@Nullable Mark shown;
         private @Nullable Cursor next;
 
-        MarkPage(Glance state, ArrayNode list, Optional<String> group, int rows) {
+        MarkPage(StateSnapshot state, ArrayNode list, Optional<String> group, int rows) {
             this.state = state;
             this.list = list;
             this.group = group;
@@ -126,7 +126,7 @@ final class Listings {
             }
             RowKey.Mark last = shown;
             if (list.size() == rows && last != null) {
-                next = Cursor.of(last.aggregate().substring(Glance.NODE.length()), last.namespace().hex(), last.block().hex());
+                next = Cursor.of(last.aggregate().substring(StateSnapshot.NODE.length()), last.namespace().hex(), last.block().hex());
                 return false;
             }
             put(list.addObject(), key, row, itsGroup);
@@ -136,7 +136,7 @@ final class Listings {
 
         private static void put(ObjectNode json, RowKey.Mark key, MarkRow row, String group) {
             MoveCause move = row.move();
-            json.put("node", key.aggregate().substring(Glance.NODE.length())).put("namespace", row.namespace()).put("key", key.block().hex());
+            json.put("node", key.aggregate().substring(StateSnapshot.NODE.length())).put("namespace", row.namespace()).put("key", key.block().hex());
             json.put("group", group).put("target", row.target().name()).put("end_ms", row.endMs()).put("clearing", row.clearing().name());
             json.put("fallback_from", row.fallbackFrom() == MigrationMethod.COPY ? "COPY" : null);
             json.put("operation", row.operation()).put("trigger", move.trigger().name()).put("migration", move.migration());
@@ -144,7 +144,7 @@ final class Listings {
         }
     }
 
-    private Answer nodes(Ask ask) {
+    private HttpResponse nodes(HttpRequest ask) {
         view.requireWhole(Rows.NODES);
         int rows = rows(ask);
         String last = ask.query(AFTER).map(token -> Cursor.parse(token, 1).text(0)).orElse("");
@@ -168,42 +168,42 @@ final class Listings {
         });
     }
 
-    private Answer node(Ask ask) {
+    private HttpResponse node(HttpRequest ask) {
         view.requireWhole(Rows.NODES);
         view.requireWhole(Rows.NAMESPACES);
         String node = ask.path("id");
         return view.read(state -> {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             NodeJson.whole(json, node, state.knownNode(node), state, limits.namespaces());
-            return Answer.of(200, json.put("as_of_ms", state.asOfMs(Glance.NODE + node)));
+            return HttpResponse.of(200, json.put("as_of_ms", state.asOfMs(StateSnapshot.NODE + node)));
         });
     }
 
-    private Answer groups(Ask ask) {
+    private HttpResponse groups(HttpRequest ask) {
         view.requireWhole(Rows.NODES);
         view.requireWhole(Rows.NAMESPACES);
         return view.read(state -> {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             GroupJson.list(json.putArray("groups"), state, limits.namespaces());
-            return Answer.of(200, json.put("policy_version", state.policyVersion()).put("as_of_ms", state.asOfMs()));
+            return HttpResponse.of(200, json.put("policy_version", state.policyVersion()).put("as_of_ms", state.asOfMs()));
         });
     }
 
-    private Answer policy(Ask ask) {
+    private HttpResponse policy(HttpRequest ask) {
         return view.read(state -> {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             json.put("version", state.policyVersion());
             json.set("policy", RecordJson.of(state.policy()));
-            return Answer.of(200, json.put("as_of_ms", state.asOfMs()));
+            return HttpResponse.of(200, json.put("as_of_ms", state.asOfMs()));
         });
     }
 
-    private int rows(Ask ask) {
+    private int rows(HttpRequest ask) {
         return ask.query(LIMIT, 1, limits.pageRows(), Math.min(USUAL_ROWS, limits.pageRows()));
     }
 
-    private static Answer paged(ObjectNode json, @Nullable Cursor next, long asOfMs) {
+    private static HttpResponse paged(ObjectNode json, @Nullable Cursor next, long asOfMs) {
         json.put("next", next == null ? null : next.token());
-        return Answer.of(200, json.put("as_of_ms", asOfMs));
+        return HttpResponse.of(200, json.put("as_of_ms", asOfMs));
     }
 }

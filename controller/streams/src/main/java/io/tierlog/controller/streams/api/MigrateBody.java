@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.door.Fields;
+import io.tierlog.controller.http.JsonBody;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MigrationMethod;
@@ -33,7 +33,7 @@ final class MigrateBody {
      * @param header the header Idempotency-Key; empty when there is none
      * @throws Problem INVALID_REQUEST with all that is wrong
      */
-    static MigrateCall read(Fields body, Optional<String> header, ApiLimits limits, Desk desk) {
+    static MigrateCall read(JsonBody body, Optional<String> header, ApiLimits limits, OperatorRequests desk) {
         String id = id(body, header, "m-");
         List<String> nodes = body.names("nodes", limits.nodes(), MigrateCall.NODE, MigrateCall.NODE_IS);
         MigrationMethod method = orElse(body.required("method", body.symbol("method", METHODS)), MigrationMethod.UNKNOWN);
@@ -61,7 +61,7 @@ final class MigrateBody {
     }
 
     /** The client's own id, from the body or the header; one that is made up when there is neither. */
-    static String id(Fields body, Optional<String> header, String prefix) {
+    static String id(JsonBody body, Optional<String> header, String prefix) {
         Optional<String> own = body.name("id", MigrateCall.ID, MigrateCall.ID_IS);
         if (header.isPresent() && !header.get().matches(MigrateCall.ID)) {
             body.finding("Idempotency-Key", "must be " + MigrateCall.ID_IS);
@@ -73,9 +73,9 @@ final class MigrateBody {
     }
 
     /** The blocks that a body names; none when it names none. */
-    static List<BlockName> blocks(Fields body, ApiLimits limits) {
+    static List<BlockName> blocks(JsonBody body, ApiLimits limits) {
         List<BlockName> blocks = new ArrayList<>();
-        for (Fields block : body.objects("blocks", limits.blocks())) {
+        for (JsonBody block : body.objects("blocks", limits.blocks())) {
             String namespace = block.required("namespace", block.text("namespace", MigrateCall.NAMESPACE));
             Bytes key = key(block, block.required("key", block.text("key", 2 * MigrateCall.LONGEST_KEY)));
             block.closed();
@@ -86,7 +86,7 @@ final class MigrateBody {
         return blocks;
     }
 
-    private static @Nullable Bytes key(Fields block, @Nullable String hex) {
+    private static @Nullable Bytes key(JsonBody block, @Nullable String hex) {
         if (hex == null) {
             return null;
         }
@@ -103,7 +103,7 @@ final class MigrateBody {
         return null;
     }
 
-    private static SampleRule sample(Fields rule, ApiLimits limits) {
+    private static SampleRule sample(JsonBody rule, ApiLimits limits) {
         OptionalLong count = rule.integer("count", 1, limits.blocks());
         OptionalLong age = rule.integer("min_age_ms", 0, Long.MAX_VALUE / 2);
         Optional<String> group = rule.text("group", MigrateCall.GROUP);

@@ -10,11 +10,11 @@ import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.Fields;
-import io.tierlog.controller.door.GrpcCalls;
-import io.tierlog.controller.door.Problem;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.JsonBody;
+import io.tierlog.controller.http.Problem;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.operator.v1.Accepted;
 import io.tierlog.operator.v1.Block;
 import io.tierlog.operator.v1.Method;
@@ -43,11 +43,11 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
     private static final long MARGIN_MS = 100;
 
     private final Tokens tokens;
-    private final StateView view;
-    private final Desk desk;
+    private final CommittedState view;
+    private final OperatorRequests desk;
     private final ApiLimits limits;
 
-    MigrateService(Tokens tokens, StateView view, Desk desk, ApiLimits limits) {
+    MigrateService(Tokens tokens, CommittedState view, OperatorRequests desk, ApiLimits limits) {
         this.tokens = tokens;
         this.view = view;
         this.desk = desk;
@@ -58,9 +58,9 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
     public void migrateCache(MigrateCacheRequest request, StreamObserver<MigrateCacheResponse> answers) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.OPERATOR);
-            MigrateCall asked = MigrateBody.read(Fields.of(json(request)), Optional.empty(), limits, desk);
+            MigrateCall asked = MigrateBody.read(JsonBody.of(json(request)), Optional.empty(), limits, desk);
             MigrateCall call = new MigrateCall(asked.id(), asked.nodes(), asked.order(), patience());
-            Desk.Progress progress = desk.migrate(caller, call);
+            OperatorRequests.Progress progress = desk.migrate(caller, call);
             answers.onNext(view.read(state -> answer(call.id(), progress, state)));
             answers.onCompleted();
         } catch (Problem problem) {
@@ -120,13 +120,13 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
         }
     }
 
-    private static MigrateCacheResponse answer(String id, Desk.Progress progress, Glance state) {
+    private static MigrateCacheResponse answer(String id, OperatorRequests.Progress progress, StateSnapshot state) {
         MigrateCacheResponse.Builder answer = MigrateCacheResponse.newBuilder()
                 .setId(id)
                 .setState("SUBMITTED")
-                .setPending(progress == Desk.Progress.PENDING)
-                .setRepeated(progress == Desk.Progress.KNOWN)
-                .setAsOfMs(state.asOfMs(Glance.MIGRATION + id));
+                .setPending(progress == OperatorRequests.Progress.PENDING)
+                .setRepeated(progress == OperatorRequests.Progress.KNOWN)
+                .setAsOfMs(state.asOfMs(StateSnapshot.MIGRATION + id));
         MigrationRow row = state.migration(id);
         if (row != null) {
             answer.setState(row.state().name());

@@ -33,7 +33,7 @@ final class NodeJson {
     }
 
     /** All there is to say of a node; of the namespaces at most as many as the bound lets through. */
-    static void whole(ObjectNode json, String name, NodeRow row, Glance state, int mostNamespaces) {
+    static void whole(ObjectNode json, String name, NodeRow row, StateSnapshot state, int mostNamespaces) {
         summary(json, name, row);
         json.put("process_id", row.processId());
         ArrayNode engines = json.putArray("engines");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.door.GrpcDoor;
-import io.tierlog.controller.door.HttpDoor;
-import io.tierlog.controller.door.Listening;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.http.GrpcServer;
+import io.tierlog.controller.http.HttpServer;
+import io.tierlog.controller.http.Listener;
+import io.tierlog.controller.http.Tokens;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -44,19 +44,19 @@ public final class OperatorApi implements AutoCloseable {
 
     private void open(LogAccess log, ApiConfig config) {
         Tokens tokens = Tokens.of(config.tokens());
-        StateView view = new StateView(log, config.limits());
-        StateFeed feed = new StateFeed(log, view);
+        CommittedState view = new CommittedState(log, config.limits());
+        ChangelogReader feed = new ChangelogReader(log, view);
         parts.push(feed);
         OperatorLog writer = new OperatorLog(log);
         parts.push(writer);
-        Desk desk = new Desk(view, writer, config.limits());
-        Listening where = new Listening("--api-listen", config.listen(), config.limits().door());
-        HttpDoor http = new HttpDoor(where, tokens, new OperatorRoutes(view, desk, config.limits()).all());
+        OperatorRequests desk = new OperatorRequests(view, writer, config.limits());
+        Listener where = new Listener("--api-listen", config.listen(), config.limits().door());
+        HttpServer http = new HttpServer(where, tokens, new OperatorRoutes(view, desk, config.limits()).all());
         parts.push(http);
         port = http.port();
         config.grpc().ifPresent(endpoint -> {
-            GrpcDoor grpc = new GrpcDoor(new Listening("--grpc-listen", endpoint, config.limits().door()),
-                    List.of(new MigrateService(tokens, view, desk, config.limits())), GrpcDoor.CALLS_OF_A_CONNECTION);
+            GrpcServer grpc = new GrpcServer(new Listener("--grpc-listen", endpoint, config.limits().door()),
+                    List.of(new MigrateService(tokens, view, desk, config.limits())), GrpcServer.CALLS_OF_A_CONNECTION);
             parts.push(grpc);
             grpcPort = grpc.port();
         });

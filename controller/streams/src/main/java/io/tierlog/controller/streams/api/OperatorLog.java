@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.Problem;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.Problem;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;

@@ -6,10 +6,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.door.Answer;
-import io.tierlog.controller.door.Ask;
-import io.tierlog.controller.door.Fields;
-import io.tierlog.controller.door.Route;
+import io.tierlog.controller.http.HttpRequest;
+import io.tierlog.controller.http.HttpResponse;
+import io.tierlog.controller.http.JsonBody;
+import io.tierlog.controller.http.Route;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.state.NodeRow;
@@ -28,12 +28,12 @@ import org.jspecify.annotations.Nullable;
 final class OperatorRoutes {
     private static final String OPENAPI = "openapi.json";
 
-    private final StateView view;
-    private final Desk desk;
+    private final CommittedState view;
+    private final OperatorRequests desk;
     private final ApiLimits limits;
     private final ObjectNode openApi = openApi();
 
-    OperatorRoutes(StateView view, Desk desk, ApiLimits limits) {
+    OperatorRoutes(CommittedState view, OperatorRequests desk, ApiLimits limits) {
         this.view = view;
         this.desk = desk;
         this.limits = limits;
@@ -42,9 +42,9 @@ final class OperatorRoutes {
     /** All routes. */
     List<Route> all() {
         Stream<Route> own = Stream.of(
-                Route.get("/v1/openapi.json", Set.of(), _ -> Answer.of(200, openApi)),
+                Route.get("/v1/openapi.json", Set.of(), _ -> HttpResponse.of(200, openApi)),
                 Route.operate("POST", "/v1/migrations", this::migrate),
-                Route.get("/v1/migrations/{id}", Set.of(), ask -> Answer.of(200, migration(ask.path("id")))),
+                Route.get("/v1/migrations/{id}", Set.of(), ask -> HttpResponse.of(200, migration(ask.path("id")))),
                 Route.operate("DELETE", "/v1/migrations/{id}", this::cancel),
                 Route.operate("DELETE", "/v1/marks", this::clearMarks),
                 Route.operate("POST", "/v1/nodes/{id}/drain", ask -> drain(ask, true)),
@@ -61,14 +61,14 @@ final class OperatorRoutes {
         }
     }
 
-    private Answer migrate(Ask ask) {
+    private HttpResponse migrate(HttpRequest ask) {
         MigrateCall call = MigrateBody.read(ask.body(), ask.key(), limits, desk);
-        Desk.Progress progress = desk.migrate(ask.caller(), call);
+        OperatorRequests.Progress progress = desk.migrate(ask.caller(), call);
         Map<String, String> headers = Map.of("Location", "/v1/migrations/" + call.id());
         return switch (progress) {
-            case CREATED -> new Answer(201, migration(call.id()), headers);
-            case KNOWN -> new Answer(200, migration(call.id()), headers);
-            case PENDING -> new Answer(202, pending(call), headers);
+            case CREATED -> new HttpResponse(201, migration(call.id()), headers);
+            case KNOWN -> new HttpResponse(200, migration(call.id()), headers);
+            case PENDING -> new HttpResponse(202, pending(call), headers);
         };
     }
 
@@ -77,7 +77,7 @@ final class OperatorRoutes {
         return view.read(state -> {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
             MigrationJson.whole(json, id, state.knownMigration(id));
-            return json.put("as_of_ms", state.asOfMs(Glance.MIGRATION + id));
+            return json.put("as_of_ms", state.asOfMs(StateSnapshot.MIGRATION + id));
         });
     }
 
@@ -89,48 +89,48 @@ final class OperatorRoutes {
         }
         return view.read(state -> {
             ObjectNode json = JsonNodeFactory.instance.objectNode();
-            return json.put("id", call.id()).put("state", "SUBMITTED").put("as_of_ms", state.asOfMs(Glance.MIGRATION + call.id()));
+            return json.put("id", call.id()).put("state", "SUBMITTED").put("as_of_ms", state.asOfMs(StateSnapshot.MIGRATION + call.id()));
         });
     }
 
-    private Answer cancel(Ask ask) {
+    private HttpResponse cancel(HttpRequest ask) {
         String id = ask.path("id");
         Duration patience = patience(ask.body());
         ask.body().done();
         MigrationState state = desk.cancel(ask.caller(), id, patience);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("id", id).put("state", state.name());
-        long asOfMs = view.read(glance -> glance.asOfMs(Glance.MIGRATION + id));
-        return Answer.of(202, json.put("as_of_ms", asOfMs));
+        long asOfMs = view.read(glance -> glance.asOfMs(StateSnapshot.MIGRATION + id));
+        return HttpResponse.of(202, json.put("as_of_ms", asOfMs));
     }
 
-    private Answer clearMarks(Ask ask) {
-        Fields body = ask.body();
+    private HttpResponse clearMarks(HttpRequest ask) {
+        JsonBody body = ask.body();
         String node = body.required("node", body.name("node", MigrateCall.NODE, MigrateCall.NODE_IS));
         String request = MigrateBody.id(body, ask.key(), "c-");
         List<BlockName> blocks = MigrateBody.blocks(body, limits);
         Duration patience = patience(body);
         body.done();
-        Desk.Wish wish = new Desk.Wish(Objects.requireNonNull(node), request, patience);
-        Desk.Cleared cleared = desk.clearMarks(ask.caller(), wish, blocks);
+        OperatorRequests.Wish wish = new OperatorRequests.Wish(Objects.requireNonNull(node), request, patience);
+        OperatorRequests.Cleared cleared = desk.clearMarks(ask.caller(), wish, blocks);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
-        json.put("node", node).put("id", request).put("cleared", cleared.blocks()).put("done", cleared.decided() == Desk.Decided.YES);
-        long asOfMs = view.read(state -> state.asOfMs(Glance.NODE + node));
-        return Answer.of(status(cleared.decided()), json.put("as_of_ms", asOfMs));
+        json.put("node", node).put("id", request).put("cleared", cleared.blocks()).put("done", cleared.decided() == OperatorRequests.Decided.YES);
+        long asOfMs = view.read(state -> state.asOfMs(StateSnapshot.NODE + node));
+        return HttpResponse.of(status(cleared.decided()), json.put("as_of_ms", asOfMs));
     }
 
-    private Answer drain(Ask ask, boolean drain) {
+    private HttpResponse drain(HttpRequest ask, boolean drain) {
         String node = ask.path("id");
-        Fields body = ask.body();
+        JsonBody body = ask.body();
         Optional<String> instance = body.name("instance", MigrateCall.ID, "the name of an engine instance: " + MigrateCall.ID_IS);
         String request = MigrateBody.id(body, ask.key(), "d-");
         Duration patience = patience(body);
         body.done();
-        Desk.Decided decided = desk.drain(ask.caller(), new Desk.Wish(node, request, patience), drain, instance.orElse(null));
-        return Answer.of(status(decided), view.read(state -> drained(state, node, request)));
+        OperatorRequests.Decided decided = desk.drain(ask.caller(), new OperatorRequests.Wish(node, request, patience), drain, instance.orElse(null));
+        return HttpResponse.of(status(decided), view.read(state -> drained(state, node, request)));
     }
 
-    private static ObjectNode drained(Glance state, String node, String request) {
+    private static ObjectNode drained(StateSnapshot state, String node, String request) {
         NodeRow row = state.knownNode(node);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("node", node).put("id", request);
@@ -140,14 +140,14 @@ final class OperatorRoutes {
         if (row.shares() != null) {
             row.shares().drainingInstances().forEach(instances::add);
         }
-        return json.put("as_of_ms", state.asOfMs(Glance.NODE + node));
+        return json.put("as_of_ms", state.asOfMs(StateSnapshot.NODE + node));
     }
 
-    private Duration patience(Fields body) {
+    private Duration patience(JsonBody body) {
         return desk.patience(body.integer("deadline_ms", 0, limits.longestDeadlineMs()));
     }
 
-    private static int status(Desk.@Nullable Decided decided) {
-        return decided == Desk.Decided.YES ? 200 : 202;
+    private static int status(OperatorRequests.@Nullable Decided decided) {
+        return decided == OperatorRequests.Decided.YES ? 200 : 202;
     }
 }

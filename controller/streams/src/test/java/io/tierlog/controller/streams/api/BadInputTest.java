@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.tierlog.controller.door.DoorException;
-import io.tierlog.controller.door.Endpoint;
-import io.tierlog.controller.door.Route;
-import io.tierlog.controller.door.Tokens;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.Route;
+import io.tierlog.controller.http.ServerException;
+import io.tierlog.controller.http.Tokens;
 import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.api.ApiClient.Reply;
 import io.tierlog.schemas.event.Event;
@@ -48,17 +48,17 @@ class BadInputTest {
     private static final TestBroker BROKER = new TestBroker();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static PlayedDoor door;
+    private static ApiUnderTest door;
 
     @SuppressWarnings("NullAway.Init")
-    private static PlayedController controller;
+    private static ScriptedController controller;
 
     @SuppressWarnings("NullAway.Init")
     private static ApiClient client;
 
     @BeforeAll
     static void start() throws Exception {
-        door = new PlayedDoor(BROKER.kafka(), 1, ApiConfig.loopback(0));
+        door = new ApiUnderTest(BROKER.kafka(), 1, ApiConfig.loopback(0));
         controller = door.controller;
         client = new ApiClient(door.api.port());
         client.awaitReady();
@@ -166,9 +166,9 @@ class BadInputTest {
         List<String> documented = new ArrayList<>();
         client.check.document().path("paths").properties().forEach(path -> path.getValue().fieldNames()
                 .forEachRemaining(method -> documented.add(method.toUpperCase(Locale.ROOT) + " " + path.getKey())));
-        StateView view = new StateView(controller.access, ApiLimits.DEFAULTS);
+        CommittedState view = new CommittedState(controller.access, ApiLimits.DEFAULTS);
         try (OperatorLog writer = new OperatorLog(controller.access)) {
-            List<Route> routes = new OperatorRoutes(view, new Desk(view, writer, ApiLimits.DEFAULTS), ApiLimits.DEFAULTS).all();
+            List<Route> routes = new OperatorRoutes(view, new OperatorRequests(view, writer, ApiLimits.DEFAULTS), ApiLimits.DEFAULTS).all();
             assertEquals(
                     documented.stream().sorted().toList(),
                     routes.stream().map(route -> route.method() + " " + route.template()).sorted().toList());
@@ -241,10 +241,10 @@ class BadInputTest {
     void tokensThatCannotBeUsedAreSaid() throws Exception {
         for (String text : List.of("", "# nobody\n", "admin x sha256:" + digest("x"), "reader x sha256:12", "reader x/y sha256:" + digest("x"))) {
             Path file = Files.writeString(directory.resolve("bad-tokens"), text);
-            DoorException refused = assertThrows(DoorException.TokensUnusable.class, () -> Tokens.of(Optional.of(file)));
+            ServerException refused = assertThrows(ServerException.TokensUnusable.class, () -> Tokens.of(Optional.of(file)));
             assertTrue(String.valueOf(refused.getMessage()).contains("sha256sum"), refused.getMessage());
         }
-        assertThrows(DoorException.TokensUnusable.class, () -> Tokens.of(Optional.of(directory.resolve("absent"))));
+        assertThrows(ServerException.TokensUnusable.class, () -> Tokens.of(Optional.of(directory.resolve("absent"))));
     }
 
     @Test
@@ -266,7 +266,7 @@ class BadInputTest {
     void aPortInUseIsSaid() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             ApiConfig config = ApiConfig.loopback(taken.getLocalPort());
-            DoorException refused = assertThrows(DoorException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
+            ServerException refused = assertThrows(ServerException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
             assertTrue(String.valueOf(refused.getMessage()).contains("--api-listen"), refused.getMessage());
         }
     }

@@ -13,9 +13,9 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
 import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.door.DoorException;
-import io.tierlog.controller.door.Endpoint;
-import io.tierlog.controller.door.GrpcCalls;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.GrpcCalls;
+import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.operator.v1.Block;
 import io.tierlog.operator.v1.Method;
@@ -55,10 +55,10 @@ class MigrateServiceTest {
     private static final TestBroker BROKER = new TestBroker();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static PlayedDoor door;
+    private static ApiUnderTest door;
 
     @SuppressWarnings("NullAway.Init")
-    private static PlayedController controller;
+    private static ScriptedController controller;
 
     @SuppressWarnings("NullAway.Init")
     private static ManagedChannel channel;
@@ -68,7 +68,7 @@ class MigrateServiceTest {
         Path tokens = Files.writeString(directory.resolve("tokens"),
                 "operator bob sha256:" + digest("o-token") + "\nreader ann sha256:" + digest("r-token"));
         ApiConfig config = ApiConfig.loopback(0).withGrpc(Endpoint.parse("127.0.0.1:0")).withTokens(tokens);
-        door = new PlayedDoor(BROKER.kafka(), 1, config);
+        door = new ApiUnderTest(BROKER.kafka(), 1, config);
         controller = door.controller;
         try (ApiClient client = new ApiClient(door.api.port())) {
             client.token("o-token").awaitReady();
@@ -143,7 +143,7 @@ class MigrateServiceTest {
     void aPortInUseIsSaid() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             ApiConfig config = ApiConfig.loopback(0).withGrpc(new Endpoint("127.0.0.1", taken.getLocalPort()));
-            DoorException refused = assertThrows(DoorException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
+            ServerException refused = assertThrows(ServerException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
             assertTrue(String.valueOf(refused.getMessage()).contains("--grpc-listen"), refused.getMessage());
         }
     }

@@ -43,17 +43,17 @@ class OperatorApiTest {
     private static final TestBroker BROKER = new TestBroker();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
-    private PlayedDoor door;
+    private ApiUnderTest door;
 
     @SuppressWarnings("NullAway.Init")
-    private PlayedController controller;
+    private ScriptedController controller;
 
     @SuppressWarnings("NullAway.Init")
     private ApiClient client;
 
     @BeforeEach
     void open() throws Exception {
-        door = new PlayedDoor(BROKER.kafka(), 2, ApiConfig.loopback(0));
+        door = new ApiUnderTest(BROKER.kafka(), 2, ApiConfig.loopback(0));
         controller = door.controller;
         client = new ApiClient(door.api.port());
         client.awaitReady();
@@ -121,11 +121,11 @@ class OperatorApiTest {
     void aRaceForAnIdIsSettledByTheLog() {
         // Both are on the log before either is decided; the controller takes the first and calls the second a repeat.
         CompletableFuture<Reply> first = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
-        PlayedController.Asked<MigrationRequested> one = controller.next(MigrationRequested.class);
+        ScriptedController.Asked<MigrationRequested> one = controller.next(MigrationRequested.class);
         CompletableFuture<Reply> same = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
-        PlayedController.Asked<MigrationRequested> two = controller.next(MigrationRequested.class);
+        ScriptedController.Asked<MigrationRequested> two = controller.next(MigrationRequested.class);
         CompletableFuture<Reply> other = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1").replace("03\"", "04\""));
-        PlayedController.Asked<MigrationRequested> three = controller.next(MigrationRequested.class);
+        ScriptedController.Asked<MigrationRequested> three = controller.next(MigrationRequested.class);
         controller.commit(() -> {
             for (String cause : List.of(two.cause(), three.cause())) {
                 controller.fact(new InputRefused(controller.envelope("migration/m1", cause), "MigrationRequested", RefusalReason.REPEATED, "again"));
@@ -174,7 +174,7 @@ class OperatorApiTest {
     @Test
     void whatTheControllerDeclinesIsToldWithAllFindings() {
         CompletableFuture<Reply> asked = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
-        PlayedController.Asked<MigrationRequested> event = controller.next(MigrationRequested.class);
+        ScriptedController.Asked<MigrationRequested> event = controller.next(MigrationRequested.class);
         controller.commit(() -> controller.fact(
                 new MigrationDeclined(controller.envelope("migration/m1", event.cause()), List.of("no route", "no group"))));
         Reply reply = client.checked("POST", "/v1/migrations", asked.join());
@@ -210,7 +210,7 @@ class OperatorApiTest {
         controller.commit(() -> answered("m1", World.order(1, 2, 3)));
         awaitState("m1", "RUNNING");
         CompletableFuture<Reply> cancel = client.later("DELETE", "/v1/migrations/m1", "");
-        PlayedController.Asked<MigrationCancelRequested> event = controller.next(MigrationCancelRequested.class);
+        ScriptedController.Asked<MigrationCancelRequested> event = controller.next(MigrationCancelRequested.class);
         controller.commit(() -> controller.fact(new InputRefused(
                 controller.envelope("migration/m1", event.cause()), "MigrationCancelRequested", RefusalReason.TOO_LATE, "it is DONE")));
         assertEquals("too-late", cancel.join().problem());
@@ -232,7 +232,7 @@ class OperatorApiTest {
         assertEquals(0, controller.waiting(NodeDrainRequested.class));
 
         CompletableFuture<Reply> back = client.later("DELETE", "/v1/nodes/b/drain", "{\"instance\":\"engine-0\",\"id\":\"d2\"}");
-        PlayedController.Asked<NodeDrainRequested> second = controller.next(NodeDrainRequested.class);
+        ScriptedController.Asked<NodeDrainRequested> second = controller.next(NodeDrainRequested.class);
         assertFalse(second.event().drain());
         assertEquals("engine-0", second.event().instance());
         controller.commit(() -> controller.fact(new InputRefused(
@@ -248,7 +248,7 @@ class OperatorApiTest {
     void marksAreClearedAndHowManyIsTold() {
         CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks",
                 "{\"node\":\"a\",\"id\":\"c1\",\"blocks\":[{\"namespace\":\"chat/1\",\"key\":\"0000000000000001\"}]}");
-        PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+        ScriptedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
         assertEquals(List.of(World.block(1)), event.event().blocks());
         // What an input before it has led to says nothing about it.
         controller.commit(() -> {
@@ -267,7 +267,7 @@ class OperatorApiTest {
 
         // Nothing was marked: no fact says so, but time goes on after the request.
         CompletableFuture<Reply> nothing = client.later("DELETE", "/v1/marks", "{\"node\":\"a\"}");
-        PlayedController.Asked<MarksClearRequested> second = controller.next(MarksClearRequested.class);
+        ScriptedController.Asked<MarksClearRequested> second = controller.next(MarksClearRequested.class);
         assertEquals(List.of(), second.event().blocks());
         controller.commit(() -> controller.tickAfter("node/a", second.offset()));
         assertEquals(0, nothing.join().body().path("cleared").asInt(-1));
@@ -282,7 +282,7 @@ class OperatorApiTest {
     void allMarksAreClearedHoweverMany() {
         CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"id\":\"all\"}");
         for (int round = 0; round < 2; round++) {
-            PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+            ScriptedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
             assertEquals(List.of(), event.event().blocks());
             assertEquals("all", event.event().request());
             assertFalse(asked.isDone());
@@ -292,7 +292,7 @@ class OperatorApiTest {
                 controller.tickAfter("node/a", event.offset());
             });
         }
-        PlayedController.Asked<MarksClearRequested> last = controller.next(MarksClearRequested.class);
+        ScriptedController.Asked<MarksClearRequested> last = controller.next(MarksClearRequested.class);
         controller.commit(() -> {
             controller.fact(cleared(last.cause(), new int[999]));
             controller.tickAfter("node/a", last.offset());
@@ -307,7 +307,7 @@ class OperatorApiTest {
     @Test
     void whatTheDeadlineLeavesIsSaid() {
         CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":3000}");
-        PlayedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
+        ScriptedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
         controller.commit(() -> {
             controller.fact(cleared(event.cause(), new int[1_000]));
             controller.tickAfter("node/a", event.offset());

@@ -127,7 +127,7 @@ final class World {
     }
 
     /** Clocks, the policy, and both nodes; a has the group, both tenants and an instance that drains. */
-    static void begin(PlayedController controller, int partitions) {
+    static void begin(ScriptedController controller, int partitions) {
         for (int p = 0; p < partitions; p++) {
             controller.row(Rows.CLOCK, new RowKey.Aggregate(Partitions.clock(p)), new ClockRow(TIME_MS + p, 1, 1, 3, POLICY));
         }
@@ -138,7 +138,7 @@ final class World {
         namespace(controller, "a", "batch/1", 2);
     }
 
-    private static void namespace(PlayedController controller, String node, String namespace, long blocks) {
+    private static void namespace(ScriptedController controller, String node, String namespace, long blocks) {
         controller.row(Rows.NAMESPACES, new RowKey.Namespace("node/" + node, Namespaces.digest(namespace)),
                 new NamespaceRow(namespace, 2, List.of(new NamespaceTierRow(Tier.HOST, blocks))));
     }

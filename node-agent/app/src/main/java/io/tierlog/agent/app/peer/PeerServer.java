@@ -190,14 +190,14 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     /**
      * Opens the door.
      *
-     * @throws PeerDoorException when the address cannot be had
+     * @throws PeerServerException when the address cannot be had
      */
     public PeerServer start() {
         try {
             server.start();
             return this;
         } catch (IOException e) {
-            throw new PeerDoorException("the peer door cannot be opened at " + address + ": " + e.getMessage(), e);
+            throw new PeerServerException("the peer door cannot be opened at " + address + ": " + e.getMessage(), e);
         }
     }
 

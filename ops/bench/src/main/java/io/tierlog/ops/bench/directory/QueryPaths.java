@@ -3,11 +3,11 @@ package io.tierlog.ops.bench.directory;
 
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.ManagedChannel;
-import io.tierlog.controller.directory.api.Chain;
-import io.tierlog.controller.directory.api.Questions;
+import io.tierlog.controller.directory.api.BlockChain;
+import io.tierlog.controller.directory.api.LookupQueries;
 import io.tierlog.controller.directory.index.Presence;
-import io.tierlog.controller.door.Caller;
-import io.tierlog.controller.door.PackedKeys;
+import io.tierlog.controller.http.Caller;
+import io.tierlog.controller.http.PackedKeys;
 import io.tierlog.directory.v1.BatchExistRequest;
 import io.tierlog.directory.v1.DirectoryGrpc;
 import io.tierlog.directory.v1.LookupRequest;
@@ -36,12 +36,12 @@ final class QueryPaths {
         QueryPath.Session open() throws Exception;
     }
 
-    static QueryPath inProcess(Questions questions, boolean lookup) {
+    static QueryPath inProcess(LookupQueries queries, boolean lookup) {
         QueryPath.Session session = batch -> {
-            Chain chain = new Chain(Keys.NAMESPACE, new PackedKeys(batch.packed(), Keys.BYTES), 0);
+            BlockChain chain = new BlockChain(Keys.NAMESPACE, new PackedKeys(batch.packed(), Keys.BYTES), 0);
             return lookup
-                    ? questions.lookup(Caller.LOCAL, chain, Optional.empty()).blocks()
-                    : found(questions.exist(Caller.LOCAL, chain, false, Optional.empty()).presences());
+                    ? queries.lookup(Caller.LOCAL, chain, Optional.empty()).blocks()
+                    : found(queries.exist(Caller.LOCAL, chain, false, Optional.empty()).presences());
         };
         return new Path("in process", lookup, () -> session);
     }

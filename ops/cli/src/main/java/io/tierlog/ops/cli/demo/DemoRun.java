@@ -97,7 +97,7 @@ final class DemoRun implements AutoCloseable {
         List<EngineNode> nodes = new ArrayList<>();
         for (String name : nodeNames()) {
             AgentApp agent = closing.own(AgentApp.start(agentConfig(access, name)));
-            nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.doorPort())));
+            nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.enginePort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
         ReplayConfig plan = plan(nodes);

@@ -65,13 +65,13 @@ class PeerReadTest {
     @Test
     void promptsOfOneNodeAreReadByAnother() throws Exception {
         AgentApp a = scene.agent("a", 0);
-        assertEquals(0, scene.run("a", a.doorPort()).wrongContent());
+        assertEquals(0, scene.run("a", a.enginePort()).wrongContent());
         long serving = PeerScene.host(a).servingBlocks();
         assertTrue(serving > 50);
         directoryKnows(serving);
 
         AgentApp b = scene.agent("b", 0);
-        assertReadFromA(scene.run("b", b.doorPort()), b, 50);
+        assertReadFromA(scene.run("b", b.enginePort()), b, 50);
         assertTrue(a.status().count(AgentCounter.SENT_BLOCKS) >= b.status().count(AgentCounter.FETCHED_FROM_PEERS));
         assertEquals(0, a.status().count(AgentCounter.PROMOTED_BLOCKS));
         DirectoryPeers.Lookups lookups = b.lookups().orElseThrow();
@@ -83,7 +83,7 @@ class PeerReadTest {
     @Test
     void whatTheLendersHostHasDroppedIsReadFromItsDisk() throws Exception {
         AgentApp a = scene.agent("a", PeerScene.HOST_BLOCKS);
-        assertEquals(0, scene.run("a", a.doorPort()).wrongContent());
+        assertEquals(0, scene.run("a", a.enginePort()).wrongContent());
         long serving = PeerScene.host(a).servingBlocks();
         assertTrue(serving > 100);
 
@@ -93,7 +93,7 @@ class PeerReadTest {
         policy("reclaim: {host: {high: 0.9, low: 0.8}}");
 
         AgentApp b = scene.agent("b", 0);
-        assertReadFromA(scene.run("b", b.doorPort()), b, 50);
+        assertReadFromA(scene.run("b", b.enginePort()), b, 50);
         long promoted = a.status().count(AgentCounter.PROMOTED_BLOCKS);
         assertTrue(promoted >= b.status().count(AgentCounter.FETCHED_FROM_PEERS) - 8, () -> "promoted: " + promoted + ", " + b.status().counters());
         nothingIsPinned(a, b);
@@ -113,7 +113,7 @@ class PeerReadTest {
     @Test
     void aLenderThatEndsInMidTransferCostsNothingButWork() throws Exception {
         AgentApp a = scene.agent("a", 0);
-        assertEquals(0, scene.run("a", a.doorPort()).wrongContent());
+        assertEquals(0, scene.run("a", a.enginePort()).wrongContent());
         directoryKnows(PeerScene.host(a).servingBlocks());
 
         AgentApp b = scene.agent("b", 0);

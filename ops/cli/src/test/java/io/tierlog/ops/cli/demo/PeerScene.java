@@ -15,7 +15,7 @@ import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.core.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
-import io.tierlog.controller.door.Endpoint;
+import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.controller.streams.api.ApiConfig;
@@ -104,7 +104,7 @@ final class PeerScene implements AutoCloseable {
         AgentConfig.Builder config = AgentConfig.of(node, access, directory.resolve("store-" + node))
                 .with()
                 .memory(HOST_BLOCKS, Layouts.opaque(BLOCK_BYTES, workload.blockTokens()))
-                .doorPort(0)
+                .enginePort(0)
                 .times(new AgentConfig.Times(Duration.ofSeconds(60), Duration.ofMillis(500)))
                 .limits(limits.with(new AgentLimits.Peers(FIND_MS, p.retryMs(), p.grants(), p.reads(), p.refusalMs(), p.units())))
                 .peers(new AgentConfig.Peers(
@@ -119,11 +119,11 @@ final class PeerScene implements AutoCloseable {
     }
 
     /** Replays the workload on one node. */
-    RunReport run(String node, int doorPort) throws Exception {
+    RunReport run(String node, int enginePort) throws Exception {
         Path memory = Files.createDirectories(directory.resolve("memory-" + node + "-" + ++runs));
         ByteString digest = ByteString.copyFrom(Layouts.layoutDigest(Layouts.opaque(BLOCK_BYTES, workload.blockTokens())).asByteBuffer());
         ReplayConfig config = ReplayConfig.of(
-                        "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new Door.Address("127.0.0.1", doorPort))),
+                        "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new Door.Address("127.0.0.1", enginePort))),
                         new ReplayConfig.Device(memory, 600, BLOCK_BYTES, false), new ReplayConfig.Identity("model", digest))
                 .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 20));
         return Replay.run(config, ProgressListener.none());
@@ -132,7 +132,7 @@ final class PeerScene implements AutoCloseable {
     CompletableFuture<RunReport> runBeside(AgentApp agent) {
         return CompletableFuture.supplyAsync(() -> {
             try {
-                return run(agent.node(), agent.doorPort());
+                return run(agent.node(), agent.enginePort());
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             }

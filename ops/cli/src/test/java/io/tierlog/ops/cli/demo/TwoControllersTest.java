@@ -48,7 +48,7 @@ class TwoControllersTest {
             PromptLookups one = scene.own(new PromptLookups(scene.where.grpcPort()));
             PromptLookups other = scene.own(new PromptLookups(second.awaitReady().path("directoryGrpcPort").asInt()));
             AgentApp a = scene.agent("a", 0);
-            assertEquals(0, scene.run("a", a.doorPort()).wrongContent());
+            assertEquals(0, scene.run("a", a.enginePort()).wrongContent());
             List<PromptLookups.Prompt> prompts = PromptLookups.prompts(scene.decisions(), "a");
             assertTrue(prompts.size() > 10, () -> "prompts: " + prompts.size());
             PeerScene.await("a share for each", () -> shared(scene));
@@ -75,7 +75,7 @@ class TwoControllersTest {
 
             // What the one that is left decides is found as well, and by the other once it is back.
             AgentApp b = scene.agent("b", 0);
-            assertEquals(0, scene.run("b", b.doorPort()).wrongContent());
+            assertEquals(0, scene.run("b", b.enginePort()).wrongContent());
             List<PromptLookups.Prompt> later = PromptLookups.prompts(scene.decisions(), "b");
             assertTrue(later.size() > 10, () -> "prompts: " + later.size());
             PeerScene.await("what is new", () -> one.all(later).fresh());

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory.index;
+
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Numbers for the lives of locations, so that a placement needs four bytes for where it is and of which life. A number is free again when the last
+ * placement with it is gone. Not safe by itself: see {@link PlacementIndex}.
+ */
+final class LocationTable {
+    /** Stands for a record that could not be read: it is there, and nobody knows what it says. */
+    static final long UNREADABLE = -1;
+
+    private final int most;
+    private final Incarnations incarnations;
+    private final Map<Life, Integer> numbers = new LinkedHashMap<>();
+    private final Deque<Integer> free = new ArrayDeque<>();
+    private @Nullable Holding[] table = new @Nullable Holding[16];
+    private int fresh;
+
+    /** One life of a location. */
+    private record Life(Location location, long incarnation) {}
+
+    private static final class Holding {
+        private final Life life;
+        private final AtomicLong highest;
+        private long placements;
+
+        Holding(Life life, AtomicLong highest) {
+            this.life = life;
+            this.highest = highest;
+        }
+    }
+
+    LocationTable(int most, Incarnations incarnations) {
+        this.most = most;
+        this.incarnations = incarnations;
+    }
+
+    /** The number of a life for one more placement; {@link Cells#NONE} when there are too many. */
+    int take(Location location, long incarnation) {
+        Life life = new Life(location, incarnation);
+        Integer known = numbers.get(life);
+        if (known != null) {
+            holding(known).placements++;
+            return known;
+        }
+        if (numbers.size() >= most) {
+            return Cells.NONE;
+        }
+        int number = free.isEmpty() ? fresh++ : free.pop();
+        if (number == table.length) {
+            table = Arrays.copyOf(table, table.length * 2);
+        }
+        Holding holding = new Holding(life, incarnations.note(location.owner(), incarnation));
+        holding.placements = 1;
+        table[number] = holding;
+        numbers.put(life, number);
+        return number;
+    }
+
+    /** One placement fewer. */
+    void giveBack(int number) {
+        Holding holding = holding(number);
+        holding.placements--;
+        if (holding.placements == 0) {
+            numbers.remove(holding.life);
+            table[number] = null;
+            free.push(number);
+        }
+    }
+
+    boolean isAt(int number, Location location) {
+        return holding(number).life.location.equals(location);
+    }
+
+    boolean isUnreadable(int number) {
+        return holding(number).life.incarnation == UNREADABLE;
+    }
+
+    /** Whether its placements serve: it was readable, and no later life of the owner was seen. */
+    boolean counts(int number) {
+        Holding holding = holding(number);
+        long incarnation = holding.life.incarnation;
+        return incarnation != UNREADABLE && incarnation >= holding.highest.get();
+    }
+
+    Location location(int number) {
+        return holding(number).life.location;
+    }
+
+    long incarnation(int number) {
+        return holding(number).life.incarnation;
+    }
+
+    int size() {
+        return numbers.size();
+    }
+
+    private Holding holding(int number) {
+        Holding holding = table[number];
+        if (holding == null) {
+            throw new IllegalStateException("a placement has a holding " + number + " that nobody holds");
+        }
+        return holding;
+    }
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.http;
+
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What every service over gRPC has in common: the caller's token, and how a problem is told. Static and without state. */
+public final class GrpcCalls {
+    private static final Context.Key<Optional<String>> TOKEN = Context.keyWithDefault("authorization", Optional.empty());
+    private static final Metadata.Key<String> AUTHORIZATION_ENTRY = entry("authorization");
+    private static final Metadata.Key<String> PROBLEM = entry("tierlog-problem");
+    private static final Metadata.Key<String> ACTION = entry("tierlog-action");
+    /** Findings in a description: clients take 8 KiB of trailers, and see no reason at all beyond that. */
+    private static final int FINDINGS = 20;
+
+    /** Keeps the call's token for the service. */
+    static final ServerInterceptor AUTHORIZATION = new ServerInterceptor() {
+        @Override
+        public <Q, R> ServerCall.Listener<Q> interceptCall(
+                ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+            Context context = Context.current().withValue(TOKEN, Optional.ofNullable(headers.get(AUTHORIZATION_ENTRY)));
+            return Contexts.interceptCall(context, call, headers, next);
+        }
+    };
+
+    private GrpcCalls() {}
+
+    /** The entry "authorization" of the call that this thread answers; null when there is none. */
+    public static @Nullable String token() {
+        return TOKEN.get().orElse(null);
+    }
+
+    /** An entry of text in a call's metadata. */
+    public static Metadata.Key<String> entry(String name) {
+        return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+    }
+
+    /** A problem as a call ends with it: its status, what is wrong (20 findings at most), and in the trailers its kind and what to do. */
+    public static StatusRuntimeException refused(Problem problem) {
+        Status status = switch (problem.kind()) {
+            case INVALID_REQUEST, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE -> Status.INVALID_ARGUMENT;
+            case UNAUTHENTICATED -> Status.UNAUTHENTICATED;
+            case FORBIDDEN -> Status.PERMISSION_DENIED;
+            case ID_TAKEN -> Status.ALREADY_EXISTS;
+            case NODE_UNKNOWN, MIGRATION_UNKNOWN -> Status.NOT_FOUND;
+            case REFUSED, TOO_LATE -> Status.FAILED_PRECONDITION;
+            case UNKNOWN_PATH, METHOD_NOT_ALLOWED -> Status.UNIMPLEMENTED;
+            case NOT_OFFERED -> Status.UNIMPLEMENTED;
+            case OVERLOADED, NOT_READY, LOG_UNAVAILABLE -> Status.UNAVAILABLE;
+            case INTERNAL -> Status.INTERNAL;
+        };
+        String findings = problem.findings().stream()
+                .limit(FINDINGS)
+                .map(finding -> finding.field() + " " + finding.detail())
+                .collect(Collectors.joining("; "));
+        String more = problem.findings().size() > FINDINGS ? "; and more" : "";
+        Metadata trailers = new Metadata();
+        trailers.put(PROBLEM, problem.kind().name());
+        trailers.put(ACTION, ascii(problem.action()));
+        return status.withDescription(findings.isEmpty() ? problem.detail() : findings + more).asRuntimeException(trailers);
+    }
+
+    /** What metadata can hold. */
+    private static String ascii(String text) {
+        return new String(text.getBytes(StandardCharsets.US_ASCII), StandardCharsets.US_ASCII);
+    }
+}

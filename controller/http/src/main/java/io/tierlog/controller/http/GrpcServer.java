@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.http;
+
+import io.grpc.BindableService;
+import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallExecutorSupplier;
+import io.grpc.ServerInterceptors;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A door over gRPC: the port and its bounds. The services answer.
+ *
+ * <p>A virtual thread for each call, but for those that never wait. Bounded in message size, calls of a connection and idle time; how many calls wait
+ * is bounded by the services, each by its own number. The price: no TLS of its own.
+ */
+public final class GrpcServer implements AutoCloseable {
+    /** Calls of one connection at once, where nothing speaks for another number. */
+    public static final int CALLS_OF_A_CONNECTION = 32;
+
+    private static final int METADATA_BYTES = 16 << 10;
+    private static final int IDLE_MIN = 10;
+    private static final int END_S = 2;
+
+    private final Server server;
+    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+    /**
+     * Listens at once; every call may wait.
+     *
+     * @param calls of one connection at once
+     * @throws ServerException.CannotListen when the address is taken, or none of this machine
+     */
+    public GrpcServer(Listener where, List<BindableService> services, int calls) {
+        this(where, services, calls, Set.of());
+    }
+
+    /**
+     * Listens at once.
+     *
+     * @param calls of one connection at once
+     * @param waitless full names of methods that never wait: they run on the thread that reads their connection, which saves them two changes of
+     *     threads for each message
+     * @throws ServerException.CannotListen when the address is taken, or none of this machine
+     */
+    public GrpcServer(Listener where, List<BindableService> services, int calls, Set<String> waitless) {
+        try {
+            NettyServerBuilder builder = NettyServerBuilder.forAddress(where.endpoint().toSocketAddress())
+                    .executor(threads)
+                    .callExecutor(executors(Set.copyOf(waitless)))
+                    .maxInboundMessageSize(where.limits().bodyBytes())
+                    .maxInboundMetadataSize(METADATA_BYTES)
+                    .maxConcurrentCallsPerConnection(calls)
+                    .maxConnectionIdle(IDLE_MIN, TimeUnit.MINUTES);
+            services.forEach(service -> builder.addService(ServerInterceptors.intercept(service, GrpcCalls.AUTHORIZATION)));
+            server = builder.build();
+            server.start();
+        } catch (IOException e) {
+            throw cannotListen(where, e.getCause() == null ? e : e.getCause());
+        } catch (IllegalArgumentException e) {
+            throw cannotListen(where, e);
+        }
+    }
+
+    private ServerException cannotListen(Listener where, Throwable why) {
+        threads.shutdownNow();
+        return new ServerException.CannotListen(where.option(), where.endpoint(), why);
+    }
+
+    private ServerCallExecutorSupplier executors(Set<String> waitless) {
+        return new ServerCallExecutorSupplier() {
+            @Override
+            public <Q, R> Executor getExecutor(ServerCall<Q, R> call, Metadata metadata) {
+                return waitless.contains(call.getMethodDescriptor().getFullMethodName()) ? Runnable::run : threads;
+            }
+        };
+    }
+
+    /** The port it listens on. */
+    public int port() {
+        return server.getPort();
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (!server.shutdown().awaitTermination(END_S, TimeUnit.SECONDS)) {
+                server.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            server.shutdownNow();
+            Thread.currentThread().interrupt();
+        }
+        threads.shutdownNow();
+    }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.core.Input;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.registry.RegistryUnavailableException;
+import io.tierlog.schemas.SkipReason;
+import io.tierlog.schemas.event.Event;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Bytes from the events topic to inputs of the core. One per instance, safe for use by several stream threads.
+ *
+ * <p>What can never be an input becomes {@link Input.Unreadable}. What cannot be read only now, because the registry does not answer, is
+ * waited for on the stream thread; {@link Health} says so. The price: when that takes longer than the transaction time-out, the broker
+ * aborts what was open, and the task is restored from its changelog before it goes on. It is rare: only a schema that this process has not
+ * met needs the registry.
+ */
+final class EventDecoder {
+    private static final Logger LOG = LoggerFactory.getLogger(EventDecoder.class);
+    private static final long MAX_WAIT_MS = 5_000;
+
+    private final RecordReader<Event> reader;
+    private final Rules rules;
+    private final Health health;
+    private final ControllerMetrics metrics;
+    private final CountDownLatch closing = new CountDownLatch(1);
+
+    /**
+     * What is taken in.
+     *
+     * @param topic the events topic
+     * @param partitions its number of partitions
+     * @param maxBytes longest record
+     * @param skip records an operator wants skipped
+     */
+    record Rules(String topic, int partitions, int maxBytes, Set<InputPosition> skip) {}
+
+    EventDecoder(RecordReader<Event> reader, Rules rules, Health health, ControllerMetrics metrics) {
+        this.reader = reader;
+        this.rules = rules;
+        this.health = health;
+        this.metrics = metrics;
+    }
+
+    /**
+     * The input that a record is.
+     *
+     * @throws io.tierlog.events.UnknownTypeException when a later version wrote it
+     * @throws ControllerException.Closing when the instance was closed meanwhile
+     */
+    Input take(InputPosition position, byte @Nullable [] key, byte @Nullable [] value) {
+        if (rules.skip().contains(position)) {
+            return unreadable(position, SkipReason.OPERATOR, "skipped by the operator of the controller");
+        }
+        if (value != null && value.length > rules.maxBytes()) {
+            return unreadable(position, SkipReason.TOO_LARGE, value.length + " bytes, at most " + rules.maxBytes() + " are taken");
+        }
+        return switch (patiently(value)) {
+            case Reading.Unreadable<Event> bad -> unreadable(position, bad.reason(), bad.detail());
+            case Reading.Decoded<Event> good -> inPlace(position, key, good.value());
+        };
+    }
+
+    /** Ends every wait. */
+    void close() {
+        closing.countDown();
+    }
+
+    /** A record counts only under the key and in the partition of its aggregate: elsewhere it would be decided beside other state. */
+    private Input inPlace(InputPosition position, byte @Nullable [] key, Event event) {
+        String aggregate = event.envelope().aggregate();
+        if (!Arrays.equals(key, Partitions.key(aggregate))) {
+            return unreadable(position, SkipReason.WRONG_KEY, "the key is not the aggregate " + shown(aggregate));
+        }
+        int home;
+        try {
+            home = Partitions.of(aggregate, rules.partitions());
+        } catch (IllegalArgumentException e) {
+            return unreadable(position, SkipReason.WRONG_KEY, shown(String.valueOf(e.getMessage())));
+        }
+        if (home != position.partition()) {
+            return unreadable(position, SkipReason.WRONG_KEY, shown(aggregate) + " belongs in partition " + home);
+        }
+        return new Input.Recorded(position.partition(), position.offset(), event);
+    }
+
+    private Reading<Event> patiently(byte @Nullable [] value) {
+        try {
+            return reader.read(value);
+        } catch (RegistryUnavailableException e) {
+            return waiting(value, e);
+        }
+    }
+
+    private Reading<Event> waiting(byte @Nullable [] value, RegistryUnavailableException first) {
+        LOG.warn("waiting for the schema registry, nothing is skipped: {}", first.getMessage());
+        metrics.registryWait();
+        health.waiting("waiting for the schema registry: " + first.getMessage());
+        try {
+            long waitMs = first.retryInMs();
+            while (!closing.await(Math.clamp(waitMs, 1, MAX_WAIT_MS), TimeUnit.MILLISECONDS)) {
+                try {
+                    Reading<Event> reading = reader.read(value);
+                    LOG.warn("the schema registry answers again");
+                    return reading;
+                } catch (RegistryUnavailableException again) {
+                    waitMs = again.retryInMs();
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            health.goesOn();
+        }
+        throw new ControllerException.Closing();
+    }
+
+    private Input.Unreadable unreadable(InputPosition position, SkipReason reason, String detail) {
+        return new Input.Unreadable(rules.topic(), position.partition(), position.offset(), reason, detail);
+    }
+
+    /** Text from a record, short enough for a decision. */
+    private static String shown(String text) {
+        return text.length() <= 200 ? text : text.substring(0, 200) + "...";
+    }
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.Input;
+import io.tierlog.controller.core.Outgoing;
+import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Partitions;
+import io.tierlog.events.Topics;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.directory.Placement;
+import io.tierlog.schemas.event.Message;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.apache.kafka.streams.processor.api.Record;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stamps, encodes and sends what one input brought: commands first, since someone waits for them. Only for the task's stream thread.
+ */
+final class ResultSender {
+    private static final Logger LOG = LoggerFactory.getLogger(ResultSender.class);
+
+    private final ProcessorContext<RecordTarget, byte[]> context;
+    private final SequenceStamper stamps;
+    private final Shared shared;
+
+    /**
+     * What all tasks of the instance share.
+     *
+     * @param direct sends commands at once; empty when they ride in the transaction
+     * @param partitions number of partitions of every topic
+     */
+    record Shared(Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics) {}
+
+    ResultSender(ProcessorContext<RecordTarget, byte[]> context, SequenceStamper stamps, Shared shared) {
+        this.context = context;
+        this.stamps = stamps;
+        this.shared = shared;
+    }
+
+    void send(Record<byte[], byte[]> received, Input input, Decided decided) {
+        long nowMs = context.currentSystemTimeMs();
+        decided.commands().forEach(command -> command(command, nowMs));
+        decided.facts().forEach(fact -> fact(fact, nowMs));
+        decided.messages().forEach(message -> message(message, nowMs));
+        if (input instanceof Input.Unreadable unreadable) {
+            deadLetter(received, unreadable, nowMs);
+        }
+        stamps.save();
+    }
+
+    private void command(Command command, long nowMs) {
+        SequenceStamper.Stamped<Command> stamped =
+                stamps.stamp(SequenceStamper.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
+        String topic = shared.topics().commands();
+        RecordTarget address = RecordTarget.of(command.envelope().aggregate(), shared.partitions());
+        byte[] value = shared.codec().frame(topic, command.schema(), stamped.avro());
+        shared.metrics().command(command);
+        if (shared.direct().isPresent()) {
+            shared.direct().get().send(new ProducerRecord<>(topic, address.partition(), nowMs, address.key(), value), this::lost, () -> {});
+        } else {
+            context.forward(new Record<>(address, value, nowMs), ControllerTopology.COMMANDS);
+        }
+    }
+
+    private void lost(Throwable failure) {
+        shared.metrics().commandLost();
+        LOG.warn("a command could not be sent and will be sent again when its operation is overdue: {}", failure.toString());
+    }
+
+    private void fact(Decision fact, long nowMs) {
+        SequenceStamper.Stamped<Decision> stamped = stamps.stamp(SequenceStamper.Kind.DECISION, fact, fact.envelope(), Decision::withEnvelope);
+        byte[] value = shared.codec().frame(shared.topics().decisions(), fact.schema(), stamped.avro());
+        RecordTarget address = RecordTarget.of(fact.envelope().aggregate(), shared.partitions());
+        shared.metrics().fact(fact);
+        context.forward(new Record<>(address, value, nowMs), ControllerTopology.DECISIONS);
+        for (PlacementFeed.Publication publication : PlacementFeed.of(stamped.value())) {
+            RecordTarget block = RecordTarget.of(publication.namespace(), publication.block(), publication.key(), shared.partitions());
+            Placement placement = publication.placement();
+            byte[] published = placement == null ? null : shared.codec().encode(shared.topics().placements(), placement);
+            context.forward(new Record<>(block, published, nowMs), ControllerTopology.PLACEMENTS);
+        }
+        PlacementFeed.life(stamped.value()).ifPresent(life -> life(life, nowMs));
+    }
+
+    /** To every partition: whoever reads one of them alone knows then which copies of the node count. */
+    private void life(PlacementFeed.Life life, long nowMs) {
+        byte[] published = shared.codec().encode(shared.topics().placements(), life.life());
+        for (int partition = 0; partition < shared.partitions(); partition++) {
+            context.forward(new Record<>(new RecordTarget(life.key().unshared(), partition), published, nowMs), ControllerTopology.PLACEMENTS);
+        }
+    }
+
+    private void message(Outgoing outgoing, long nowMs) {
+        Message message = outgoing.message();
+        // Not stamped: its number is the sender's own (the version of a policy), which is how the receiver drops repeats.
+        byte[] value = shared.codec().encode(shared.topics().messages(), message);
+        String aggregate = message.envelope().aggregate();
+        RecordTarget receiver = outgoing.partition() == Outgoing.BY_NAME
+                ? RecordTarget.of(aggregate, shared.partitions())
+                : new RecordTarget(Partitions.key(aggregate), outgoing.partition());
+        context.forward(new Record<>(receiver, value, nowMs), ControllerTopology.MESSAGES);
+    }
+
+    /** The record as it came, with the error in its headers. */
+    private void deadLetter(Record<byte[], byte[]> received, Input.Unreadable unreadable, long nowMs) {
+        Headers headers = new RecordHeaders(received.headers());
+        put(headers, "tierlog.topic", unreadable.topic());
+        put(headers, "tierlog.partition", String.valueOf(unreadable.partition()));
+        put(headers, "tierlog.offset", String.valueOf(unreadable.offset()));
+        put(headers, "tierlog.reason", unreadable.reason().name());
+        put(headers, "tierlog.detail", unreadable.detail());
+        RecordTarget address = new RecordTarget(received.key(), unreadable.partition());
+        context.forward(new Record<>(address, received.value(), nowMs, headers), ControllerTopology.DEAD_LETTERS);
+    }
+
+    private static void put(Headers headers, String name, String value) {
+        headers.add(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import io.tierlog.events.Partitions;
+import io.tierlog.schemas.decision.Decision;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The committed facts about one aggregate while a request about it waits. Guarded by the lock of its {@link CommittedState}.
+ *
+ * <p>A fact names its cause, AGGREGATE@OFFSET, and facts of a partition follow the order of its inputs. So what an input led to can be told from
+ * what happened besides; and a fact caused by a later input, a tick at the latest, says that the input has been decided, also where it led to
+ * nothing.
+ */
+final class DecisionWaiter implements AutoCloseable {
+    private final CommittedState view;
+    private final String aggregate;
+    private final String clock;
+    private final int partition;
+    private final int mostFacts;
+    private final List<Decision> facts = new ArrayList<>();
+    private long decidedThrough = -1;
+    private long offset = Long.MAX_VALUE;
+
+    DecisionWaiter(CommittedState view, String aggregate, int partitions, int mostFacts) {
+        this.view = view;
+        this.aggregate = aggregate;
+        this.mostFacts = mostFacts;
+        partition = Partitions.of(aggregate, partitions);
+        clock = Partitions.clock(partition);
+    }
+
+    /** Says where the input stands that is waited for. */
+    void input(long itsOffset) {
+        view.batch(() -> offset = itsOffset);
+    }
+
+    /** Facts that the input itself has led to, so far. */
+    List<Decision> consequences() {
+        String cause = aggregate + "@" + offset;
+        return facts.stream().filter(fact -> cause.equals(fact.envelope().cause())).toList();
+    }
+
+    /** Whether the input has been decided, and all that it led to has been seen. */
+    boolean settled() {
+        return decidedThrough > offset;
+    }
+
+    boolean wants(int ofPartition, String ofAggregate) {
+        return ofPartition == partition && (ofAggregate.equals(aggregate) || ofAggregate.equals(clock));
+    }
+
+    void take(Decision fact) {
+        if (fact.envelope().aggregate().equals(aggregate) && facts.size() < mostFacts) {
+            facts.add(fact);
+        }
+        String cause = fact.envelope().cause();
+        if (cause != null) {
+            decidedThrough = Math.max(decidedThrough, offsetOf(cause));
+        }
+    }
+
+    /** The offset in AGGREGATE@OFFSET; -1 when it is no such text. */
+    private static long offsetOf(String cause) {
+        int at = cause.lastIndexOf('@');
+        try {
+            return at < 0 ? -1 : Long.parseLong(cause.substring(at + 1));
+        } catch (NumberFormatException e) {
+            // The cause is a command, whose id goes on behind the offset.
+            return -1;
+        }
+    }
+
+    @Override
+    public void close() {
+        view.forget(this);
+    }
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams.api;
+
+import io.tierlog.controller.streams.TestLog;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+
+/** A log, a controller that a test plays with the rows of {@link World}, and a door beside it. */
+final class ApiUnderTest implements AutoCloseable {
+    final TestLog log;
+    final ScriptedController controller;
+    final OperatorApi api;
+
+    ApiUnderTest(EmbeddedKafka broker, int partitions, ApiConfig config) throws Exception {
+        log = new TestLog(broker, partitions);
+        controller = new ScriptedController(log);
+        controller.commit(() -> World.begin(controller, partitions));
+        api = OperatorApi.start(controller.access, config);
+    }
+
+    @Override
+    public void close() {
+        api.close();
+        controller.close();
+        log.close();
+    }
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.engine;
+
+import io.tierlog.agent.core.AgentLimits;
+
+/**
+ * The bounds of the door, checked once.
+ *
+ * @param pendingCalls calls that wait for the core's answer
+ * @param sessions sessions open at once
+ * @param queuedNotices notices that wait for an engine that reads slowly; one more ends its session
+ * @param blocksPerCall keys or blocks in one call; the core behind the door has the same bound, {@code keysPerRequest}
+ * @param namespaceBytes length of a namespace in UTF-8
+ * @param callMs how long the door waits for the answer to a call that brings no deadline of its own, in milliseconds
+ */
+public record EngineApiLimits(int pendingCalls, int sessions, int queuedNotices, int blocksPerCall, int namespaceBytes, long callMs) {
+    /** 1,024 calls, 16 sessions, 8,192 notices, as many blocks as the core takes (4,096), 1,024 bytes, 30 s. */
+    public static final EngineApiLimits DEFAULTS = new EngineApiLimits(1_024, 16, 8_192, AgentLimits.KEYS_PER_REQUEST, 1_024, 30_000);
+
+    private static final int BYTES_PER_BLOCK = 128;
+    private static final int BYTES_PER_CALL = 64 << 10;
+
+    public EngineApiLimits {
+        if (pendingCalls < 1 || sessions < 1 || queuedNotices < 1 || blocksPerCall < 1 || namespaceBytes < 1 || callMs < 1) {
+            throw new IllegalArgumentException("limits of the door are 1 or more: pendingCalls " + pendingCalls + ", sessions " + sessions
+                    + ", queuedNotices " + queuedNotices + ", blocksPerCall " + blocksPerCall + ", namespaceBytes " + namespaceBytes
+                    + ", callMs " + callMs);
+        }
+    }
+
+    /** No message within these limits is longer. */
+    int messageBytes() {
+        return Math.toIntExact(Math.min(Integer.MAX_VALUE, (long) blocksPerCall * BYTES_PER_BLOCK + namespaceBytes + BYTES_PER_CALL));
+    }
+}

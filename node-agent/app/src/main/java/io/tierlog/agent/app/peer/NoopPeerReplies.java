@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.app.peer;
+
+import io.tierlog.agent.core.port.PeerReplies;
+import io.tierlog.schemas.PeerReadReason;
+import java.util.List;
+
+/** The answers of an agent without a peer door, which nobody can have asked. */
+public final class NoopPeerReplies implements PeerReplies {
+    @Override
+    public void retry(long call, long afterMs) {
+        throw nobody(call);
+    }
+
+    @Override
+    public void refuse(long call, PeerReadReason why) {
+        throw nobody(call);
+    }
+
+    @Override
+    public void send(long call, List<LentPage> pages) {
+        throw nobody(call);
+    }
+
+    private static IllegalStateException nobody(long call) {
+        return new IllegalStateException("this agent has no peer door, and call " + call + " has come through it");
+    }
+}
