@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.ops.bench.Report;
 import io.tierlog.ops.bench.Row;
-
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
