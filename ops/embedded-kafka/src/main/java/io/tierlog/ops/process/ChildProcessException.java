@@ -5,7 +5,16 @@ package io.tierlog.ops.process;
 public final class ChildProcessException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private final String message;
+
     ChildProcessException(String message, Throwable cause) {
         super(message, cause);
+        this.message = message;
+    }
+
+    /** The name of the process and its problem, without a full stop. */
+    @Override
+    public String getMessage() {
+        return message;
     }
 }

@@ -82,7 +82,8 @@ final class DirectoryProcess implements AutoCloseable {
 
     /** Runs the load loop inside the directory's process. */
     LoadLoop.Outcome run(LoadLoop.Cell cell, boolean lookup) throws IOException, InterruptedException {
-        String command = "run " + cell.blocks() + " " + cell.batch() + " " + cell.present() + " " + cell.clients() + " " + cell.cellMs() + " " + lookup;
+        String command = String.join(" ", "run", String.valueOf(cell.blocks()), String.valueOf(cell.batch()), String.valueOf(cell.present()),
+                String.valueOf(cell.clients()), String.valueOf(cell.cellMs()), String.valueOf(lookup));
         return JSON.readValue(ask(command, "{"), LoadLoop.Outcome.class);
     }
 

@@ -80,7 +80,9 @@ final class DeviceBench implements TierBench {
         return new Comparison(
                 name,
                 new Variant("Tierlog", () -> ours(direction)),
-                List.of(new Variant(plain.name(), () -> all(direction)), new Variant(plain.name() + ", and CRC32C of each block", () -> checked(direction))),
+                List.of(
+                        new Variant(plain.name(), () -> all(direction)),
+                        new Variant(plain.name() + ", and CRC32C of each block", () -> checked(direction))),
                 AIM);
     }
 

@@ -44,9 +44,11 @@ final class TransferReport {
 
     private static void direction(Report.Text text, Row direction) {
         line(text, direction.value("name") + ": Tierlog", direction.row("tierlog"), "");
-        String aim = direction.has("aim")
-                ? String.format(Locale.ROOT, ", aim %.2f %s", direction.number("aim"), Boolean.TRUE.equals(direction.value("met")) ? "met" : "not met")
-                : "";
+        String aim = "";
+        if (direction.has("aim")) {
+            String met = Boolean.TRUE.equals(direction.value("met")) ? "met" : "not met";
+            aim = String.format(Locale.ROOT, ", aim %.2f %s", direction.number("aim"), met);
+        }
         for (Row other : direction.rows("others")) {
             line(text, "  " + other.value("name"), other.row("speed"), String.format(Locale.ROOT, "%.2f%s", other.number("ratio"), aim));
             aim = "";

@@ -189,7 +189,7 @@ final class Operators {
         }
     }
 
-    /** Mostly all nodes; sometimes one of them, and sometimes one that nobody knows. */
+    /** Mostly all nodes; sometimes one of them, and sometimes one that does not exist. */
     private List<String> nodes() {
         List<String> all = new ArrayList<>(world.nodes().stream().map(SimNode::name).toList());
         int which = choices.next(6);
@@ -197,7 +197,7 @@ final class Operators {
             all = new ArrayList<>(List.of(choices.pick(all)));
         }
         if (which == 5) {
-            all.add("nobody");
+            all.add("absent");
         }
         return all;
     }

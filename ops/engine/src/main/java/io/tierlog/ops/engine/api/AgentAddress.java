@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.engine.door;
+package io.tierlog.ops.engine.api;
 
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
@@ -9,25 +9,25 @@ import java.nio.file.Path;
 import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
-/** Where the agent of a node is found. */
-public sealed interface Door {
-    /** What the address of a Unix socket begins with. */
+/** The address of the agent of a node. */
+public sealed interface AgentAddress {
+    /** Prefix of the address of a Unix socket. */
     String UNIX = "unix:";
 
-    /** No agent: the engine has its device cache and nothing else. */
-    record None() implements Door {}
+    /** No agent: the engine has only its device cache. */
+    record None() implements AgentAddress {}
 
     /** An agent that listens on TCP, plain text: engine and agent are on one node. */
-    record Address(String host, int port) implements Door {}
+    record HostPort(String host, int port) implements AgentAddress {}
 
     /** An agent that listens on a Unix socket at {@code path}, absolute. */
-    record UnixSocket(Path path) implements Door {}
+    record UnixSocket(Path path) implements AgentAddress {}
 
-    /** An agent reached in some other way; {@code channels} makes a fresh channel for every attempt to open a session. */
-    record Custom(String name, Supplier<ManagedChannel> channels) implements Door {}
+    /** An agent behind another channel; {@code channels} creates a fresh one for every attempt to open a session. */
+    record Custom(String name, Supplier<ManagedChannel> channels) implements AgentAddress {}
 
     /** Parses {@code host:port} or {@code unix:path}. */
-    static Door parse(String text) {
+    static AgentAddress parse(String text) {
         if (text.startsWith(UNIX) && text.length() > UNIX.length()) {
             return new UnixSocket(Path.of(text.substring(UNIX.length())).toAbsolutePath());
         }
@@ -35,19 +35,19 @@ public sealed interface Door {
         try {
             int port = Integer.parseInt(text.substring(colon + 1));
             if (colon > 0 && port > 0 && port < 65_536) {
-                return new Address(text.substring(0, colon), port);
+                return new HostPort(text.substring(0, colon), port);
             }
         } catch (NumberFormatException e) {
-            // Said below, with all that is expected.
+            // Reported below, with all that is expected.
         }
         throw new IllegalArgumentException("expected HOST:PORT or unix:PATH, found " + text);
     }
 
-    /** A fresh channel to {@code door}. */
-    private static ManagedChannel open(Door door) {
-        return switch (door) {
+    /** A fresh channel to {@code address}. */
+    private static ManagedChannel open(AgentAddress address) {
+        return switch (address) {
             case None none -> throw new IllegalStateException("there is no agent behind " + none);
-            case Address address -> NettyChannelBuilder.forAddress(address.host, address.port)
+            case HostPort tcp -> NettyChannelBuilder.forAddress(tcp.host, tcp.port)
                     .usePlaintext()
                     .executor(Executors.newVirtualThreadPerTaskExecutor())
                     .build();

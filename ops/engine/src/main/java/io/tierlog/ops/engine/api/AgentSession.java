@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.engine.door;
+package io.tierlog.ops.engine.api;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -28,9 +28,9 @@ import java.util.function.Function;
 /**
  * One session with an agent: from Open to the end of its stream of notices, for whatever reason. Calls block; any thread may make them.
  *
- * <p>A call that fails without a typed refusal ends the session, for then nobody knows what it did.
+ * <p>A call that fails without a typed refusal ends the session, since its effect is unknown.
  */
-public final class DoorSession {
+public final class AgentSession {
     /** So many refused submits in a row mean that the agent does not know this session any more. */
     private static final int MAX_REFUSALS = 64;
     /** A broken connection ends the stream of notices about when it fails a call; a refusal does not. */
@@ -45,7 +45,7 @@ public final class DoorSession {
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean closing;
 
-    DoorSession(String session, long epoch, Timeouts timeouts, EngineDoorBlockingStub stub) {
+    AgentSession(String session, long epoch, Timeouts timeouts, EngineDoorBlockingStub stub) {
         this.session = session;
         this.epoch = epoch;
         this.timeouts = timeouts;
@@ -90,18 +90,18 @@ public final class DoorSession {
     }
 
     /** Submits an attempt and waits for its offer. */
-    public Submitted submit(SubmitRequest request) throws DoorRefusal, SessionLost, InterruptedException {
+    public Submitted submit(SubmitRequest request) throws CallRefused, SessionLost, InterruptedException {
         Attempt attempt = new Attempt(request.getRequest(), request.getAttempt());
         CompletableFuture<Offer> ready = new CompletableFuture<>();
         waiting.put(attempt, ready);
         try {
             long start = System.nanoTime();
-            SubmitReply reply = call("Submit", timeouts.callMs(), door -> door.submit(request));
+            SubmitReply reply = call("Submit", timeouts.callMs(), stub -> stub.submit(request));
             refusals.set(0);
             Optional<Offer> offer =
                     reply.hasOffer() ? Optional.of(reply.getOffer()) : await(ready, timeouts.readyMs());
             return new Submitted(offer, !reply.hasOffer(), System.nanoTime() - start);
-        } catch (DoorRefusal e) {
+        } catch (CallRefused e) {
             if (refusals.incrementAndGet() == MAX_REFUSALS) {
                 end(MAX_REFUSALS + " submits refused in a row, the last: " + e.getMessage());
             }
@@ -126,37 +126,37 @@ public final class DoorSession {
     }
 
     /** Loads blocks; answers when the bytes are there. */
-    public LoadReply load(LoadRequest request) throws DoorRefusal, SessionLost, InterruptedException {
-        return call("Load", timeouts.loadMs(), door -> door.load(request));
+    public LoadReply load(LoadRequest request) throws CallRefused, SessionLost, InterruptedException {
+        return call("Load", timeouts.loadMs(), stub -> stub.load(request));
     }
 
     /** The prompt is prefilled. */
-    public void prefilled(PrefilledRequest request) throws DoorRefusal, SessionLost, InterruptedException {
-        call("Prefilled", timeouts.callMs(), door -> door.prefilled(request));
+    public void prefilled(PrefilledRequest request) throws CallRefused, SessionLost, InterruptedException {
+        call("Prefilled", timeouts.callMs(), stub -> stub.prefilled(request));
     }
 
     /** A run of blocks is whole. */
-    public void sealed(SealedRequest request) throws DoorRefusal, SessionLost, InterruptedException {
-        call("Sealed", timeouts.callMs(), door -> door.sealed(request));
+    public void sealed(SealedRequest request) throws CallRefused, SessionLost, InterruptedException {
+        call("Sealed", timeouts.callMs(), stub -> stub.sealed(request));
     }
 
     /** An attempt has ended. */
-    public void finish(FinishRequest request) throws DoorRefusal, SessionLost, InterruptedException {
-        call("Finish", timeouts.callMs(), door -> door.finish(request));
+    public void finish(FinishRequest request) throws CallRefused, SessionLost, InterruptedException {
+        call("Finish", timeouts.callMs(), stub -> stub.finish(request));
     }
 
-    /** An attempt is given up. */
-    public void cancel(CancelRequest request) throws DoorRefusal, SessionLost, InterruptedException {
-        call("Cancel", timeouts.callMs(), door -> door.cancel(request));
+    /** An attempt is cancelled. */
+    public void cancel(CancelRequest request) throws CallRefused, SessionLost, InterruptedException {
+        call("Cancel", timeouts.callMs(), stub -> stub.cancel(request));
     }
 
     /** Blocks have left the device. */
-    public void evicted(EvictedRequest request) throws DoorRefusal, SessionLost, InterruptedException {
-        call("Evicted", timeouts.callMs(), door -> door.evicted(request));
+    public void evicted(EvictedRequest request) throws CallRefused, SessionLost, InterruptedException {
+        call("Evicted", timeouts.callMs(), stub -> stub.evicted(request));
     }
 
     private <R> R call(String name, long timeoutMs, Function<EngineDoorBlockingStub, R> call)
-            throws DoorRefusal, SessionLost, InterruptedException {
+            throws CallRefused, SessionLost, InterruptedException {
         if (ended.isDone()) {
             throw new SessionLost(ended.join());
         }
@@ -167,7 +167,7 @@ public final class DoorSession {
                 throw new InterruptedException(name + " was interrupted");
             }
             if (isRefusal(e.getStatus())) {
-                throw new DoorRefusal(name, e.getStatus());
+                throw new CallRefused(name, e.getStatus());
             }
             end(name + " failed: " + e.getStatus());
             throw new SessionLost(name + " failed: " + e.getStatus());

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.engine.door;
+package io.tierlog.ops.engine.api;
 
 import com.google.protobuf.ByteString;
 import io.grpc.ManagedChannel;
@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * Keeps one session with the agent of a node: opens it, and opens another when it is lost, with a back-off that doubles. Sessions are sought in a
  * virtual thread of its own; {@link #current} never blocks.
  */
-public final class DoorClient implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(DoorClient.class);
+public final class AgentClient implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AgentClient.class);
     private static final long CLOSE_MS = 5_000;
     private static final long POLL_MS = 20;
 
@@ -40,7 +40,7 @@ public final class DoorClient implements AutoCloseable {
     private final CompletableFuture<String> hopeless = new CompletableFuture<>();
     private final CountDownLatch firstSession = new CountDownLatch(1);
     private final AtomicInteger sessions = new AtomicInteger();
-    private volatile Optional<DoorSession> current = Optional.empty();
+    private volatile Optional<AgentSession> current = Optional.empty();
     private final CompletableFuture<String> closed = new CompletableFuture<>();
 
     /**
@@ -52,40 +52,40 @@ public final class DoorClient implements AutoCloseable {
      * @param configuration effective options of the engine, for the record
      */
     public record Terms(
-            Door door, String instance, long blockBytes, ByteString layoutDigest, Map<String, String> configuration, Timeouts timeouts) {}
+            AgentAddress address, String instance, long blockBytes, ByteString layoutDigest, Map<String, String> configuration, Timeouts timeouts) {}
 
-    /** What happens to sessions. Called from the threads of the door; must not block for long. */
+    /** What happens to sessions. Called from the threads of the client; must not block for long. */
     public interface Listener {
         /** The buffers that a new session shall know. */
         Buffers buffers();
 
         /** The agent of {@code session} has released pages. */
-        void released(DoorSession session, Released notice);
+        void released(AgentSession session, Released notice);
 
         /** {@code session} is over; no other begins before this returns. */
-        void lost(DoorSession session, String reason);
+        void lost(AgentSession session, String reason);
     }
 
     /** A device pool at one moment: its file, its number of pages, and the epoch that names both. */
     public record Buffers(String path, int pages, long epoch) {}
 
     /** Begins to seek a session at once, unless there is no agent. */
-    public DoorClient(Terms terms, Listener listener) {
+    public AgentClient(Terms terms, Listener listener) {
         this.terms = terms;
         this.listener = listener;
-        this.keeper = Thread.ofVirtual().name("door-" + terms.instance).unstarted(this::keep);
+        this.keeper = Thread.ofVirtual().name("engine-api-" + terms.instance).unstarted(this::keep);
     }
 
     /** Starts to seek sessions, when there is an agent to seek. */
     public void start() {
-        if (!(terms.door instanceof Door.None)) {
+        if (!(terms.address instanceof AgentAddress.None)) {
             keeper.start();
         }
     }
 
     /** The session to use now. */
-    public Optional<DoorSession> current() {
-        return current.filter(DoorSession::isOpen);
+    public Optional<AgentSession> current() {
+        return current.filter(AgentSession::isOpen);
     }
 
     /** Sessions opened so far. */
@@ -117,7 +117,7 @@ public final class DoorClient implements AutoCloseable {
                 }
             }
         } catch (InterruptedException e) {
-            throw new IllegalStateException("nobody interrupts the keeper of a door", e);
+            throw new IllegalStateException("the keeper of a session was interrupted", e);
         } finally {
             firstSession.countDown();
         }
@@ -139,7 +139,7 @@ public final class DoorClient implements AutoCloseable {
 
     /** Opens one session and stays until it has ended, or until it could not be opened. */
     private void runSession() throws InterruptedException {
-        ManagedChannel channel = terms.door.open();
+        ManagedChannel channel = terms.address.open();
         Notices notices = new Notices();
         try {
             EngineDoorGrpc.newStub(channel).open(OpenRequest.newBuilder().setInstance(terms.instance).build(), notices);
@@ -153,7 +153,7 @@ public final class DoorClient implements AutoCloseable {
                         + terms.blockBytes + "; start both with the same block size");
                 return;
             }
-            DoorSession session = register(channel, opened.getSession());
+            AgentSession session = register(channel, opened.getSession());
             notices.session = Optional.of(session);
             var _ = closed.thenAccept(session::end);
             var _ = notices.ended.thenAccept(session::end);
@@ -178,7 +178,7 @@ public final class DoorClient implements AutoCloseable {
         hopeless.complete(reason);
     }
 
-    private DoorSession register(ManagedChannel channel, String id) {
+    private AgentSession register(ManagedChannel channel, String id) {
         Buffers buffers = listener.buffers();
         EngineDoorGrpc.EngineDoorBlockingStub stub = EngineDoorGrpc.newBlockingStub(channel);
         stub.withDeadlineAfter(terms.timeouts.callMs(), TimeUnit.MILLISECONDS)
@@ -190,10 +190,10 @@ public final class DoorClient implements AutoCloseable {
                         .setLayoutDigest(terms.layoutDigest)
                         .putAllConfiguration(terms.configuration)
                         .build());
-        return new DoorSession(id, buffers.epoch, terms.timeouts, stub);
+        return new AgentSession(id, buffers.epoch, terms.timeouts, stub);
     }
 
-    private void serve(DoorSession session) throws InterruptedException {
+    private void serve(AgentSession session) throws InterruptedException {
         sessions.incrementAndGet();
         current = Optional.of(session);
         firstSession.countDown();
@@ -213,7 +213,7 @@ public final class DoorClient implements AutoCloseable {
 
     /** Whether the agent is on the log by now; waits up to {@code timeoutMs} for it. */
     public boolean awaitOnTheLog(long timeoutMs) throws InterruptedException {
-        ManagedChannel channel = terms.door.open();
+        ManagedChannel channel = terms.address.open();
         try {
             EngineDoorGrpc.EngineDoorBlockingStub stub = EngineDoorGrpc.newBlockingStub(channel);
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
@@ -259,7 +259,7 @@ public final class DoorClient implements AutoCloseable {
     private final class Notices implements ClientResponseObserver<OpenRequest, Notice> {
         private final CompletableFuture<Opened> opened = new CompletableFuture<>();
         /** Present once its buffers are registered; only then can requests be named in notices. */
-        private volatile Optional<DoorSession> session = Optional.empty();
+        private volatile Optional<AgentSession> session = Optional.empty();
         private final CompletableFuture<String> ended = new CompletableFuture<>();
         private volatile Optional<ClientCallStreamObserver<OpenRequest>> call = Optional.empty();
 
@@ -279,7 +279,7 @@ public final class DoorClient implements AutoCloseable {
                         notice.getFailed().getReason());
                 case CLOSING -> {
                     LOG.info("the agent of {} closes: {}", terms.instance, notice.getClosing().getReason());
-                    session.ifPresent(DoorSession::closing);
+                    session.ifPresent(AgentSession::closing);
                 }
                 case NOTICE_NOT_SET -> LOG.warn("{} got a notice of a kind it does not know", terms.instance);
             }

@@ -15,7 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** One agent process from its start to its death: the shipped core, its machine, its producer, and where it stands in the log. For one thread. */
-public final class Life {
+public final class AgentProcess {
     /** Adding up what a status says costs more than a step: the tables are looked at after each, the sums now and then. */
     private static final int SUM_EVERY = 8;
 
@@ -23,15 +23,15 @@ public final class Life {
     final AgentCore core;
     final Machine machine;
     final SimSink sink;
-    /** The process that this one knows to have ended. */
+    /** The ended process that this one replaces. */
     final @Nullable String replaces;
     /** Commands of the node's partition that it has read. */
     int nextCommand;
     /** Decisions that it has looked through for the answer to its registration. */
     int nextDecision;
-    /** When it asks again to be registered; Long.MAX_VALUE while it waits for an answer, or has one. */
+    /** When it registers again; Long.MAX_VALUE while it waits for an answer, or has one. */
     long asksAtMs;
-    /** Set when the controller has said no for good. */
+    /** Set when the controller has refused it for good. */
     boolean refused;
     /** Completions of units, to come late or once more. */
     final List<AgentInput> completions = new ArrayList<>();
@@ -39,7 +39,7 @@ public final class Life {
     private @Nullable AgentStatus known;
     private long checks;
 
-    Life(String processId, AgentCore core, Machine machine, SimSink sink, @Nullable String replaces) {
+    AgentProcess(String processId, AgentCore core, Machine machine, SimSink sink, @Nullable String replaces) {
         this.replaces = replaces;
         this.processId = processId;
         this.core = core;
@@ -57,7 +57,7 @@ public final class Life {
         return machine;
     }
 
-    /** How the agent is. */
+    /** The status of the agent. */
     public AgentStatus status() {
         AgentStatus is = known;
         if (is == null) {
@@ -72,7 +72,7 @@ public final class Life {
         return core.serves(Tier.HOST, namespace, keys);
     }
 
-    /** Lets blocks of a tier go; what became of each. */
+    /** Evicts blocks of a tier; the outcome of each. */
     public List<OperationReason> evict(Tier tier, String namespace, List<Bytes> keys) {
         known = null;
         return core.evict(tier, namespace, keys);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.engine.door;
+package io.tierlog.ops.engine.api;
 
 import io.grpc.Status;
 
 /** The agent has refused a call and done nothing; the session goes on. */
-public final class DoorRefusal extends Exception {
+public final class CallRefused extends Exception {
     private static final long serialVersionUID = 1L;
 
     private final String call;
     private final Status.Code code;
 
-    DoorRefusal(String call, Status status) {
+    CallRefused(String call, Status status) {
         super(call + " was refused: " + status.getCode() + " " + status.getDescription());
         this.call = call;
         this.code = status.getCode();

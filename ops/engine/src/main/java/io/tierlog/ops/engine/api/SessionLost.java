@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.engine.door;
+package io.tierlog.ops.engine.api;
 
 /** The session is over; what its last call did is unknown. */
 public final class SessionLost extends Exception {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.engine.door;
+package io.tierlog.ops.engine.api;
 
 /**
  * How long the engine waits for its agent, in ms. None of these is reached with an agent that works.
@@ -7,7 +7,7 @@ package io.tierlog.ops.engine.door;
  * @param callMs any call that moves no bytes
  * @param readyMs Ready after a submit that waits; a bit above the agent's {@code prefetch_wait_ms}
  * @param loadMs a load
- * @param stuckMs pages held without any being released, before the session is given up
+ * @param stuckMs pages held without any being released, before the engine ends the session
  * @param connectMs a session at the start of a run
  * @param onTheLogMs the registration of all agents at the start of a run; the run goes on without when it passes
  * @param drainMs releases at the end of a run
