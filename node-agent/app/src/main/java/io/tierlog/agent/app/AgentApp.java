@@ -22,18 +22,18 @@ import io.tierlog.agent.app.peer.PeerServer;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
 import io.tierlog.agent.core.AgentCore;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.Registered;
-import io.tierlog.agent.core.AgentInput.Registration;
-import io.tierlog.agent.core.AgentPhase;
-import io.tierlog.agent.core.AgentStatus;
-import io.tierlog.agent.core.PeerPorts;
-import io.tierlog.agent.core.Ports;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Registered;
+import io.tierlog.agent.core.api.AgentInput.Registration;
+import io.tierlog.agent.core.api.AgentPhase;
+import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceMemory;
 import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.core.port.PeerFinder;
+import io.tierlog.agent.core.port.PeerPorts;
 import io.tierlog.agent.core.port.PeerReplies;
+import io.tierlog.agent.core.port.Ports;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.DiskStatus;
 import io.tierlog.agent.disk.DiskWorkers;
@@ -459,7 +459,7 @@ public final class AgentApp implements AutoCloseable {
 
     private void drain() {
         Duration bound = config.times().stop();
-        loop.post(new AgentInput.StopAsked());
+        loop.post(new AgentInput.StopRequested());
         try {
             drained.get(bound.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {

@@ -12,7 +12,7 @@ import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.app.store.StoreWorkers;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.KafkaAccess;

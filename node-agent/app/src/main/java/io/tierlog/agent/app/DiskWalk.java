@@ -3,10 +3,10 @@ package io.tierlog.agent.app;
 
 import io.tierlog.agent.app.store.ObjectName;
 import io.tierlog.agent.app.store.SharedStore;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.DiskFound;
-import io.tierlog.agent.core.AgentInput.FoundOnDisk;
-import io.tierlog.agent.core.AgentInput.SeenInStore;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.DiskFound;
+import io.tierlog.agent.core.api.AgentInput.FoundOnDisk;
+import io.tierlog.agent.core.api.AgentInput.SeenInStore;
 import io.tierlog.agent.disk.BlockFile;
 import io.tierlog.agent.disk.HeldBlock;
 import io.tierlog.schemas.Block;

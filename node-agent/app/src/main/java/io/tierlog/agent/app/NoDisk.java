@@ -17,7 +17,7 @@ final class NoDisk implements DiskTransfers {
     }
 
     @Override
-    public void drop(long unit, String namespace, List<HeldCopy> blocks) {
+    public void drop(long unit, String namespace, List<DiskObject> blocks) {
         throw none();
     }
 

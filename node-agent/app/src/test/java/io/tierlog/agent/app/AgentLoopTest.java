@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.Fenced;
-import io.tierlog.agent.core.AgentInput.StopAsked;
-import io.tierlog.agent.core.AgentInput.StoreProbed;
-import io.tierlog.agent.core.AgentInput.TimePassed;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Fenced;
+import io.tierlog.agent.core.api.AgentInput.StopRequested;
+import io.tierlog.agent.core.api.AgentInput.StoreProbed;
+import io.tierlog.agent.core.api.AgentInput.TimePassed;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -56,16 +56,16 @@ class AgentLoopTest {
 
     @Test
     void callsAreRefusedWhenTooManyWaitAndCompletionsNever() {
-        assertTrue(loop.offer(new StopAsked()));
-        assertTrue(loop.offer(new StopAsked()));
-        assertFalse(loop.offer(new StopAsked()), "two calls wait");
+        assertTrue(loop.offer(new StopRequested()));
+        assertTrue(loop.offer(new StopRequested()));
+        assertFalse(loop.offer(new StopRequested()), "two calls wait");
         for (int unit = 0; unit < 1_000; unit++) {
             loop.post(probed(unit));
         }
         loop.start(new Recorder());
         Eventually.await("all are taken", () -> taken.size() == 1_002);
         assertEquals(probed(999), taken.getLast(), "in order of arrival");
-        assertTrue(loop.offer(new StopAsked()), "there is room again");
+        assertTrue(loop.offer(new StopRequested()), "there is room again");
     }
 
     @Test
@@ -83,7 +83,7 @@ class AgentLoopTest {
         });
         begun.await();
         Eventually.await("the source waits", () -> source.getState() == Thread.State.WAITING);
-        assertTrue(loop.offer(new StopAsked()), "a full log leaves room for calls");
+        assertTrue(loop.offer(new StopRequested()), "a full log leaves room for calls");
         loop.start(new Recorder());
         source.join();
         assertTrue(second.get());
@@ -107,7 +107,7 @@ class AgentLoopTest {
         loop.post(new Fenced(2));
         Eventually.await("the failure is heard of", () -> failures.size() == 1);
         assertEquals("a defect of the core", failures.getFirst().getMessage());
-        assertFalse(loop.offer(new StopAsked()));
+        assertFalse(loop.offer(new StopRequested()));
         loop.post(probed(1));
         assertEquals(List.of(), taken);
     }

@@ -1,40 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
-import io.tierlog.agent.core.AgentInput.BuffersRegistered;
-import io.tierlog.agent.core.AgentInput.CallGone;
-import io.tierlog.agent.core.AgentInput.Cancelled;
-import io.tierlog.agent.core.AgentInput.CommandReceived;
-import io.tierlog.agent.core.AgentInput.CopiesEnded;
-import io.tierlog.agent.core.AgentInput.DeviceEvicted;
-import io.tierlog.agent.core.AgentInput.DiskFound;
-import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
-import io.tierlog.agent.core.AgentInput.ExistAsked;
-import io.tierlog.agent.core.AgentInput.Fenced;
-import io.tierlog.agent.core.AgentInput.Finished;
-import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
-import io.tierlog.agent.core.AgentInput.LoadAsked;
-import io.tierlog.agent.core.AgentInput.PeerReadAsked;
-import io.tierlog.agent.core.AgentInput.PeerReadOver;
-import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
-import io.tierlog.agent.core.AgentInput.PeersFound;
-import io.tierlog.agent.core.AgentInput.Prefilled;
-import io.tierlog.agent.core.AgentInput.ReadAsked;
-import io.tierlog.agent.core.AgentInput.Registered;
-import io.tierlog.agent.core.AgentInput.Registration;
-import io.tierlog.agent.core.AgentInput.ReserveAsked;
-import io.tierlog.agent.core.AgentInput.SaveAsked;
-import io.tierlog.agent.core.AgentInput.Sealed;
-import io.tierlog.agent.core.AgentInput.SeenInStore;
-import io.tierlog.agent.core.AgentInput.SessionClosed;
-import io.tierlog.agent.core.AgentInput.SessionOpened;
-import io.tierlog.agent.core.AgentInput.StopAsked;
-import io.tierlog.agent.core.AgentInput.StoreProbed;
-import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
-import io.tierlog.agent.core.AgentInput.Submitted;
-import io.tierlog.agent.core.AgentInput.TimePassed;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.BuffersRegistered;
+import io.tierlog.agent.core.api.AgentInput.CallGone;
+import io.tierlog.agent.core.api.AgentInput.Cancelled;
+import io.tierlog.agent.core.api.AgentInput.CommandReceived;
+import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.api.AgentInput.DeviceEvicted;
+import io.tierlog.agent.core.api.AgentInput.DiskFound;
+import io.tierlog.agent.core.api.AgentInput.DiskUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.ExistCalled;
+import io.tierlog.agent.core.api.AgentInput.Fenced;
+import io.tierlog.agent.core.api.AgentInput.Finished;
+import io.tierlog.agent.core.api.AgentInput.LeaseReleased;
+import io.tierlog.agent.core.api.AgentInput.LoadCalled;
+import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
+import io.tierlog.agent.core.api.AgentInput.PeerReadFinished;
+import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput.Prefilled;
+import io.tierlog.agent.core.api.AgentInput.ReadCalled;
+import io.tierlog.agent.core.api.AgentInput.Registered;
+import io.tierlog.agent.core.api.AgentInput.Registration;
+import io.tierlog.agent.core.api.AgentInput.ReserveCalled;
+import io.tierlog.agent.core.api.AgentInput.SaveCalled;
+import io.tierlog.agent.core.api.AgentInput.Sealed;
+import io.tierlog.agent.core.api.AgentInput.SeenInStore;
+import io.tierlog.agent.core.api.AgentInput.SessionClosed;
+import io.tierlog.agent.core.api.AgentInput.SessionOpened;
+import io.tierlog.agent.core.api.AgentInput.StopRequested;
+import io.tierlog.agent.core.api.AgentInput.StoreProbed;
+import io.tierlog.agent.core.api.AgentInput.StoreUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.Submitted;
+import io.tierlog.agent.core.api.AgentInput.TimePassed;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.api.AgentPhase;
+import io.tierlog.agent.core.api.AgentStatus;
+import io.tierlog.agent.core.call.EngineCalls;
+import io.tierlog.agent.core.call.ExistCalls;
+import io.tierlog.agent.core.call.LoadCalls;
+import io.tierlog.agent.core.call.ReadCalls;
+import io.tierlog.agent.core.call.ReservationCalls;
+import io.tierlog.agent.core.call.SaveCalls;
+import io.tierlog.agent.core.command.BackUpCommands;
+import io.tierlog.agent.core.command.Commands;
+import io.tierlog.agent.core.command.CopyCommands;
+import io.tierlog.agent.core.command.DropCommands;
+import io.tierlog.agent.core.command.PrefetchCommands;
+import io.tierlog.agent.core.command.PromoteCommands;
+import io.tierlog.agent.core.command.WriteBackCommands;
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.context.Component;
+import io.tierlog.agent.core.context.PinExpiry;
 import io.tierlog.agent.core.device.DevicePins;
 import io.tierlog.agent.core.disk.DiskIndex;
+import io.tierlog.agent.core.engine.EngineSessions;
+import io.tierlog.agent.core.operation.DeviceLoads;
+import io.tierlog.agent.core.operation.HostFill;
+import io.tierlog.agent.core.operation.Operations;
+import io.tierlog.agent.core.operation.TransferPort;
+import io.tierlog.agent.core.peer.PeerChoice;
+import io.tierlog.agent.core.peer.PeerReadLeases;
+import io.tierlog.agent.core.port.Ports;
+import io.tierlog.agent.core.request.Leases;
+import io.tierlog.agent.core.request.Requests;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
@@ -45,140 +75,141 @@ import io.tierlog.schemas.event.AgentStopping;
 import java.util.List;
 
 /**
- * The agent of one node as a state machine: it owns the host pages, answers engines, runs commands, and tells the log what happened.
+ * The agent of one node as a state machine: it owns the host pages, answers engines, runs commands, and reports what happens to the log.
  *
- * <p>One thread calls it, one input at a time; everything it does, it does through its ports before the call returns, and no port calls
- * back into it. It has no clock, no file and no random source: the same inputs at the same times lead to the same effects. A throw means a
- * bug, and the process should end. The price: whatever takes long must be cut into units by the ports, and all waiting is a deadline that the
- * caller has to bring with {@link TimePassed}.
+ * <p>One thread calls it, one input at a time. It acts through its ports before the call returns, and no port calls back into it. It has no clock,
+ * no file and no random source: the same inputs at the same times lead to the same effects. An exception means a bug, and the process should end.
+ * Trade-off: the ports must cut slow work into units, and each wait is a deadline that the caller serves with {@link TimePassed}.
  */
 public final class AgentCore {
-    private final Desk desk;
-    private final Engines engines;
+    private final AgentContext context;
+    private final EngineSessions engines;
     private final Operations operations;
     private final Requests requests;
-    private final DoorCalls door;
-    private final Loads loads;
-    private final Leases leases;
-    private final Reservations reservations;
-    private final Looks looks;
-    private final Saves saves;
-    private final Reads reads;
-    private final WriteBacks writeBacks;
-    private final Copies copies;
-    private final PeerReads peerReads;
+    private final EngineCalls engineCalls;
+    private final LoadCalls loads;
+    private final ReservationCalls reservations;
+    private final ExistCalls exists;
+    private final SaveCalls saves;
+    private final ReadCalls reads;
+    private final WriteBackCommands writeBacks;
+    private final PeerReadLeases peerReads;
     private final Commands commands;
+    /** In the order in which they react to time, to callers that are gone, and to sessions that are gone. */
+    private final List<Component> components;
     private long nextHeartbeatMs = Long.MAX_VALUE;
 
-    /** An agent that is not on the log yet; all host pages are free. */
+    /** An agent that is not registered yet; all host pages are free. */
     public AgentCore(AgentLimits limits, Registration registration, Ports ports) {
-        desk = new Desk(limits, registration, ports);
-        operations = new Operations(desk);
-        engines = new Engines(desk, operations);
-        leases = new Leases(desk);
-        PeerChoice peers = new PeerChoice(desk);
-        requests = new Requests(desk, operations, engines, leases, peers);
-        door = new DoorCalls(desk, engines, requests);
-        loads = new Loads(desk, operations, engines, requests, leases);
-        reservations = new Reservations(desk, engines, requests, leases);
-        looks = new Looks(desk, engines);
-        saves = new Saves(desk, engines, door, operations);
-        reads = new Reads(desk, engines, operations);
+        context = new AgentContext(limits, registration, ports);
+        operations = new Operations(context);
+        engines = new EngineSessions(context, operations);
+        Leases leases = new Leases(context);
+        PeerChoice peers = new PeerChoice(context);
+        requests = new Requests(context, operations, engines, leases, peers);
+        engineCalls = new EngineCalls(context, engines, requests);
+        loads = new LoadCalls(context, operations, engines, requests, leases);
+        reservations = new ReservationCalls(context, engines, requests, leases);
+        exists = new ExistCalls(context, engines);
+        saves = new SaveCalls(context, engines, engineCalls, operations);
+        reads = new ReadCalls(context, engines, operations);
         operations.onEnd(session -> {
             saves.ended(session);
             reads.ended(session);
         });
-        HostFill fill = new HostFill(desk, operations);
-        writeBacks = new WriteBacks(desk, operations, requests, door, fill);
-        copies = new Copies(desk, operations, requests, door);
-        Prefetches prefetches = new Prefetches(desk, operations, new Prefetch.Rooms(fill, requests, peers));
-        peerReads = new PeerReads(desk);
+        HostFill fill = new HostFill(context, operations);
+        writeBacks = new WriteBackCommands(context, operations, requests, engineCalls, fill);
+        CopyCommands copies = new CopyCommands(context, operations, requests, engineCalls);
+        peerReads = new PeerReadLeases(context);
         commands = new Commands(
-                desk, operations, requests,
+                context, operations, requests,
                 new Commands.Starters(
-                        prefetches, new Promotes(desk, operations, fill), writeBacks, new BackUps(desk, operations), copies,
-                        new Drops(desk, operations),
-                        saves, peerReads));
+                        new PrefetchCommands(context, operations, fill, requests, peers),
+                        new PromoteCommands(context, operations, fill),
+                        writeBacks,
+                        new BackUpCommands(context, operations),
+                        copies,
+                        new DropCommands(context, operations),
+                        saves,
+                        peerReads));
+        components = List.of(
+                requests, new DeviceLoads(context, operations), leases, exists, saves, writeBacks, copies, reads, peerReads,
+                context.disk(), new PinExpiry(context));
     }
 
-    /** Takes one input. What was due by {@code nowMs} (a monotonic clock) is due before it. */
+    /** Applies one input. What is due by {@code nowMs} (a monotonic clock) is due before it. */
     public void on(AgentInput input, long nowMs) {
-        desk.nowMs(nowMs);
+        context.nowMs(nowMs);
         passTime();
-        take(input);
-        goOn();
+        apply(input);
+        proceed();
     }
 
     /**
-     * Lets go of blocks of a tier, as for want of room, because whoever holds the core wants them gone (scenarios do; no door has the call yet):
-     * deepest first, and none that is pinned, or extended by one that
-     * stays.
+     * Evicts blocks of a tier because the caller asks for it, as scenarios do; the engine API has no such call. The deepest block goes first. A
+     * block that is pinned, or that another block on the tier extends, stays.
      *
      * @param tier HOST or DISK
-     * @return what became of each key in order: COMPLETED, NOT_SERVING, or PINNED
+     * @return the outcome for each key in order: COMPLETED, NOT_SERVING, or PINNED
      */
     public List<OperationReason> evict(Tier tier, String namespace, List<Bytes> keys) {
-        List<OperationReason> answers = new Evictions(desk, tier, namespace).run(keys);
-        goOn();
+        List<OperationReason> answers = new Evictions(context, tier, namespace).run(keys);
+        proceed();
         return answers;
     }
 
     /** Whether all of {@code keys} serve on that tier, HOST or DISK. */
     public boolean serves(Tier tier, String namespace, List<Bytes> keys) {
         return keys.stream().allMatch(key -> tier == Tier.HOST
-                ? desk.pages.serving(namespace, key).isPresent()
-                : desk.disk.serving(namespace, key).isPresent());
+                ? context.pages().serving(namespace, key).isPresent()
+                : context.disk().serving(namespace, key).isPresent());
     }
 
-    /** When the caller should bring {@link TimePassed} at the latest; {@link Long#MAX_VALUE} when nothing is due. */
+    /** When the caller should send {@link TimePassed} at the latest; {@link Long#MAX_VALUE} when nothing is due. */
     public long nextDeadlineMs() {
-        long pins = Math.min(desk.pages.nextPinEndMs(), desk.device.nextPinEndMs());
-        long waits = Math.min(requests.nextDeadlineMs(), writeBacks.nextDeadlineMs());
-        long background = Math.min(nextHeartbeatMs, desk.disk.nextDeadlineMs());
-        return Math.min(Math.min(background, Math.min(leases.nextDeadlineMs(), reads.nextDeadlineMs())),
-                Math.min(peerReads.nextDeadlineMs(), Math.min(pins, waits)));
+        return components.stream().mapToLong(Component::nextDeadlineMs).reduce(nextHeartbeatMs, Math::min);
     }
 
-    /** How the agent is now. */
+    /** The state of the agent. */
     public AgentStatus status() {
         return new AgentStatus(
-                desk.phase(),
-                desk.incarnation(),
-                desk.journal.highest(),
-                desk.usage(),
-                desk.pages.largestFreeRun(),
+                context.phase(),
+                context.incarnation(),
+                context.journal().highest(),
+                context.usage(),
+                context.pages().largestFreeRun(),
                 requests.size(),
                 requests.waiting(),
                 operations.active(),
-                desk.device.pinCount(),
-                new AgentStatus.Bounce(desk.bounce.capacity(), desk.bounce.free(), desk.bounce.quarantined()),
-                desk.disk.isOpen(),
-                desk.counters.snapshot());
+                context.device().pinCount(),
+                new AgentStatus.Bounce(context.bounce().capacity(), context.bounce().free(), context.bounce().quarantined()),
+                context.disk().isOpen(),
+                context.counters().snapshot());
     }
 
     /**
-     * Looks at every page and pin; for tests and for a sample now and then.
+     * Checks every page and pin; for tests and for samples.
      *
      * @throws IllegalStateException when a table contradicts itself
      */
     public void check() {
-        desk.pages.check();
-        desk.device.check();
-        desk.disk.index.check();
-        desk.bounce.check();
+        context.pages().check();
+        context.device().check();
+        context.disk().index().check();
+        context.bounce().check();
     }
 
-    /** What is on the disk, for tests. */
+    /** The placements on the disk, for tests. */
     DiskIndex disk() {
-        return desk.disk.index;
+        return context.disk().index();
     }
 
-    /** What is in the device pages and who pins them, for tests. */
+    /** The content and the pins of the device pages, for tests. */
     DevicePins device() {
-        return desk.device;
+        return context.device();
     }
 
-    private void take(AgentInput input) {
+    private void apply(AgentInput input) {
         switch (input) {
             case Registered in -> registered(in);
             case Fenced in -> fence();
@@ -187,78 +218,72 @@ public final class AgentCore {
             case SessionClosed in -> sessionClosed(in);
             case BuffersRegistered in -> engines.register(in);
             case Submitted in -> requests.submit(in);
-            case LoadAsked in -> loads.run(in);
-            case ReadAsked in -> reads.run(in);
-            case ExistAsked in -> looks.run(in);
-            case ReserveAsked in -> reservations.reserve(in);
-            case LeaseGivenUp in -> reservations.giveUp(in);
-            case CallGone in -> callGone(in);
-            case Prefilled in -> door.prefilled(in);
-            case Sealed in -> door.sealed(in);
-            case SaveAsked in -> saves.run(in);
-            case Finished in -> door.finished(in);
-            case Cancelled in -> door.cancelled(in);
-            case DeviceEvicted in -> door.evicted(in);
-            case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.DEVICE);
+            case LoadCalled in -> loads.run(in);
+            case ReadCalled in -> reads.run(in);
+            case ExistCalled in -> exists.run(in);
+            case ReserveCalled in -> reservations.reserve(in);
+            case LeaseReleased in -> reservations.release(in);
+            case CallGone in -> components.forEach(component -> component.callGone(in));
+            case Prefilled in -> engineCalls.prefilled(in);
+            case Sealed in -> engineCalls.sealed(in);
+            case SaveCalled in -> saves.run(in);
+            case Finished in -> engineCalls.finished(in);
+            case Cancelled in -> engineCalls.cancelled(in);
+            case DeviceEvicted in -> engineCalls.evicted(in);
+            case CopiesEnded in -> operations.unitEnded(in.unit(), in.results(), TransferPort.DEVICE);
             case StoreProbed in -> {
-                if (!looks.probed(in)) {
+                if (!exists.probed(in)) {
                     requests.probed(in);
                 }
             }
-            case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.STORE);
+            case StoreUnitEnded in -> operations.unitEnded(in.unit(), in.results(), TransferPort.STORE);
             case DiskUnitEnded in -> diskUnitEnded(in);
             case PeersFound in -> requests.found(in);
-            case PeerUnitEnded in -> operations.unitEnded(in.unit(), in.results(), Stream.PEER);
-            case PeerReadAsked in -> peerReads.asked(in);
-            case PeerReadOver in -> peerReads.readOver(in);
-            case DiskFound in -> desk.disk.found(in);
-            case SeenInStore in -> desk.disk.seen(in);
+            case PeerUnitEnded in -> operations.unitEnded(in.unit(), in.results(), TransferPort.PEER);
+            case PeerReadCalled in -> peerReads.called(in);
+            case PeerReadFinished in -> peerReads.readFinished(in);
+            case DiskFound in -> context.disk().found(in);
+            case SeenInStore in -> context.disk().seen(in);
             case TimePassed in -> {}
-            case StopAsked in -> stop();
+            case StopRequested in -> stop();
         }
     }
 
-    /** Whatever has changed: what waited for room begins, units go out, the disk works on, and whoever was asked to stop does when all is idle. */
-    private void goOn() {
+    /** After each input: write-backs that wait for capacity begin, units go to the ports, the disk works, and a stopping agent that is idle stops. */
+    private void proceed() {
         writeBacks.retry();
         operations.pump();
-        operations.giveUpOnBounce();
-        desk.disk.work();
+        operations.abandonStuckCopies();
+        context.disk().work();
         stopWhenIdle();
     }
 
     // --- time
 
     private void passTime() {
-        requests.expire();
-        requests.expireFinished();
-        writeBacks.expire();
-        leases.expire();
-        reads.expire();
-        peerReads.expire();
-        desk.counters.add(AgentCounter.PINS_EXPIRED, desk.pages.expirePins(desk.nowMs()));
-        if (desk.nowMs() >= nextHeartbeatMs) {
+        components.forEach(Component::expire);
+        if (context.nowMs() >= nextHeartbeatMs) {
             heartbeat();
         }
     }
 
     private void heartbeat() {
-        desk.tell("", e -> new AgentHeartbeat(
-                e, desk.usage(), desk.journal.highest(), requests.waiting(), operations.active()));
-        nextHeartbeatMs = desk.nowMs() + desk.limits.times().heartbeatMs();
+        context.append("", e -> new AgentHeartbeat(
+                e, context.usage(), context.journal().highest(), requests.waiting(), operations.active()));
+        nextHeartbeatMs = context.nowMs() + context.limits().times().heartbeatMs();
     }
 
-    // --- the life of the process
+    // --- registration, fencing and stopping
 
     private void registered(Registered in) {
-        if (desk.phase() != AgentPhase.UNREGISTERED) {
-            return; // said twice
+        if (context.phase() != AgentPhase.UNREGISTERED) {
+            return; // a repeat
         }
-        desk.become(AgentPhase.ON_LOG);
-        desk.incarnation(in.incarnation());
-        desk.thresholdBlocks(in.policy().prefetchThresholdBlocks());
-        desk.journal.startAfter(in.commandSequence());
-        engines.tellAllAttached();
+        context.become(AgentPhase.ON_LOG);
+        context.incarnation(in.incarnation());
+        context.thresholdBlocks(in.policy().prefetchThresholdBlocks());
+        context.journal().startAfter(in.commandSequence());
+        engines.reportAllAttached();
         heartbeat();
     }
 
@@ -274,69 +299,54 @@ public final class AgentCore {
     }
 
     private void fence() {
-        if (desk.phase() == AgentPhase.ON_LOG) {
-            desk.become(AgentPhase.FENCED);
+        if (context.phase() == AgentPhase.ON_LOG) {
+            context.become(AgentPhase.FENCED);
             drain();
         }
     }
 
     private void stop() {
-        if (desk.phase() == AgentPhase.UNREGISTERED) {
-            desk.become(AgentPhase.STOPPED);
-        } else if (desk.phase() == AgentPhase.ON_LOG) {
-            desk.become(AgentPhase.STOPPING);
+        if (context.phase() == AgentPhase.UNREGISTERED) {
+            context.become(AgentPhase.STOPPED);
+        } else if (context.phase() == AgentPhase.ON_LOG) {
+            context.become(AgentPhase.STOPPING);
             drain();
         }
     }
 
-    /** Nobody waits for a command any more, and nothing new begins. */
+    /** No command comes any more, so nothing waits for one, and no new work begins. */
     private void drain() {
         requests.expireAll();
-        writeBacks.refuseAll(OperationReason.NO_ROOM, "the agent goes away");
+        writeBacks.refuseAll(OperationReason.NO_ROOM, "the agent stops");
         requests.releaseAllFinished();
         saves.refuseAll();
         peerReads.closeAll();
     }
 
     private void stopWhenIdle() {
-        boolean draining = desk.phase() == AgentPhase.STOPPING || desk.phase() == AgentPhase.FENCED;
+        boolean draining = context.phase() == AgentPhase.STOPPING || context.phase() == AgentPhase.FENCED;
         if (!draining || operations.active() > 0 || peerReads.sending() > 0) {
             return;
         }
-        if (desk.phase() == AgentPhase.STOPPING) {
-            desk.tell("", e -> new AgentStopping(e, e.sender().substring(e.sender().lastIndexOf('/') + 1)));
+        if (context.phase() == AgentPhase.STOPPING) {
+            context.append("", e -> new AgentStopping(e, e.sender().substring(e.sender().lastIndexOf('/') + 1)));
         }
-        desk.become(AgentPhase.STOPPED);
+        context.become(AgentPhase.STOPPED);
         nextHeartbeatMs = Long.MAX_VALUE;
     }
 
     private void diskUnitEnded(DiskUnitEnded in) {
-        if (!desk.disk.unitEnded(in.unit(), in.results())) {
-            operations.unitEnded(in.unit(), in.results(), Stream.DISK);
+        if (!context.disk().unitEnded(in.unit(), in.results())) {
+            operations.unitEnded(in.unit(), in.results(), TransferPort.DISK);
         }
-    }
-
-    /** What the call had begun comes to its end without an answer. */
-    private void callGone(CallGone in) {
-        requests.callGone(in.call());
-        Callers.callGone(desk, operations, in);
-        leases.callGone(in.call());
-        looks.callGone(in.call());
-        saves.callGone(in.call());
     }
 
     private void sessionClosed(SessionClosed in) {
         if (engines.hasPool(in.session())) {
-            desk.device.close();
-            desk.ports.device().detach();
+            context.device().close();
+            context.ports().device().detach();
         }
-        door.sessionGone(in.session());
-        Callers.sessionGone(operations, in.session());
-        leases.sessionGone(in.session());
-        looks.sessionGone(in.session());
-        saves.sessionGone(in.session());
-        writeBacks.engineGone(in.session());
-        copies.engineGone(in.session());
+        components.forEach(component -> component.sessionGone(in.session()));
         engines.close(in);
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
-import io.tierlog.agent.core.disk.DiskCopy;
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.disk.DiskPlacement;
 import io.tierlog.agent.core.page.Page;
 import io.tierlog.agent.core.page.PageTable.Evicted;
 import io.tierlog.schemas.Bytes;
@@ -19,15 +20,15 @@ import java.util.stream.IntStream;
 
 /** Blocks that somebody wants gone, though room is not short. One call, on the core's one thread. */
 final class Evictions {
-    private final Desk desk;
+    private final AgentContext context;
     private final Tier tier;
     private final String namespace;
 
-    Evictions(Desk desk, Tier tier, String namespace) {
+    Evictions(AgentContext context, Tier tier, String namespace) {
         if (tier != Tier.HOST && tier != Tier.DISK) {
             throw new IllegalArgumentException("an agent lets go of blocks of HOST and DISK, not of " + tier);
         }
-        this.desk = desk;
+        this.context = context;
         this.tier = tier;
         this.namespace = namespace;
     }
@@ -45,38 +46,38 @@ final class Evictions {
 
     private int indexOf(Bytes key) {
         Optional<Integer> index = tier == Tier.HOST
-                ? desk.pages.serving(namespace, key).map(page -> page.block().index())
-                : desk.disk.serving(namespace, key).map(copy -> copy.block().index());
+                ? context.pages().serving(namespace, key).map(page -> page.block().index())
+                : context.disk().serving(namespace, key).map(copy -> copy.block().index());
         return index.orElse(-1);
     }
 
     private OperationReason fromHost(Bytes key) {
-        Optional<Page> page = desk.pages.serving(namespace, key);
+        Optional<Page> page = context.pages().serving(namespace, key);
         if (page.isEmpty()) {
             return OperationReason.NOT_SERVING;
         }
-        if (!page.get().pins().isEmpty() || !desk.pages.isLeaf(page.get())) {
+        if (!page.get().pins().isEmpty() || !context.pages().isLeaf(page.get())) {
             return OperationReason.PINNED;
         }
         Evicted gone = new Evicted(namespace, page.get().paged(), !page.get().heldElsewhere());
-        desk.pages.leave(page.get());
-        desk.evicted("", List.of(gone));
+        context.pages().leave(page.get());
+        context.appendEvicted("", List.of(gone));
         return OperationReason.COMPLETED;
     }
 
     private OperationReason fromDisk(Bytes key) {
-        Optional<DiskCopy> copy = desk.disk.serving(namespace, key);
+        Optional<DiskPlacement> copy = context.disk().serving(namespace, key);
         if (copy.isEmpty()) {
             return OperationReason.NOT_SERVING;
         }
-        if (!copy.get().pins().isEmpty() || desk.disk.index.children(copy.get()) > 0) {
+        if (!copy.get().pins().isEmpty() || context.disk().index().children(copy.get()) > 0) {
             return OperationReason.PINNED;
         }
         List<PagedBlock> gone = new ArrayList<>(List.of(copy.get().paged()));
-        desk.disk.leave(copy.get());
-        desk.disk.index.told(copy.get());
-        desk.disk.dropLater(copy.get(), copy.get().generation());
-        desk.tell("", e -> new BlocksEvicted(e, Tier.DISK, namespace, RemovalReason.PRESSURE, gone));
+        context.disk().leave(copy.get());
+        context.disk().index().told(copy.get());
+        context.disk().dropLater(copy.get(), copy.get().generation());
+        context.append("", e -> new BlocksEvicted(e, Tier.DISK, namespace, RemovalReason.PRESSURE, gone));
         return OperationReason.COMPLETED;
     }
 }

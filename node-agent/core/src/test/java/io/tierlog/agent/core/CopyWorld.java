@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
-import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.agent.core.FakePorts.Unit;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.disk.DiskCopy;
+import io.tierlog.agent.core.disk.DiskPlacement;
 import io.tierlog.agent.core.disk.DiskState;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
@@ -98,10 +98,10 @@ final class DiskBook {
 
     /** The index serves what the log was told, no more and no less; what leaves may still be told. */
     void check() {
-        List<DiskCopy> copies = world.core.disk().all();
+        List<DiskPlacement> copies = world.core.disk().all();
         Map<Bytes, PagedBlock> here = copies.stream()
                 .filter(copy -> copy.state() == DiskState.SERVING)
-                .collect(Collectors.toMap(copy -> copy.block().key(), DiskCopy::paged));
+                .collect(Collectors.toMap(copy -> copy.block().key(), DiskPlacement::paged));
         here.forEach((key, copy) -> assertEquals(copy, serving.get(key), "I8: it serves and the log was not told"));
         Set<Bytes> leaving = copies.stream().filter(copy -> copy.state() == DiskState.LEAVING).map(copy -> copy.block().key())
                 .collect(Collectors.toSet());

@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.disk.DiskState;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;

@@ -3,9 +3,9 @@ package io.tierlog.agent.core;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 
-import io.tierlog.agent.core.AgentInput.FoundOnDisk;
-import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.api.AgentInput.FoundOnDisk;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.port.DiskTransfers.DiskObject;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.schemas.Block;
@@ -93,7 +93,7 @@ final class FakeDisk {
         return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, there.crc32c, there.generation);
     }
 
-    UnitResult drop(String namespace, HeldCopy drop) {
+    UnitResult drop(String namespace, DiskObject drop) {
         Held there = held.get(FakePorts.name(namespace, drop.key()));
         if (there == null) {
             return FakePorts.failed(OperationReason.NOT_FOUND);

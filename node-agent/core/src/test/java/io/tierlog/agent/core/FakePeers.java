@@ -15,7 +15,7 @@ import java.util.Map;
 final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
     record Find(long unit, String namespace, int firstIndex, List<Bytes> keys) {}
 
-    record Read(long unit, Lender lender, String namespace, List<PeerPage> pages) {}
+    record Read(long unit, PeerHolder lender, String namespace, List<PeerPage> pages) {}
 
     sealed interface Told {}
 
@@ -23,7 +23,7 @@ final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
 
     record Not(PeerReadReason why) implements Told {}
 
-    record Sent(List<LentPage> pages) implements Told {}
+    record Sent(List<LeasedPage> pages) implements Told {}
 
     final List<Find> finds = new ArrayList<>();
     final List<Read> reads = new ArrayList<>();
@@ -35,7 +35,7 @@ final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
     }
 
     @Override
-    public void read(long unit, Lender lender, String namespace, List<PeerPage> pages) {
+    public void read(long unit, PeerHolder lender, String namespace, List<PeerPage> pages) {
         reads.add(new Read(unit, lender, namespace, pages));
     }
 
@@ -50,7 +50,7 @@ final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
     }
 
     @Override
-    public void send(long call, List<LentPage> pages) {
+    public void send(long call, List<LeasedPage> pages) {
         told.put(call, new Sent(pages));
     }
 }

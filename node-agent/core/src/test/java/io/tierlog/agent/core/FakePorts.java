@@ -4,14 +4,15 @@ package io.tierlog.agent.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput.CopiesEnded;
-import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
-import io.tierlog.agent.core.AgentInput.StoreProbed;
-import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.api.AgentInput.DiskUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.StoreProbed;
+import io.tierlog.agent.core.api.AgentInput.StoreUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DeviceCopies;
 import io.tierlog.agent.core.port.DiskTransfers;
-import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.port.DiskTransfers.DiskObject;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.agent.core.port.StoreTransfers;
@@ -48,7 +49,7 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
     }
 
     /** What a unit of the disk does; one of the three. */
-    record OnDisk(List<PageWrite> writes, List<PageRead> reads, List<HeldCopy> drops) {
+    record OnDisk(List<PageWrite> writes, List<PageRead> reads, List<DiskObject> drops) {
         static final OnDisk NOTHING = new OnDisk(List.of(), List.of(), List.of());
 
         int size() {
@@ -153,7 +154,7 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
         }
 
         @Override
-        public void drop(long unit, String namespace, List<HeldCopy> copies) {
+        public void drop(long unit, String namespace, List<DiskObject> copies) {
             add(new Unit(unit, Kind.DISK_DROP, namespace, List.of(), List.of(), List.of(), new OnDisk(List.of(), List.of(), copies)));
         }
     };

@@ -3,6 +3,7 @@ package io.tierlog.agent.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.tierlog.agent.core.api.AgentLimits;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

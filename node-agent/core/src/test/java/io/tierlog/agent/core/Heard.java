@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.tierlog.agent.core.port.EngineReplies;
 import io.tierlog.agent.core.port.EventSink;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.event.Event;

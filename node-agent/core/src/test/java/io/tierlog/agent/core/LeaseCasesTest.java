@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
-import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.EngineReplies.StoreAnswer;
 import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RequestReason;
@@ -129,7 +132,7 @@ class LeaseCasesTest {
         AgentInput.DeviceBlock first = world.at(prompt, 0, 10);
         AgentInput.DeviceBlock again = new AgentInput.DeviceBlock(1, prompt.root(), 11, 1);
         long call = world.call();
-        world.on(new AgentInput.LoadAsked(call, OUTSIDE, prompt.namespace(), lease, List.of(first, again)));
+        world.on(new AgentInput.LoadCalled(call, OUTSIDE, prompt.namespace(), lease, List.of(first, again)));
         assertEquals(true, world.refused(call).detail().contains("key " + prompt.root() + " is named twice"), world.refused(call)::detail);
         assertNothingKept();
     }
@@ -167,10 +170,10 @@ class LeaseCasesTest {
 
     @Test
     void aReservationEndsByItselfAndIsBoundedInTime() {
-        AgentLimits.Door door = AgentLimits.defaults().door();
-        assertEquals(door.leaseMs(), reserved(world.reserve(prompt, 0, 1)).leaseMs());
+        AgentLimits.Engines engines = AgentLimits.defaults().engines();
+        assertEquals(engines.leaseMs(), reserved(world.reserve(prompt, 0, 1)).leaseMs());
         String lease = reserved(world.reserve(World.SESSION, prompt, 0, 6, Long.MAX_VALUE)).lease();
-        world.advance(door.mostLeaseMs() - 1);
+        world.advance(engines.mostLeaseMs() - 1);
         assertEquals(6, world.pins());
         world.advance(1);
         assertNothingKept();
@@ -179,7 +182,7 @@ class LeaseCasesTest {
 
     @Test
     void reservationsOfASessionAreBounded() {
-        int most = AgentLimits.defaults().door().leases();
+        int most = AgentLimits.defaults().engines().leases();
         List<Heard.Reserved> all = IntStream.range(0, most).mapToObj(i -> reserved(world.reserve(prompt, 0, 1))).toList();
         Heard.Refused full = world.refused(world.reserve(prompt, 0, 1));
         assertEquals(List.of(Refusal.BUSY, true), List.of(full.refusal(), full.retry()));
@@ -192,9 +195,9 @@ class LeaseCasesTest {
     /** 1 percent of 512 pages are 5. */
     @Test
     void reservationsKeepAShareOfTheHostAtMost() {
-        AgentLimits.Door door = AgentLimits.defaults().door();
-        World w = World.running(64, 512, AgentLimits.defaults().with(new AgentLimits.Door(
-                door.leases(), 1, door.leaseMs(), door.mostLeaseMs(), door.calls(), door.readWaitMs(), door.mostReadWaitMs())));
+        AgentLimits.Engines engines = AgentLimits.defaults().engines();
+        World w = World.running(64, 512, AgentLimits.defaults().with(new AgentLimits.Engines(
+                engines.leases(), 1, engines.leaseMs(), engines.mostLeaseMs(), engines.calls(), engines.readWaitMs(), engines.mostReadWaitMs())));
         w.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
         w.releasePins(w.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4, 5));
         w.endAll(Kind.SAVE);
@@ -374,7 +377,7 @@ class LeaseCasesTest {
 
     @Test
     void aLookThatNobodyWaitsForIsForgottenAndTheyAreBounded() {
-        int most = AgentLimits.defaults().door().calls();
+        int most = AgentLimits.defaults().engines().calls();
         for (int i = 0; i < most; i++) {
             world.exist(prompt, 0, 1);
         }

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RemovalReason;

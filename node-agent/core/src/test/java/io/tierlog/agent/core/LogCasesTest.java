@@ -6,9 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput.Attempt;
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.api.AgentPhase;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
@@ -469,7 +474,7 @@ class LogCasesTest {
         world.compute("r2", other, 0, 10, 11);
         world.ports.put(other, 0, 5);
         world.submitted("r3", Prompt.range(2, 51, 60));
-        world.on(new AgentInput.StopAsked());
+        world.on(new AgentInput.StopRequested());
         assertEquals(Offer.Reason.WAIT_EXPIRED, world.heard.notices(Heard.Ready.class).getLast().offer().reason());
         assertEquals(List.of(10, 11), world.heard.releasedPages("r2"), "no command comes for it");
         assertEquals(AgentPhase.STOPPING, world.core.status().phase());

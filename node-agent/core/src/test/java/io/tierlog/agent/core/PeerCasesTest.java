@@ -5,14 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput.PeerReadAsked;
-import io.tierlog.agent.core.AgentInput.PeerReadOver;
-import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
-import io.tierlog.agent.core.AgentInput.PeersFound;
-import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
+import io.tierlog.agent.core.api.AgentInput.PeerReadFinished;
+import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.api.AgentPhase;
+import io.tierlog.agent.core.peer.PeerChoice;
 import io.tierlog.agent.core.port.PeerFinder.Holder;
-import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
@@ -431,12 +436,12 @@ class PeerCasesTest {
 
     private long ask(String grant, String asker, int from, int to) {
         long call = ++calls;
-        w.on(new PeerReadAsked(call, grant, asker, P.namespace(), P.keys().subList(from, to)));
+        w.on(new PeerReadCalled(call, grant, asker, P.namespace(), P.keys().subList(from, to)));
         return call;
     }
 
     private void over(long call, int blocks, PeerReadReason reason) {
-        w.on(new PeerReadOver(call, blocks, blocks * 64L, reason, List.of()));
+        w.on(new PeerReadFinished(call, blocks, blocks * 64L, reason, List.of()));
     }
 
     private PeerReadEnded end() {
@@ -454,7 +459,7 @@ class PeerCasesTest {
 
         long first = ask("g", "b", 0, 3);
         FakePeers.Sent sent = (FakePeers.Sent) Objects.requireNonNull(peers.told.get(first));
-        assertEquals(blocks.stream().limit(3).map(PagedBlock::page).toList(), sent.pages().stream().map(LentPage::hostPage).toList());
+        assertEquals(blocks.stream().limit(3).map(PagedBlock::page).toList(), sent.pages().stream().map(LeasedPage::hostPage).toList());
         assertEquals(blocks.getFirst().crc32c(), sent.pages().getFirst().crc32c());
         assertEquals(8, w.pins());
         long second = ask("g", "b", 3, 5);
@@ -491,7 +496,7 @@ class PeerCasesTest {
         assertEquals(not, peers.told.get(ask("g", "b", 0, 4)));
         assertEquals(not, peers.told.get(ask("g", "b", 0, 0)));
         long call = ++calls;
-        w.on(new PeerReadAsked(call, "g", "b", "other", P.keys().subList(0, 3)));
+        w.on(new PeerReadCalled(call, "g", "b", "other", P.keys().subList(0, 3)));
         assertEquals(not, peers.told.get(call));
         assertEquals(3, w.pins());
     }
@@ -553,7 +558,7 @@ class PeerCasesTest {
     void aPageThatIsWrongServesNoMore() {
         grant("g", warm());
         long call = ask("g", "b", 0, 5);
-        w.on(new PeerReadOver(call, 4, 256, PeerReadReason.IO, List.of(P.keys().get(4))));
+        w.on(new PeerReadFinished(call, 4, 256, PeerReadReason.IO, List.of(P.keys().get(4))));
         BlocksEvicted gone = w.heard.events(BlocksEvicted.class).getFirst();
         assertEquals(RemovalReason.CHECKSUM, gone.reason());
         assertEquals(4, w.serving());
@@ -585,7 +590,7 @@ class PeerCasesTest {
     void anAgentThatStopsWaitsForWhatIsBeingSent() {
         grant("g", warm());
         long call = ask("g", "b", 0, 5);
-        w.on(new AgentInput.StopAsked());
+        w.on(new AgentInput.StopRequested());
         assertEquals(PeerReadReason.CANCELLED, end().reason());
         assertEquals(AgentPhase.STOPPING, w.core.status().phase());
         over(call, 5, PeerReadReason.COMPLETED);

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
@@ -322,7 +325,7 @@ class PromoteCasesTest {
         world.end(Kind.DISK_READ, 9);
         world.read(prompt, 0, 0, 22, 23);
         world.read(Prompt.range(2, 50, 60), 0, 0, 24, 25);
-        world.on(new AgentInput.ReadAsked(world.call(), World.SESSION, prompt.namespace(),
+        world.on(new AgentInput.ReadCalled(world.call(), World.SESSION, prompt.namespace(),
                 List.of(new AgentInput.DeviceBlock(4, onDisk(world).get(3).block().key(), 26, 1)), -1));
         world.heard.congested = true;
         world.read(prompt, 0, 2, 27);
@@ -349,7 +352,7 @@ class PromoteCasesTest {
     /** Two blocks are remembered, and five are read: the oldest are forgotten first, and asked for again at once. */
     @Test
     void whatReadsAskedForIsRememberedWithinABound() {
-        World world = world(31, AgentLimits.defaults().with(new AgentLimits.Asks(128, 2, 1_000, 4_000)));
+        World world = world(31, AgentLimits.defaults().with(new AgentLimits.Promotions(128, 2, 1_000, 4_000)));
         world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
         world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
         world.read(prompt, 0, 3, 20, 21);

@@ -4,9 +4,11 @@ package io.tierlog.agent.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput.UnitResult;
 import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.agent.core.FakePorts.Unit;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.tierlog.agent.core.api.AgentCounter;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.Map;

@@ -4,8 +4,11 @@ package io.tierlog.agent.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-import io.tierlog.agent.core.AgentInput.DeviceBlock;
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.schemas.OperationReason;
@@ -112,7 +115,7 @@ class ReadCasesTest {
         fetching();
         assertEquals(List.of(failed(OperationReason.MOVED_ON)), answer(world.read(prompt, 0, 2, 10)));
         long call = world.read(prompt, Long.MAX_VALUE, 2, 10);
-        world.advance(AgentLimits.defaults().door().mostReadWaitMs() - 1);
+        world.advance(AgentLimits.defaults().engines().mostReadWaitMs() - 1);
         assertEquals(true, waits(call));
         world.advance(1);
         assertEquals(List.of(failed(OperationReason.MOVED_ON)), answer(call));
@@ -250,7 +253,7 @@ class ReadCasesTest {
         // the key of block 0 under another index is another block
         long call = world.call();
         DeviceBlock wrong = new DeviceBlock(3, prompt.root(), 12, 1);
-        world.on(new AgentInput.ReadAsked(call, World.SESSION, prompt.namespace(), List.of(wrong), -1));
+        world.on(new AgentInput.ReadCalled(call, World.SESSION, prompt.namespace(), List.of(wrong), -1));
         assertEquals(List.of(failed(OperationReason.NOT_SERVING)), answer(call));
         assertFalse(world.core.status().devicePins() > 0);
         end0();

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.schemas.Block;
@@ -182,10 +184,11 @@ class SaveCasesTest {
 
     @Test
     void savesAreBoundedAndEndWithTheirCallTheirSessionOrTheAgent() {
-        AgentLimits.Door door = AgentLimits.defaults().door();
+        AgentLimits.Engines engines = AgentLimits.defaults().engines();
         AgentLimits two = AgentLimits.defaults()
-                .with(new AgentLimits.Door(
-                        door.leases(), door.reservedPercent(), door.leaseMs(), door.mostLeaseMs(), 2, door.readWaitMs(), door.mostReadWaitMs()));
+                .with(new AgentLimits.Engines(
+                        engines.leases(), engines.reservedPercent(), engines.leaseMs(), engines.mostLeaseMs(), 2, engines.readWaitMs(),
+                        engines.mostReadWaitMs()));
         World w = World.running(31, 31, two);
         sealed(w);
         long first = w.save("r", prompt, 0, 0);
@@ -196,7 +199,7 @@ class SaveCasesTest {
         w.writeBack("r", prompt, 0, 0);
         w.endAll(Kind.SAVE);
         assertFalse(w.heard.replies.containsKey(first), "nobody waits for it");
-        w.on(new AgentInput.StopAsked());
+        w.on(new AgentInput.StopRequested());
         assertEquals(Refusal.CLOSING, w.refused(third).refusal());
 
         long last = world.save("r", prompt, 0, 0);

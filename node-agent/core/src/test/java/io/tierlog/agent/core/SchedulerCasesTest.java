@@ -7,6 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.FakePorts.Kind;
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationKind;

@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput.Attempt;
-import io.tierlog.agent.core.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.RequestReason;
@@ -145,7 +147,7 @@ final class WalkingEngine {
             leases.add(reserved.lease());
             switch (random.nextInt(4)) {
                 case 0 -> world.gone(call); // its answer was on its way: whoever names it hears that it is unknown
-                case 1 -> world.on(new AgentInput.LeaseGivenUp(world.call(), session, leases.get(random.nextInt(leases.size()))));
+                case 1 -> world.on(new AgentInput.LeaseReleased(world.call(), session, leases.get(random.nextInt(leases.size()))));
                 case 2 -> loadOutside(reserved.lease(), prompt, blocks);
                 default -> {}
             }
@@ -161,7 +163,7 @@ final class WalkingEngine {
         }
         long call = world.call();
         outside.put(call, new Outside(prompt, load));
-        world.on(new AgentInput.LoadAsked(call, new Attempt(session, "", 0), "m", lease, load));
+        world.on(new AgentInput.LoadCalled(call, new Attempt(session, "", 0), "m", lease, load));
         if (random.nextInt(3) == 0) { // though it may be answered, or refused
             cutOutside(call, load);
         }
@@ -191,7 +193,7 @@ final class WalkingEngine {
         }
         long call = world.call();
         outside.put(call, new Outside(prompt, blocks));
-        world.on(new AgentInput.ReadAsked(call, session, "m", asked, random.nextInt(4) == 0 ? -1 : random.nextInt(60)));
+        world.on(new AgentInput.ReadCalled(call, session, "m", asked, random.nextInt(4) == 0 ? -1 : random.nextInt(60)));
         if (wrong) {
             Heard.Refused refused = world.heard.reply(call, Heard.Refused.class);
             assertTrue(refused.refusal() == Refusal.BAD_ARGUMENT, refused::detail);
@@ -219,7 +221,7 @@ final class WalkingEngine {
         }).toList();
         long call = world.call();
         saves.put(call, blocks.size());
-        world.on(new AgentInput.SaveAsked(call, run.id, "m", blocks));
+        world.on(new AgentInput.SaveCalled(call, run.id, "m", blocks));
         if (older > 0) {
             Heard.Refused refused = world.heard.reply(call, Heard.Refused.class);
             assertTrue(refused.refusal() == Refusal.BAD_ARGUMENT, refused::detail);
@@ -379,7 +381,7 @@ final class WalkingEngine {
         }
         run.load = world.call();
         run.toLoad = blocks;
-        world.on(new AgentInput.LoadAsked(run.load, run.id, run.prompt.namespace(), offer.lease(), load));
+        world.on(new AgentInput.LoadCalled(run.load, run.id, run.prompt.namespace(), offer.lease(), load));
         if (world.heard.replies.get(run.load) instanceof Heard.Refused refused) {
             // its lease may have ended in the meantime, or the agent may be busy; anything else is a fault of this engine or of the core
             assertTrue(refused.refusal() != Refusal.BAD_ARGUMENT, refused::detail);

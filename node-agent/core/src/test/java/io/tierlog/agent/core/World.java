@@ -4,12 +4,18 @@ package io.tierlog.agent.core;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.tierlog.agent.core.AgentInput.Attempt;
-import io.tierlog.agent.core.AgentInput.CommandReceived;
-import io.tierlog.agent.core.AgentInput.DeviceBlock;
-import io.tierlog.agent.core.AgentInput.Registration;
 import io.tierlog.agent.core.FakePorts.Kind;
 import io.tierlog.agent.core.FakePorts.Unit;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentInput.CommandReceived;
+import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.api.AgentInput.Registration;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.api.AgentStatus;
+import io.tierlog.agent.core.port.Offer;
+import io.tierlog.agent.core.port.PeerPorts;
+import io.tierlog.agent.core.port.Ports;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
@@ -218,7 +224,7 @@ final class World {
             generations.merge(pages[i], 1L, Long::sum);
             return at(prompt, from + i, pages[i]);
         }).toList();
-        on(new AgentInput.LoadAsked(call, attempt, prompt.namespace(), lease, blocks));
+        on(new AgentInput.LoadCalled(call, attempt, prompt.namespace(), lease, blocks));
         return call;
     }
 
@@ -233,13 +239,13 @@ final class World {
 
     long reserve(String session, Prompt prompt, int from, int to, long leaseMs) {
         long call = call();
-        on(new AgentInput.ReserveAsked(call, session, prompt.namespace(), prompt.keys().subList(from, to), leaseMs));
+        on(new AgentInput.ReserveCalled(call, session, prompt.namespace(), prompt.keys().subList(from, to), leaseMs));
         return call;
     }
 
     long exist(Prompt prompt, int from, int to) {
         long call = call();
-        on(new AgentInput.ExistAsked(call, SESSION, prompt.namespace(), prompt.keys().subList(from, to)));
+        on(new AgentInput.ExistCalled(call, SESSION, prompt.namespace(), prompt.keys().subList(from, to)));
         return call;
     }
 
@@ -250,14 +256,14 @@ final class World {
             generations.merge(pages[i], 1L, Long::sum);
             return at(prompt, from + i, pages[i]);
         }).toList();
-        on(new AgentInput.ReadAsked(call, SESSION, prompt.namespace(), blocks, waitMs));
+        on(new AgentInput.ReadCalled(call, SESSION, prompt.namespace(), blocks, waitMs));
         return call;
     }
 
     /** Gives up a lease. */
     long release(String lease) {
         long call = call();
-        on(new AgentInput.LeaseGivenUp(call, SESSION, lease));
+        on(new AgentInput.LeaseReleased(call, SESSION, lease));
         return call;
     }
 
@@ -298,7 +304,7 @@ final class World {
     long save(String request, Prompt prompt, int from, int... pages) {
         long call = call();
         List<DeviceBlock> blocks = IntStream.range(0, pages.length).mapToObj(i -> at(prompt, from + i, pages[i])).toList();
-        on(new AgentInput.SaveAsked(call, attempt(request), prompt.namespace(), blocks));
+        on(new AgentInput.SaveCalled(call, attempt(request), prompt.namespace(), blocks));
         return call;
     }
 

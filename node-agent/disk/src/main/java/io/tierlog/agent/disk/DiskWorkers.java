@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.disk;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.DiskUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.disk.DiskLimits.Work;
 import io.tierlog.agent.queue.UnitQueue;
@@ -102,7 +102,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
     }
 
     @Override
-    public void drop(long unit, String namespace, List<HeldCopy> blocks) {
+    public void drop(long unit, String namespace, List<DiskObject> blocks) {
         Namespace name = namespace(namespace);
         List<BlockDrop> drops = blocks.stream().map(block -> new BlockDrop(block.key(), block.generation())).toList();
         run(writers, unit, new Unit(drops.size(), file.limits().work().pieceBlocks(), new Load(drops.size(), 0)),

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.DiskUnitEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.DiskUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.port.DiskTransfers.DiskObject;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.agent.disk.DiskLimits.Work;
@@ -78,7 +78,7 @@ class DiskWorkersTest {
         assertEquals(OperationReason.NOT_FOUND, await(3).results().getFirst().reason(), "in another namespace it is another block");
         workers.read(4, "model", List.of(new PageRead(Blocks.key(0), 999, 0)));
         assertEquals(OperationReason.STALE_GENERATION, await(4).results().getFirst().reason());
-        workers.drop(5, "model", List.of(new HeldCopy(Blocks.key(0), 999), new HeldCopy(Blocks.key(1), 0)));
+        workers.drop(5, "model", List.of(new DiskObject(Blocks.key(0), 999), new DiskObject(Blocks.key(1), 0)));
         assertEquals(List.of(OperationReason.STALE_GENERATION, OperationReason.COMPLETED), reasons(5));
         workers.read(6, "model", reads.subList(0, 2));
         assertEquals(List.of(OperationReason.COMPLETED, OperationReason.NOT_FOUND), reasons(6));
@@ -189,8 +189,8 @@ class DiskWorkersTest {
                 .toList();
     }
 
-    private static List<HeldCopy> drops(int from, int to) {
-        return IntStream.range(from, to).mapToObj(i -> new HeldCopy(Blocks.key(i), 0)).toList();
+    private static List<DiskObject> drops(int from, int to) {
+        return IntStream.range(from, to).mapToObj(i -> new DiskObject(Blocks.key(i), 0)).toList();
     }
 
     private void holdWriter(CountDownLatch inside, CountDownLatch goOn) {

@@ -16,7 +16,7 @@ import io.tierlog.agent.app.peer.DirectoryPeers;
 import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.app.peer.PeerToken;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.ops.cli.demo.Size;
 import io.tierlog.ops.cli.demo.SizeConverter;

@@ -26,7 +26,7 @@ class IndependenceTest {
                 .resideInAPackage("io.tierlog.ops.engine..")
                 .should(onlyDependOnClassesThat(resideInAnyPackage(
                         "io.tierlog.ops.engine..",
-                        "io.tierlog.door.v1..",
+                        "io.tierlog.engine.v1..",
                         "java..",
                         "org.jspecify..",
                         "org.slf4j..",
@@ -44,12 +44,12 @@ class IndependenceTest {
                 .resideInAPackage("io.tierlog.ops.engine.device..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.tierlog.door..", "io.tierlog.ops.engine.api..", "io.grpc..")
+                .resideInAnyPackage("io.tierlog.engine..", "io.tierlog.ops.engine.api..", "io.grpc..")
                 .check(engine);
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"io.tierlog.agent.core.Offer", "io.tierlog.schemas.Bytes", "org.apache.kafka.clients.producer.Producer"})
+    @ValueSource(strings = {"io.tierlog.agent.core.port.Offer", "io.tierlog.schemas.Bytes", "org.apache.kafka.clients.producer.Producer"})
     void theyAreNotOnTheClassPath(String name) {
         assertThrows(ClassNotFoundException.class, () -> Class.forName(name));
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.engine;
 
-import io.tierlog.agent.core.Offer;
 import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
 import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
+import io.tierlog.agent.core.port.Offer;
 import java.util.List;
 
 /** What the core can answer a call with, refusals apart. */

@@ -2,34 +2,34 @@
 package io.tierlog.agent.app.engine;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.agent.core.AgentInput.Attempt;
-import io.tierlog.agent.core.AgentInput.DeviceBlock;
-import io.tierlog.agent.core.AgentInput.DeviceEvicted;
-import io.tierlog.agent.core.AgentInput.EvictedBlock;
-import io.tierlog.agent.core.AgentInput.ExistAsked;
-import io.tierlog.agent.core.AgentInput.Finished;
-import io.tierlog.agent.core.AgentInput.LeaseGivenUp;
-import io.tierlog.agent.core.AgentInput.LoadAsked;
-import io.tierlog.agent.core.AgentInput.Prefilled;
-import io.tierlog.agent.core.AgentInput.ReadAsked;
-import io.tierlog.agent.core.AgentInput.ReserveAsked;
-import io.tierlog.agent.core.AgentInput.SaveAsked;
-import io.tierlog.agent.core.AgentInput.Sealed;
-import io.tierlog.agent.core.AgentInput.Submitted;
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.EvictedRequest;
-import io.tierlog.door.v1.ExistRequest;
-import io.tierlog.door.v1.FinishRequest;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.OpenRequest;
-import io.tierlog.door.v1.PrefilledRequest;
-import io.tierlog.door.v1.ReadRequest;
-import io.tierlog.door.v1.RegisterBuffersRequest;
-import io.tierlog.door.v1.ReleaseRequest;
-import io.tierlog.door.v1.ReserveRequest;
-import io.tierlog.door.v1.SaveRequest;
-import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.api.AgentInput.DeviceEvicted;
+import io.tierlog.agent.core.api.AgentInput.EvictedBlock;
+import io.tierlog.agent.core.api.AgentInput.ExistCalled;
+import io.tierlog.agent.core.api.AgentInput.Finished;
+import io.tierlog.agent.core.api.AgentInput.LeaseReleased;
+import io.tierlog.agent.core.api.AgentInput.LoadCalled;
+import io.tierlog.agent.core.api.AgentInput.Prefilled;
+import io.tierlog.agent.core.api.AgentInput.ReadCalled;
+import io.tierlog.agent.core.api.AgentInput.ReserveCalled;
+import io.tierlog.agent.core.api.AgentInput.SaveCalled;
+import io.tierlog.agent.core.api.AgentInput.Sealed;
+import io.tierlog.agent.core.api.AgentInput.Submitted;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.EvictedRequest;
+import io.tierlog.engine.v1.ExistRequest;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.OpenRequest;
+import io.tierlog.engine.v1.PrefilledRequest;
+import io.tierlog.engine.v1.ReadRequest;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.ReleaseRequest;
+import io.tierlog.engine.v1.ReserveRequest;
+import io.tierlog.engine.v1.SaveRequest;
+import io.tierlog.engine.v1.SealedRequest;
+import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.RequestReason;
 import java.nio.charset.StandardCharsets;
@@ -108,9 +108,9 @@ final class EngineArguments {
                 request.getReuseEligible());
     }
 
-    LoadAsked load(long call, LoadRequest request, int devicePages) throws BadArgumentException {
+    LoadCalled load(long call, LoadRequest request, int devicePages) throws BadArgumentException {
         boolean outside = request.getRequest().isEmpty() && request.getAttempt() == 0;
-        return new LoadAsked(
+        return new LoadCalled(
                 call,
                 outside ? new Attempt(request.getSession(), "", 0) : attempt(request.getSession(), request.getRequest(), request.getAttempt()),
                 namespace(request.getNamespace()),
@@ -118,18 +118,18 @@ final class EngineArguments {
                 run(request.getBlocksList(), devicePages));
     }
 
-    ExistAsked exist(long call, ExistRequest request) throws BadArgumentException {
-        return new ExistAsked(call, request.getSession(), namespace(request.getNamespace()), keys(request.getKeysList()));
+    ExistCalled exist(long call, ExistRequest request) throws BadArgumentException {
+        return new ExistCalled(call, request.getSession(), namespace(request.getNamespace()), keys(request.getKeysList()));
     }
 
-    ReserveAsked reserve(long call, ReserveRequest request) throws BadArgumentException {
+    ReserveCalled reserve(long call, ReserveRequest request) throws BadArgumentException {
         least("lease_ms", request.getLeaseMs(), 0);
-        return new ReserveAsked(
+        return new ReserveCalled(
                 call, request.getSession(), namespace(request.getNamespace()), keys(request.getKeysList()), request.getLeaseMs());
     }
 
-    LeaseGivenUp release(long call, ReleaseRequest request) throws BadArgumentException {
-        return new LeaseGivenUp(call, request.getSession(), lease(request.getLease()));
+    LeaseReleased release(long call, ReleaseRequest request) throws BadArgumentException {
+        return new LeaseReleased(call, request.getSession(), lease(request.getLease()));
     }
 
     /** One key at least. */
@@ -175,7 +175,7 @@ final class EngineArguments {
                 blocks);
     }
 
-    ReadAsked read(long call, ReadRequest request, int devicePages) throws BadArgumentException {
+    ReadCalled read(long call, ReadRequest request, int devicePages) throws BadArgumentException {
         check(request.getBlocksCount() > 0, "blocks", "are none");
         count("blocks", request.getBlocksCount());
         least("wait_ms", request.getWaitMs(), 0);
@@ -186,11 +186,11 @@ final class EngineArguments {
             blocks.add(new DeviceBlock(block.getIndex(), key(at + ".key", block.getKey()), block.getPage(), block.getGeneration()));
         }
         long waitMs = request.hasWaitMs() ? request.getWaitMs() : -1;
-        return new ReadAsked(call, request.getSession(), namespace(request.getNamespace()), List.copyOf(blocks), waitMs);
+        return new ReadCalled(call, request.getSession(), namespace(request.getNamespace()), List.copyOf(blocks), waitMs);
     }
 
-    SaveAsked save(long call, SaveRequest request, int devicePages) throws BadArgumentException {
-        return new SaveAsked(
+    SaveCalled save(long call, SaveRequest request, int devicePages) throws BadArgumentException {
+        return new SaveCalled(
                 call,
                 attempt(request.getSession(), request.getRequest(), request.getAttempt()),
                 namespace(request.getNamespace()),
@@ -215,7 +215,7 @@ final class EngineArguments {
         check(request.getBlocksCount() > 0, "blocks", "are none");
         count("blocks", request.getBlocksCount());
         List<EvictedBlock> blocks = new ArrayList<>(request.getBlocksCount());
-        for (io.tierlog.door.v1.EvictedBlock block : request.getBlocksList()) {
+        for (io.tierlog.engine.v1.EvictedBlock block : request.getBlocksList()) {
             String at = "blocks[" + blocks.size() + "]";
             page(at, block.getIndex(), block.getPage(), block.getGeneration(), devicePages);
             boolean first = block.getIndex() == 0;

@@ -9,40 +9,40 @@ import io.grpc.stub.StreamObserver;
 import io.tierlog.agent.app.engine.PendingCalls.Pending;
 import io.tierlog.agent.app.engine.PendingCalls.UnexpectedAnswerException;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
 import io.tierlog.agent.core.layout.LayoutFault;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
-import io.tierlog.door.v1.Ack;
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.CancelRequest;
-import io.tierlog.door.v1.EngineDoorGrpc;
-import io.tierlog.door.v1.EvictedRequest;
-import io.tierlog.door.v1.ExistReply;
-import io.tierlog.door.v1.ExistRequest;
-import io.tierlog.door.v1.FinishRequest;
-import io.tierlog.door.v1.HealthReply;
-import io.tierlog.door.v1.HealthRequest;
-import io.tierlog.door.v1.LoadReply;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.Notice;
-import io.tierlog.door.v1.OpenRequest;
-import io.tierlog.door.v1.Opened;
-import io.tierlog.door.v1.PrefilledRequest;
-import io.tierlog.door.v1.ReadReply;
-import io.tierlog.door.v1.ReadRequest;
-import io.tierlog.door.v1.RegisterBuffersReply;
-import io.tierlog.door.v1.RegisterBuffersRequest;
-import io.tierlog.door.v1.ReleaseRequest;
-import io.tierlog.door.v1.ReserveReply;
-import io.tierlog.door.v1.ReserveRequest;
-import io.tierlog.door.v1.SaveReply;
-import io.tierlog.door.v1.SaveRequest;
-import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.SubmitReply;
-import io.tierlog.door.v1.SubmitRequest;
-import io.tierlog.door.v1.Waiting;
+import io.tierlog.engine.v1.Ack;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.CancelRequest;
+import io.tierlog.engine.v1.EngineServiceGrpc;
+import io.tierlog.engine.v1.EvictedRequest;
+import io.tierlog.engine.v1.ExistReply;
+import io.tierlog.engine.v1.ExistRequest;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.HealthReply;
+import io.tierlog.engine.v1.HealthRequest;
+import io.tierlog.engine.v1.LoadReply;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.Notice;
+import io.tierlog.engine.v1.OpenRequest;
+import io.tierlog.engine.v1.Opened;
+import io.tierlog.engine.v1.PrefilledRequest;
+import io.tierlog.engine.v1.ReadReply;
+import io.tierlog.engine.v1.ReadRequest;
+import io.tierlog.engine.v1.RegisterBuffersReply;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.ReleaseRequest;
+import io.tierlog.engine.v1.ReserveReply;
+import io.tierlog.engine.v1.ReserveRequest;
+import io.tierlog.engine.v1.SaveReply;
+import io.tierlog.engine.v1.SaveRequest;
+import io.tierlog.engine.v1.SealedRequest;
+import io.tierlog.engine.v1.SubmitReply;
+import io.tierlog.engine.v1.SubmitRequest;
+import io.tierlog.engine.v1.Waiting;
 import io.tierlog.schemas.Bytes;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +55,7 @@ import java.util.function.LongFunction;
  *
  * <p>Called by gRPC's threads and never blocks them, but for the opening of an engine's memory.
  */
-final class EngineGrpcService extends EngineDoorGrpc.EngineDoorImplBase {
+final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
     private final EngineServer.Wiring wiring;
     private final EngineApiLimits limits;
     private final EngineArguments arguments;
@@ -251,7 +251,7 @@ final class EngineGrpcService extends EngineDoorGrpc.EngineDoorImplBase {
                 return arguments.load(call, request, session.devicePages());
             } catch (BadArgumentException e) {
                 // As for what the core refuses: nothing stays pinned for a load that never comes. Nobody waits for an answer to this.
-                wiring.posts().accept(new AgentInput.LeaseGivenUp(call, session.id(), request.getLease()));
+                wiring.posts().accept(new AgentInput.LeaseReleased(call, session.id(), request.getLease()));
                 throw e;
             }
         };

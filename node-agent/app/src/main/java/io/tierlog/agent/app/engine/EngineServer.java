@@ -3,14 +3,14 @@ package io.tierlog.agent.app.engine;
 
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
-import io.tierlog.door.v1.Closing;
-import io.tierlog.door.v1.Notice;
+import io.tierlog.engine.v1.Closing;
+import io.tierlog.engine.v1.Notice;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;

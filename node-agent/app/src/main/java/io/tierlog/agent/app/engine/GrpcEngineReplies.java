@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.engine;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.Offer;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.port.EngineReplies;
-import io.tierlog.door.v1.Failed;
-import io.tierlog.door.v1.Notice;
-import io.tierlog.door.v1.Ready;
-import io.tierlog.door.v1.Released;
+import io.tierlog.agent.core.port.Offer;
+import io.tierlog.engine.v1.Failed;
+import io.tierlog.engine.v1.Notice;
+import io.tierlog.engine.v1.Ready;
+import io.tierlog.engine.v1.Released;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
 import java.util.function.Consumer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.log;
 
-import io.tierlog.agent.core.AgentInput.Registered;
+import io.tierlog.agent.core.api.AgentInput.Registered;
 import io.tierlog.agent.core.port.EventSink;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;

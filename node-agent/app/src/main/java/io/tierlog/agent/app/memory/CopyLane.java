@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.memory;
 
-import io.tierlog.agent.core.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.agent.core.port.DeviceStream;
 import io.tierlog.schemas.OperationReason;

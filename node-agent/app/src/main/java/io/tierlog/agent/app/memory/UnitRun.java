@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.memory;
 
-import io.tierlog.agent.core.AgentInput.CopiesEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.copy.CopyPlan;
 import io.tierlog.agent.core.copy.CopyPlanner;
 import io.tierlog.agent.core.copy.CopyPlanner.Pair;

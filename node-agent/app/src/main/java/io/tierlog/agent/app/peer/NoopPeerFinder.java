@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.peer;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
 import io.tierlog.agent.core.port.PeerFinder;
 import io.tierlog.schemas.Bytes;
 import java.util.List;

@@ -18,7 +18,7 @@ public final class NoopPeerReplies implements PeerReplies {
     }
 
     @Override
-    public void send(long call, List<LentPage> pages) {
+    public void send(long call, List<LeasedPage> pages) {
         throw nobody(call);
     }
 

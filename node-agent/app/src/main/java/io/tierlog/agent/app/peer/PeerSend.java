@@ -5,8 +5,8 @@ import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput.PeerReadOver;
-import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.api.AgentInput.PeerReadFinished;
+import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.peer.v1.BlockEnd;
 import io.tierlog.peer.v1.Chunk;
 import io.tierlog.peer.v1.ReadReply;
@@ -40,7 +40,7 @@ final class PeerSend {
     private final Runnable goOn;
     private final CRC32C crc = new CRC32C();
     private final List<Bytes> wrong = new ArrayList<>();
-    private List<LentPage> pages = List.of();
+    private List<LeasedPage> pages = List.of();
     private boolean sending;
     private boolean over;
     private int block;
@@ -54,7 +54,7 @@ final class PeerSend {
      * @param ended hears of the end of each call
      */
     record Room(
-            HostPool host, PeerLimits limits, PeerGate gate, PeerPace pace, Executor senders, Consumer<PeerReadOver> posts,
+            HostPool host, PeerLimits limits, PeerGate gate, PeerPace pace, Executor senders, Consumer<PeerReadFinished> posts,
             Consumer<PeerSend> ended) {}
 
     PeerSend(long call, ReadRequest request, ServerCallStreamObserver<ReadReply> reader, Room room) {
@@ -96,11 +96,11 @@ final class PeerSend {
     }
 
     /** The core lends these pages until it hears of the end; which it does at once when the reader has gone already. */
-    void send(List<LentPage> lent) {
+    void send(List<LeasedPage> lent) {
         lock.lock();
         try {
             if (over) {
-                room.posts().accept(new PeerReadOver(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+                room.posts().accept(new PeerReadFinished(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
                 return;
             }
             pages = lent;
@@ -131,7 +131,7 @@ final class PeerSend {
     }
 
     private void step() {
-        LentPage lent = pages.get(block);
+        LeasedPage lent = pages.get(block);
         MemorySegment page = room.host().page(lent.hostPage());
         int length = chunk();
         byte[] data = new byte[length];
@@ -147,7 +147,7 @@ final class PeerSend {
         }
     }
 
-    private void endBlock(LentPage lent) {
+    private void endBlock(LeasedPage lent) {
         int sent = (int) crc.getValue();
         if (sent != lent.crc32c()) {
             wrong.add(lent.key());
@@ -180,7 +180,7 @@ final class PeerSend {
         }
         over = true;
         if (sending) {
-            room.posts().accept(new PeerReadOver(call, block, sentBytes, why, List.copyOf(wrong)));
+            room.posts().accept(new PeerReadFinished(call, block, sentBytes, why, List.copyOf(wrong)));
         }
         room.ended().accept(this);
         if (status.isOk()) {

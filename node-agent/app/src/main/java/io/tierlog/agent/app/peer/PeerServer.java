@@ -11,10 +11,10 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerReadAsked;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
 import io.tierlog.agent.core.port.PeerReplies;
-import io.tierlog.peer.v1.PeerDoorGrpc;
+import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.peer.v1.ReadReply;
 import io.tierlog.peer.v1.ReadRequest;
 import io.tierlog.schemas.Bytes;
@@ -113,7 +113,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         }
     }
 
-    private final class Service extends PeerDoorGrpc.PeerDoorImplBase {
+    private final class Service extends PeerServiceGrpc.PeerServiceImplBase {
         @Override
         public void read(ReadRequest request, StreamObserver<ReadReply> replies) {
             ServerCallStreamObserver<ReadReply> reader = (ServerCallStreamObserver<ReadReply>) replies;
@@ -140,7 +140,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         ends.put(send.call(), end);
         List<Bytes> keys = new ArrayList<>(request.getKeysCount());
         request.getKeysList().forEach(key -> keys.add(Bytes.wrapUnshared(key.toByteArray())));
-        if (!calls.test(new PeerReadAsked(send.call(), request.getGrant(), request.getAsker(), request.getNamespace(), keys))) {
+        if (!calls.test(new PeerReadCalled(send.call(), request.getGrant(), request.getAsker(), request.getNamespace(), keys))) {
             send.giveUp(PeerReadReason.BUSY, Status.UNAVAILABLE.withDescription("the agent has all the calls it can take"));
         }
     }
@@ -178,12 +178,12 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     }
 
     @Override
-    public void send(long call, List<LentPage> pages) {
+    public void send(long call, List<LeasedPage> pages) {
         PeerSend send = open.get(call);
         if (send != null) {
             send.send(pages);
         } else {
-            room.posts().accept(new AgentInput.PeerReadOver(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+            room.posts().accept(new AgentInput.PeerReadFinished(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
         }
     }
 

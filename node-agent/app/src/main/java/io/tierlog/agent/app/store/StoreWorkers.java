@@ -2,10 +2,10 @@
 package io.tierlog.agent.app.store;
 
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.StoreProbed;
-import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.StoreProbed;
+import io.tierlog.agent.core.api.AgentInput.StoreUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.agent.queue.UnitQueue;
 import io.tierlog.agent.queue.UnitQueue.Load;

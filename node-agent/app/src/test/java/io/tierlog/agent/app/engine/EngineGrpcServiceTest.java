@@ -11,16 +11,16 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.tierlog.agent.app.Eventually;
 import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.MemoryHandle;
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.LoadReply;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.Notice;
-import io.tierlog.door.v1.OpenRequest;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.LoadReply;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.Notice;
+import io.tierlog.engine.v1.OpenRequest;
 import io.tierlog.schemas.Bytes;
 import java.util.ArrayList;
 import java.util.List;
@@ -129,7 +129,7 @@ class EngineGrpcServiceTest {
         }
         opened.devicePages(16);
         service.load(load(session).build(), caller);
-        AgentInput.LoadAsked asked = last(AgentInput.LoadAsked.class);
+        AgentInput.LoadCalled asked = last(AgentInput.LoadCalled.class);
         assertEquals(Bytes.wrapUnshared(new byte[8]), asked.blocks().getFirst().key());
         return asked.call();
     }
@@ -145,7 +145,7 @@ class EngineGrpcServiceTest {
 
     /** How often the core was told that the load's caller has gone; with its pages, and after the load. */
     private long toldGone(long call) {
-        AgentInput.CallGone expected = new AgentInput.CallGone(call, last(AgentInput.LoadAsked.class).attempt(), List.of(5));
+        AgentInput.CallGone expected = new AgentInput.CallGone(call, last(AgentInput.LoadCalled.class).attempt(), List.of(5));
         assertEquals(expected, inputs.getLast());
         assertEquals(List.of(), notices.heard, "the core names the pages when they are free");
         return inputs.stream().filter(expected::equals).count();
@@ -182,7 +182,7 @@ class EngineGrpcServiceTest {
     void aCallThatIsLateWhenItComesIsToldToTheCoreOnce() throws Exception {
         long before = loading();
         replies.loaded(before, 1, "");
-        LoadRequest again = load(sessionOf(last(AgentInput.LoadAsked.class))).build();
+        LoadRequest again = load(sessionOf(last(AgentInput.LoadCalled.class))).build();
         Context.CancellableContext over = Context.current().withCancellation();
         over.cancel(null);
         over.call(() -> {
@@ -227,7 +227,7 @@ class EngineGrpcServiceTest {
         return trailers == null ? "" : String.valueOf(trailers.get(EngineErrors.REFUSAL));
     }
 
-    private static String sessionOf(AgentInput.LoadAsked asked) {
+    private static String sessionOf(AgentInput.LoadCalled asked) {
         return asked.attempt().session();
     }
 }

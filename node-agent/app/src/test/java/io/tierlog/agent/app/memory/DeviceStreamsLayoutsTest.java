@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.core.AgentInput.CopiesEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.copy.CopyPlanner;
 import io.tierlog.agent.core.copy.GoldenVector;
 import io.tierlog.agent.core.layout.KvLayout;

@@ -2,8 +2,8 @@
 package io.tierlog.agent.app.memory;
 
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.core.AgentInput.CopiesEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput.CopiesEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
 import io.tierlog.agent.core.port.DeviceFault;

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import io.tierlog.agent.app.Eventually;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
 import io.tierlog.agent.core.port.PeerFinder;
 import io.tierlog.agent.core.port.PeerFinder.Holder;
 import io.tierlog.agent.core.port.PeerFinderContract;

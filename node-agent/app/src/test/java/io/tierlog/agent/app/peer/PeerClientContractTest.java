@@ -2,9 +2,9 @@
 package io.tierlog.agent.app.peer;
 
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerReadAsked;
-import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
+import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers;
 import io.tierlog.agent.core.port.PeerTransfersContract;
 import io.tierlog.schemas.Bytes;
@@ -26,7 +26,7 @@ class PeerClientContractTest extends PeerTransfersContract {
 
     private final HostPool from = HostPool.allocate(PAGES, BLOCK);
     private final HostPool to = HostPool.allocate(PAGES, BLOCK);
-    private final Map<Bytes, LentPage> lentPages = new LinkedHashMap<>();
+    private final Map<Bytes, LeasedPage> lentPages = new LinkedHashMap<>();
     private int port;
 
     @Override
@@ -36,13 +36,13 @@ class PeerClientContractTest extends PeerTransfersContract {
         lent.forEach((key, bytes) -> {
             int page = lentPages.size();
             from.buffer(page).put(bytes);
-            lentPages.put(key, new LentPage(key, page, from.crc32c(page)));
+            lentPages.put(key, new LeasedPage(key, page, from.crc32c(page)));
         });
         ExecutorService core = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
         own(core::shutdownNow);
         PeerServer[] server = new PeerServer[1];
         PeerServer.Wiring wiring = new PeerServer.Wiring(PeerAddress.parse("127.0.0.1:0"), Optional.empty(), from, input -> {
-            core.execute(() -> answer(server[0], (PeerReadAsked) input));
+            core.execute(() -> answer(server[0], (PeerReadCalled) input));
             return true;
         }, input -> {}, new PeerGate());
         server[0] = own(new PeerServer("a", wiring, LIMITS)).start();
@@ -50,9 +50,9 @@ class PeerClientContractTest extends PeerTransfersContract {
         return own(new PeerClient("b", to, Optional.empty(), LIMITS, told::add));
     }
 
-    private void answer(PeerServer server, PeerReadAsked asked) {
-        List<LentPage> pages = new ArrayList<>();
-        asked.keys().forEach(key -> pages.add(lentPages.getOrDefault(key, new LentPage(key, -1, 0))));
+    private void answer(PeerServer server, PeerReadCalled asked) {
+        List<LeasedPage> pages = new ArrayList<>();
+        asked.keys().forEach(key -> pages.add(lentPages.getOrDefault(key, new LeasedPage(key, -1, 0))));
         if (!asked.grant().equals("g") || pages.stream().anyMatch(page -> page.hostPage() < 0)) {
             server.refuse(asked.call(), PeerReadReason.NOT_SERVING);
         } else {

@@ -8,13 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.Eventually;
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerReadAsked;
-import io.tierlog.agent.core.AgentInput.PeerReadOver;
-import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.port.PeerReplies.LentPage;
-import io.tierlog.agent.core.port.PeerTransfers.Lender;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
+import io.tierlog.agent.core.api.AgentInput.PeerReadFinished;
+import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
+import io.tierlog.agent.core.port.PeerTransfers.PeerHolder;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
@@ -46,8 +46,8 @@ class PeerServerTest {
     private final HostPool from = HostPool.allocate(8, BLOCK);
     private final HostPool to = HostPool.allocate(8, BLOCK);
     private final PeerGate gate = new PeerGate();
-    private final BlockingQueue<PeerReadAsked> asked = new LinkedBlockingQueue<>();
-    private final BlockingQueue<PeerReadOver> over = new LinkedBlockingQueue<>();
+    private final BlockingQueue<PeerReadCalled> asked = new LinkedBlockingQueue<>();
+    private final BlockingQueue<PeerReadFinished> over = new LinkedBlockingQueue<>();
     private final BlockingQueue<PeerUnitEnded> ended = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
 
@@ -65,14 +65,14 @@ class PeerServerTest {
 
     private PeerServer server(Optional<PeerToken> token, PeerLimits limits, Predicate<AgentInput> calls) {
         PeerServer.Wiring wiring = new PeerServer.Wiring(
-                PeerAddress.parse("127.0.0.1:0"), token, from, calls, input -> over.add((PeerReadOver) input), gate);
+                PeerAddress.parse("127.0.0.1:0"), token, from, calls, input -> over.add((PeerReadFinished) input), gate);
         PeerServer server = new PeerServer("a", wiring, limits);
         opened.add(server);
         return server.start();
     }
 
     private PeerServer server() {
-        return server(Optional.of(TOKEN), LIMITS, input -> asked.add((PeerReadAsked) input));
+        return server(Optional.of(TOKEN), LIMITS, input -> asked.add((PeerReadCalled) input));
     }
 
     private PeerClient client(Optional<PeerToken> token) {
@@ -95,17 +95,17 @@ class PeerServerTest {
         for (int i = 0; i < blocks; i++) {
             pages.add(new PeerPage(key(i), 7 - i));
         }
-        client.read(unit, new Lender("a", "127.0.0.1:" + server.port(), "g"), "m", pages);
+        client.read(unit, new PeerHolder("a", "127.0.0.1:" + server.port(), "g"), "m", pages);
     }
 
-    private List<LentPage> lent(int blocks) {
-        List<LentPage> pages = new ArrayList<>();
+    private List<LeasedPage> lent(int blocks) {
+        List<LeasedPage> pages = new ArrayList<>();
         for (int i = 0; i < blocks; i++) {
             ByteBuffer page = from.buffer(i);
             for (int at = 0; at < BLOCK; at++) {
                 page.put(at, (byte) (at * 31 + i * 7));
             }
-            pages.add(new LentPage(key(i), i, from.crc32c(i)));
+            pages.add(new LeasedPage(key(i), i, from.crc32c(i)));
         }
         return pages;
     }
@@ -132,19 +132,19 @@ class PeerServerTest {
     void whatIsLentArrives() throws Exception {
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 3);
-        PeerReadAsked in = take(asked);
+        PeerReadCalled in = take(asked);
         assertEquals(List.of("g", "b", "m"), List.of(in.grant(), in.asker(), in.namespace()));
         assertEquals(List.of(key(0), key(1), key(2)), in.keys());
-        List<LentPage> pages = lent(3);
+        List<LeasedPage> pages = lent(3);
         server.send(in.call(), pages);
 
         PeerUnitEnded unit = take(ended);
-        assertEquals(pages.stream().map(LentPage::crc32c).toList(), unit.results().stream().map(UnitResult::crc32c).toList());
+        assertEquals(pages.stream().map(LeasedPage::crc32c).toList(), unit.results().stream().map(UnitResult::crc32c).toList());
         for (int i = 0; i < 3; i++) {
             assertEquals(BlockStatus.ARRIVED, unit.results().get(i).status());
             assertArrayEquals(bytes(from, i), bytes(to, 7 - i));
         }
-        assertEquals(new PeerReadOver(in.call(), 3, 3L * BLOCK, PeerReadReason.COMPLETED, List.of()), take(over));
+        assertEquals(new PeerReadFinished(in.call(), 3, 3L * BLOCK, PeerReadReason.COMPLETED, List.of()), take(over));
     }
 
     @Test
@@ -163,7 +163,7 @@ class PeerServerTest {
         PeerLimits patient = new PeerLimits(4_096, 2, 4, 16, 300_000, 200, 8L * BLOCK, 2, 4, PeerLimits.UNBOUNDED);
         PeerServer[] server = new PeerServer[1];
         server[0] = server(Optional.of(TOKEN), LIMITS, input -> {
-            server[0].retry(((PeerReadAsked) input).call(), 50);
+            server[0].retry(((PeerReadCalled) input).call(), 50);
             return true;
         });
         read(client(Optional.of(TOKEN), patient), server[0], 1, 2);
@@ -176,11 +176,11 @@ class PeerServerTest {
      */
     @Test
     void noMoreIsSentInASecondThanTheLimit() throws Exception {
-        PeerServer server = server(Optional.of(TOKEN), LIMITS.withBytesPerSecond(30_000), input -> asked.add((PeerReadAsked) input));
+        PeerServer server = server(Optional.of(TOKEN), LIMITS.withBytesPerSecond(30_000), input -> asked.add((PeerReadCalled) input));
         PeerClient client = client(Optional.of(TOKEN));
-        client.read(1, new Lender("a", "127.0.0.1:" + server.port(), "g"), "m", List.of(new PeerPage(key(0), 7)));
-        client.read(2, new Lender("a", "127.0.0.1:" + server.port(), "g"), "m", List.of(new PeerPage(key(1), 6), new PeerPage(key(2), 5)));
-        List<PeerReadAsked> reads = List.of(take(asked), take(asked));
+        client.read(1, new PeerHolder("a", "127.0.0.1:" + server.port(), "g"), "m", List.of(new PeerPage(key(0), 7)));
+        client.read(2, new PeerHolder("a", "127.0.0.1:" + server.port(), "g"), "m", List.of(new PeerPage(key(1), 6), new PeerPage(key(2), 5)));
+        List<PeerReadCalled> reads = List.of(take(asked), take(asked));
         long beganNs = System.nanoTime();
         reads.forEach(in -> server.send(in.call(), lent(3).stream().filter(page -> in.keys().contains(page.key())).toList()));
         assertTrue(reasons(take(ended)).stream().allMatch(OperationReason.COMPLETED::equals));
@@ -213,11 +213,11 @@ class PeerServerTest {
     void aWrongPageIsToldToTheLender() throws Exception {
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 2);
-        PeerReadAsked in = take(asked);
-        List<LentPage> pages = lent(2);
+        PeerReadCalled in = take(asked);
+        List<LeasedPage> pages = lent(2);
         from.buffer(1).put(5_000, (byte) 99);
         server.send(in.call(), pages);
-        PeerReadOver told = take(over);
+        PeerReadFinished told = take(over);
         assertEquals(List.of(key(1)), told.wrong());
         assertEquals(1, told.sentBlocks());
         assertEquals(List.of(OperationReason.COMPLETED, OperationReason.IO), reasons(take(ended)));
@@ -229,7 +229,7 @@ class PeerServerTest {
         gate.closeAfter(4);
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 2);
-        PeerReadAsked in = take(asked);
+        PeerReadCalled in = take(asked);
         server.send(in.call(), lent(2));
         Eventually.await("four chunks are sent", () -> gate.waiting() == 1);
         Eventually.await("the first block is there", () -> java.util.Arrays.equals(bytes(from, 0), bytes(to, 7)));
@@ -273,7 +273,7 @@ class PeerServerTest {
         PeerServer server = server();
         PeerClient client = client(Optional.of(TOKEN));
         read(client, server, 1, 6);
-        PeerReadAsked first = take(asked);
+        PeerReadCalled first = take(asked);
         read(client, server, 2, 3);
         PeerUnitEnded refused = take(ended);
         assertEquals(2, refused.unit());
@@ -297,7 +297,7 @@ class PeerServerTest {
         assertEquals(OperationReason.IO, reasons(refused).getFirst());
         PeerClient other = client(Optional.of(TOKEN));
         List<PeerPage> none = List.of();
-        other.read(10, new Lender("a", "127.0.0.1:" + server.port(), "g"), "m", none);
+        other.read(10, new PeerHolder("a", "127.0.0.1:" + server.port(), "g"), "m", none);
         assertEquals(10, take(ended).unit());
     }
 
@@ -306,9 +306,9 @@ class PeerServerTest {
         PeerServer server = server();
         int port = server.port();
         server.close();
-        client(Optional.of(TOKEN)).read(1, new Lender("a", "127.0.0.1:" + port, "g"), "m", List.of(new PeerPage(key(0), 0)));
+        client(Optional.of(TOKEN)).read(1, new PeerHolder("a", "127.0.0.1:" + port, "g"), "m", List.of(new PeerPage(key(0), 0)));
         assertEquals(List.of(OperationReason.IO), reasons(take(ended)));
-        client(Optional.of(TOKEN)).read(2, new Lender("a", "nonsense", "g"), "m", List.of(new PeerPage(key(0), 0)));
+        client(Optional.of(TOKEN)).read(2, new PeerHolder("a", "nonsense", "g"), "m", List.of(new PeerPage(key(0), 0)));
         assertEquals(List.of(OperationReason.IO), reasons(take(ended)));
     }
 

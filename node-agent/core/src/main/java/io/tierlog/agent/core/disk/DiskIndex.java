@@ -18,21 +18,21 @@ import java.util.function.Supplier;
 /**
  * The copies on the disk of the node: one at most per block, which states they are in, who pinned them, and which others extend them.
  *
- * <p>It keeps names and never bytes; the disk itself verifies what it reads. The only writer of {@link DiskCopy}. For one thread. The price:
+ * <p>It keeps names and never bytes; the disk itself verifies what it reads. The only writer of {@link DiskPlacement}. For one thread. The price:
  * about 300 bytes of heap for each copy, so a disk of a million blocks takes 300 MB.
  *
  * <p>A pin has a name and never a count. The capacity bounds the copies in every state together, those on their way out included.
  */
 public final class DiskIndex {
     private static final class Space {
-        final Map<Bytes, DiskCopy> copies = new LinkedHashMap<>();
+        final Map<Bytes, DiskPlacement> copies = new LinkedHashMap<>();
         /** How many copies extend a block: those that serve or will, and those that leave until the log has heard of it. */
         final Map<Bytes, Integer> children = new LinkedHashMap<>();
     }
 
     private final int capacity;
     private final Map<String, Space> spaces = new LinkedHashMap<>();
-    private final Map<String, SequencedSet<DiskCopy>> pins = new LinkedHashMap<>();
+    private final Map<String, SequencedSet<DiskPlacement>> pins = new LinkedHashMap<>();
     private final Map<DiskState, Integer> counts = new EnumMap<>(DiskState.class);
     private int size;
     private long pinCount;
@@ -68,18 +68,18 @@ public final class DiskIndex {
     }
 
     /** The copy of the block, in whatever state. */
-    public Optional<DiskCopy> known(String namespace, Bytes key) {
+    public Optional<DiskPlacement> known(String namespace, Bytes key) {
         Space space = spaces.get(namespace);
         return space == null ? Optional.empty() : Optional.ofNullable(space.copies.get(key));
     }
 
     /** The copy of the block, if it serves. */
-    public Optional<DiskCopy> serving(String namespace, Bytes key) {
+    public Optional<DiskPlacement> serving(String namespace, Bytes key) {
         return known(namespace, key).filter(copy -> copy.state == DiskState.SERVING);
     }
 
     /** How many others extend the copy: when none does, it may leave without making a hole. */
-    public int children(DiskCopy copy) {
+    public int children(DiskPlacement copy) {
         return space(copy).children.getOrDefault(copy.block.key(), 0);
     }
 
@@ -105,9 +105,9 @@ public final class DiskIndex {
      * @return the copy when it is new
      * @throws IllegalStateException when there is no room
      */
-    public Optional<DiskCopy> found(String namespace, Block block, long generation, int crc32c) {
-        Optional<DiskCopy> before = known(namespace, block.key());
-        DiskCopy copy = before.orElseGet(() -> add(namespace, block, DiskState.FOUND));
+    public Optional<DiskPlacement> found(String namespace, Block block, long generation, int crc32c) {
+        Optional<DiskPlacement> before = known(namespace, block.key());
+        DiskPlacement copy = before.orElseGet(() -> add(namespace, block, DiskState.FOUND));
         if (copy.generation < generation) {
             copy.generation = generation;
             copy.crc32c = crc32c;
@@ -116,7 +116,7 @@ public final class DiskIndex {
     }
 
     /** The log has heard of a copy that was found: it serves. */
-    public void reported(DiskCopy copy) {
+    public void reported(DiskPlacement copy) {
         become(copy, DiskState.SERVING);
     }
 
@@ -125,18 +125,18 @@ public final class DiskIndex {
      *
      * @throws IllegalStateException when there is none, or the block has a copy in whatever state
      */
-    public DiskCopy reserve(String namespace, Block block) {
+    public DiskPlacement reserve(String namespace, Block block) {
         if (known(namespace, block.key()).isPresent()) {
             throw new IllegalStateException("A second copy of " + block);
         }
         return add(namespace, block, DiskState.RESERVED);
     }
 
-    private DiskCopy add(String namespace, Block block, DiskState first) {
+    private DiskPlacement add(String namespace, Block block, DiskState first) {
         if (isFull()) {
             throw new IllegalStateException("No room on disk for " + block);
         }
-        DiskCopy copy = new DiskCopy(namespace, block, first);
+        DiskPlacement copy = new DiskPlacement(namespace, block, first);
         Space space = spaces.computeIfAbsent(namespace, any -> new Space());
         space.copies.put(block.key(), copy);
         counts.merge(first, 1, Integer::sum);
@@ -148,30 +148,30 @@ public final class DiskIndex {
     }
 
     /** Bytes of a reserved copy begin to move. */
-    public void write(DiskCopy copy) {
+    public void write(DiskPlacement copy) {
         become(copy, DiskState.WRITING);
     }
 
     /** The bytes are down: the copy can be found from here on. */
-    public void publish(DiskCopy copy, long generation, int crc32c) {
+    public void publish(DiskPlacement copy, long generation, int crc32c) {
         become(copy, DiskState.SERVING);
         copy.generation = generation;
         copy.crc32c = crc32c;
     }
 
     /** The write has an unknown outcome: its block gets no other copy until this one is known to be idle, and has left. */
-    public void quarantine(DiskCopy copy) {
+    public void quarantine(DiskPlacement copy) {
         become(copy, DiskState.QUARANTINED);
         noChild(copy);
     }
 
     /** Found by nobody any more; it counts as extending others until {@link #told}, or until it is forgotten. */
-    public void leave(DiskCopy copy) {
+    public void leave(DiskPlacement copy) {
         become(copy, DiskState.LEAVING);
     }
 
     /** The log hears in this very step that the copy, which leaves, serves no longer. */
-    public void told(DiskCopy copy) {
+    public void told(DiskPlacement copy) {
         if (copy.state != DiskState.LEAVING) {
             throw new IllegalStateException("Does not leave: " + copy);
         }
@@ -183,7 +183,7 @@ public final class DiskIndex {
      *
      * @throws IllegalStateException when it serves, may still be written, or is pinned
      */
-    public void remove(DiskCopy copy) {
+    public void remove(DiskPlacement copy) {
         if (!copy.state.mayGo() || !copy.pins.isEmpty()) {
             throw new IllegalStateException("May not be forgotten: " + copy);
         }
@@ -193,11 +193,11 @@ public final class DiskIndex {
         Space space = space(copy);
         space.copies.remove(copy.block.key());
         if (space.copies.isEmpty()) {
-            spaces.remove(copy.namespace);
+            spaces.remove(copy.namespace());
         }
     }
 
-    private void noChild(DiskCopy copy) {
+    private void noChild(DiskPlacement copy) {
         if (copy.told) {
             return;
         }
@@ -207,15 +207,15 @@ public final class DiskIndex {
         }
     }
 
-    private Space space(DiskCopy copy) {
-        Space space = spaces.get(copy.namespace);
+    private Space space(DiskPlacement copy) {
+        Space space = spaces.get(copy.namespace());
         if (space == null) {
             throw new IllegalStateException("No namespace for " + copy);
         }
         return space;
     }
 
-    private void become(DiskCopy copy, DiskState next) {
+    private void become(DiskPlacement copy, DiskState next) {
         if (!copy.state.mayBecome(next)) {
             throw new IllegalStateException(copy + " may not become " + next);
         }
@@ -231,7 +231,7 @@ public final class DiskIndex {
      *
      * @throws IllegalStateException when it does not serve
      */
-    public void pin(String name, DiskCopy copy) {
+    public void pin(String name, DiskPlacement copy) {
         if (copy.state != DiskState.SERVING) {
             throw new IllegalStateException("Pin " + name + " on " + copy);
         }
@@ -244,9 +244,9 @@ public final class DiskIndex {
 
     /** Releases every pin of that name; a name that is not there is nothing. */
     public void unpinAll(String name) {
-        SequencedSet<DiskCopy> pinned = pins.remove(name);
+        SequencedSet<DiskPlacement> pinned = pins.remove(name);
         if (pinned != null) {
-            for (DiskCopy copy : pinned) {
+            for (DiskPlacement copy : pinned) {
                 copy.pins.remove(name);
                 pinCount--;
             }
@@ -264,7 +264,7 @@ public final class DiskIndex {
         long pinned = 0;
         for (Space space : spaces.values()) {
             Map<Bytes, Integer> children = new LinkedHashMap<>();
-            for (DiskCopy copy : space.copies.values()) {
+            for (DiskPlacement copy : space.copies.values()) {
                 copies++;
                 pinned += copy.pins.size();
                 seen.merge(copy.state, 1, Integer::sum);
@@ -289,8 +289,8 @@ public final class DiskIndex {
     }
 
     /** All copies; for tests and for a sample now and then. */
-    public List<DiskCopy> all() {
-        List<DiskCopy> all = new ArrayList<>(size);
+    public List<DiskPlacement> all() {
+        List<DiskPlacement> all = new ArrayList<>(size);
         spaces.values().forEach(space -> all.addAll(space.copies.values()));
         return all;
     }

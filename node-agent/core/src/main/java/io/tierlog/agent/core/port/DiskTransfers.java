@@ -30,7 +30,7 @@ public interface DiskTransfers {
     record PageRead(Bytes key, long generation, int hostPage) {}
 
     /** One block that the disk holds; {@code generation} is the one it must have, 0 for any. */
-    record HeldCopy(Bytes key, long generation) {}
+    record DiskObject(Bytes key, long generation) {}
 
     /**
      * Writes host pages, put-if-absent, after checking each page against its checksum. Per block ARRIVED with checksum and new generation, as
@@ -47,5 +47,5 @@ public interface DiskTransfers {
     void read(long unit, String namespace, List<PageRead> blocks);
 
     /** Drops blocks: GONE, or FAILED: NOT_FOUND, STALE_GENERATION. Reads under way of them end well. */
-    void drop(long unit, String namespace, List<HeldCopy> blocks);
+    void drop(long unit, String namespace, List<DiskObject> blocks);
 }

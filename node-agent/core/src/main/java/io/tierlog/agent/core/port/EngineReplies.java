@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.port;
 
-import io.tierlog.agent.core.Offer;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
 

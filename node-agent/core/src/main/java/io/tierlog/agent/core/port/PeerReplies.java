@@ -5,10 +5,10 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PeerReadReason;
 import java.util.List;
 
-/** What readers of other nodes hear. Each call of a reader, {@code AgentInput.PeerReadAsked}, is answered once by one of these. */
+/** What readers of other nodes hear. Each call of a reader, {@code AgentInput.PeerReadCalled}, is answered once by one of these. */
 public interface PeerReplies {
-    /** One block to send: its host page, pinned until {@code AgentInput.PeerReadOver} comes, and the checksum that the page must have. */
-    record LentPage(Bytes key, int hostPage, int crc32c) {}
+    /** One block to send: its host page, pinned until {@code AgentInput.PeerReadFinished} comes, and the checksum that the page must have. */
+    record LeasedPage(Bytes key, int hostPage, int crc32c) {}
 
     /** Nothing is known of the grant yet, or there are too many reads: the reader asks again after so many milliseconds. */
     void retry(long call, long afterMs);
@@ -17,7 +17,7 @@ public interface PeerReplies {
     void refuse(long call, PeerReadReason why);
 
     /**
-     * The pages are sent, in this order. {@code AgentInput.PeerReadOver} is posted once, however it ends, and no page is read after it.
+     * The pages are sent, in this order. {@code AgentInput.PeerReadFinished} is posted once, however it ends, and no page is read after it.
      */
-    void send(long call, List<LentPage> pages);
+    void send(long call, List<LeasedPage> pages);
 }

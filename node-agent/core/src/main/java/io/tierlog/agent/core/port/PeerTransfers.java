@@ -20,12 +20,12 @@ public interface PeerTransfers {
      * @param address of its peer door, HOST:PORT
      * @param grant name of the grant
      */
-    record Lender(String node, String address, String grant) {}
+    record PeerHolder(String node, String address, String grant) {}
 
     /**
      * Reads blocks and compares each with the checksum that its holder gives it. While the holder does not know the grant yet it is asked again,
      * within a bound. Per block ARRIVED with its checksum, or FAILED: NOT_SERVING (not lent), CHECKSUM, IO (the holder is gone, or does not answer in
      * time), QUEUE_FULL. The page is undefined after a failure.
      */
-    void read(long unit, Lender lender, String namespace, List<PeerPage> pages);
+    void read(long unit, PeerHolder holder, String namespace, List<PeerPage> pages);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.port;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
-import io.tierlog.agent.core.AgentInput.PeersFound;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.util.ArrayList;

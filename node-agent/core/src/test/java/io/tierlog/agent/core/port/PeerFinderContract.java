@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
 import io.tierlog.agent.core.port.PeerFinder.Holder;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;

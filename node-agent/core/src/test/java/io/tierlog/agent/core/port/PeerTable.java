@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.port;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
-import io.tierlog.agent.core.AgentInput.PeersFound;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
@@ -75,7 +75,7 @@ public final class PeerTable implements PeerFinder, PeerTransfers {
     }
 
     @Override
-    public void read(long unit, Lender lender, String namespace, List<PeerPage> pagesTo) {
+    public void read(long unit, PeerHolder lender, String namespace, List<PeerPage> pagesTo) {
         List<UnitResult> results = new ArrayList<>();
         Map<Bytes, byte[]> lent = grants.getOrDefault(lender.grant(), Map.of());
         boolean all = pagesTo.stream().allMatch(page -> lent.containsKey(page.key()));

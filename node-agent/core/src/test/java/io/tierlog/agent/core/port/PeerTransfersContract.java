@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerUnitEnded;
-import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.port.PeerTransfers.Lender;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.port.PeerTransfers.PeerHolder;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
@@ -106,8 +106,8 @@ public abstract class PeerTransfersContract {
         return pages;
     }
 
-    private Lender lender(String address, String grant) {
-        return new Lender("a", address, grant);
+    private PeerHolder lender(String address, String grant) {
+        return new PeerHolder("a", address, grant);
     }
 
     private PeerUnitEnded ended() throws InterruptedException {

@@ -3,8 +3,8 @@ package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.agent.app.memory.DeviceStreams;
 import io.tierlog.agent.app.memory.EnginePool;
-import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.core.copy.Direction;
 import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceCopies.PageCopy;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.transfer;
 
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import io.tierlog.ops.bench.transfer.Fio.Mode;
 import java.io.IOException;

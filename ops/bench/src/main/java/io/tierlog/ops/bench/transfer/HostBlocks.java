@@ -2,7 +2,7 @@
 package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.agent.app.memory.HostPool;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig.Shape;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;

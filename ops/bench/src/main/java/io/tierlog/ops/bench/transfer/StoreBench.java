@@ -3,8 +3,8 @@ package io.tierlog.ops.bench.transfer;
 
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.StoreWorkers;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.StoreUnitEnded;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.StoreUnitEnded;
 import io.tierlog.agent.core.port.StoreTransfers.PageObject;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import io.tierlog.ops.bench.transfer.Fio.Mode;

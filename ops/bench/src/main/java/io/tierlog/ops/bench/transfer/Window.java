@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.transfer;
 
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.ops.bench.BenchException;
 import java.util.List;
 import java.util.concurrent.Semaphore;

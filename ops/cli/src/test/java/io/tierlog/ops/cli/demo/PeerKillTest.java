@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.AgentApp;
-import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.peer.DirectoryPeers;
-import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.ops.cli.Main;
 import io.tierlog.ops.engine.RunReport;
 import io.tierlog.schemas.Tier;

@@ -12,7 +12,7 @@ import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerGate;
 import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.app.peer.PeerToken;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.http.Endpoint;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.hardware;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.UnitResult;
-import io.tierlog.agent.core.PeerPorts;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.DeviceCopies;
 import io.tierlog.agent.core.port.DiskTransfers;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.agent.core.port.PeerFinder;
+import io.tierlog.agent.core.port.PeerPorts;
 import io.tierlog.agent.core.port.PeerReplies;
-import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.ops.simulation.engine.DevicePages;
@@ -167,7 +167,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             }
 
             @Override
-            public void drop(long unit, String namespace, List<HeldCopy> copies) {
+            public void drop(long unit, String namespace, List<DiskObject> copies) {
                 add(Unit.drops(unit, namespace, copies, step));
             }
         };
@@ -184,7 +184,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         record Refused(PeerReadReason why) implements PeerAnswer {}
 
         /** These pages are shared for the read until it is over. */
-        record Shared(List<LentPage> pages) implements PeerAnswer {}
+        record Shared(List<LeasedPage> pages) implements PeerAnswer {}
     }
 
     /** The ways to other nodes, and from them. */
@@ -201,7 +201,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             }
 
             @Override
-            public void send(long call, List<LentPage> pages) {
+            public void send(long call, List<LeasedPage> pages) {
                 pages.forEach(page -> hostPage(page.hostPage(), false, 1));
                 answered.put(call, new PeerAnswer.Shared(pages));
             }
@@ -229,7 +229,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     }
 
     /** The bytes of a page as they are sent. */
-    public byte[] sent(LentPage page) {
+    public byte[] sent(LeasedPage page) {
         return host[page.hostPage()].clone();
     }
 

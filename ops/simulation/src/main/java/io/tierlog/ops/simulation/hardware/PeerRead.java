@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.hardware;
 
-import io.tierlog.agent.core.port.PeerTransfers.Lender;
+import io.tierlog.agent.core.port.PeerTransfers.PeerHolder;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class PeerRead {
-    private final Lender holder;
+    private final PeerHolder holder;
     private final List<PeerPage> pages;
     private @Nullable Machine from;
     private long call;
@@ -23,13 +23,13 @@ public final class PeerRead {
     private long notBeforeMs = Long.MIN_VALUE;
     private long giveUpAtMs = Long.MAX_VALUE;
 
-    PeerRead(Lender holder, List<PeerPage> pages) {
+    PeerRead(PeerHolder holder, List<PeerPage> pages) {
         this.holder = holder;
         this.pages = List.copyOf(pages);
     }
 
     /** The node that serves the read, and its lease. */
-    public Lender holder() {
+    public PeerHolder holder() {
         return holder;
     }
 

@@ -2,7 +2,7 @@
 package io.tierlog.ops.simulation.hardware;
 
 import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
-import io.tierlog.agent.core.port.DiskTransfers.HeldCopy;
+import io.tierlog.agent.core.port.DiskTransfers.DiskObject;
 import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.agent.core.port.DiskTransfers.PageWrite;
 import io.tierlog.agent.core.port.StoreTransfers.PageObject;
@@ -47,7 +47,7 @@ public final class Unit {
     final List<Bytes> keys;
     final List<PageWrite> writes;
     final List<PageRead> reads;
-    final List<HeldCopy> drops;
+    final List<DiskObject> drops;
     /** Where a read from another node stands; null for other kinds. */
     final @Nullable PeerRead peer;
     /** The step of the agent in which it was queued: units of one operation begin together. */
@@ -80,7 +80,7 @@ public final class Unit {
     /** What is to be done; one of the lists. */
     private record Work(
             List<PageCopy> copies, List<PageObject> objects, List<Bytes> keys, List<PageWrite> writes, List<PageRead> reads,
-            List<HeldCopy> drops, @Nullable PeerRead peer) {}
+            List<DiskObject> drops, @Nullable PeerRead peer) {}
 
     static Unit copies(long id, Kind kind, List<PageCopy> copies, long step) {
         return new Unit(id, kind, "", new Work(List.copyOf(copies), List.of(), List.of(), List.of(), List.of(), List.of(), null), step);
@@ -104,7 +104,7 @@ public final class Unit {
         return new Unit(id, Kind.DISK_READ, namespace, work, step);
     }
 
-    static Unit drops(long id, String namespace, List<HeldCopy> drops, long step) {
+    static Unit drops(long id, String namespace, List<DiskObject> drops, long step) {
         Work work = new Work(List.of(), List.of(), List.of(), List.of(), List.of(), List.copyOf(drops), null);
         return new Unit(id, Kind.DISK_DROP, namespace, work, step);
     }

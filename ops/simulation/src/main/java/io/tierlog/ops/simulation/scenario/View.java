@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.agent.core.AgentCounter;
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.controller.core.Decided;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.RowKey;

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.ops.policy.Finding;
 import io.tierlog.ops.policy.PolicyDocument;
@@ -121,7 +121,7 @@ record WorldSpec(
         AgentLimits agent = new AgentLimits(
                 new AgentLimits.Times(prefetchWaitMs, usual.times().writeBackWaitMs(), usual.times().writeBackPatienceMs(),
                         usual.times().heartbeatMs()),
-                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.door(), storeShards,
+                new AgentLimits.Units(LARGE, LARGE, LARGE, LARGE, LARGE), usual.bounds(), usual.disk(), usual.engines(), storeShards,
                 usual.bounceBlocks());
         return new WorldSettings(seed, blockTokens, ranks, replicated, storeBlocks, policy, agent, LIMITS, LARGE, peers);
     }

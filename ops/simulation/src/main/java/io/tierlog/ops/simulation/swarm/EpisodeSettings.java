@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Policies;
 import io.tierlog.ops.simulation.engine.Engine;
@@ -117,9 +117,9 @@ final class EpisodeSettings {
                 .with(new AgentLimits.Units(1 + choices.next(4), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3), 1 + choices.next(3)))
                 .with(new AgentLimits.Disk(1 + choices.next(3), 1 + choices.next(2), 1 + choices.next(6)))
                 .with(new AgentLimits.Bounds(64, 2 + choices.next(8), 6 + choices.next(20), 64, 16 + choices.next(500)))
-                .with(new AgentLimits.Door(8, 50, 1_000, 5_000, 8, 200, 2_000))
+                .with(new AgentLimits.Engines(8, 50, 1_000, 5_000, 8, 200, 2_000))
                 .with(new AgentLimits.Peers(100, 5, 8, 2, 2_000, 2))
-                .with(new AgentLimits.Asks(4, 16, 200, 2_000));
+                .with(new AgentLimits.Promotions(4, 16, 200, 2_000));
         return drawn.withBounceBlocks(choices.pick(List.of(2, 1, 1, 4, 0)));
     }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
-import io.tierlog.agent.core.AgentInput;
+import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Rows;
 import io.tierlog.ops.simulation.hardware.Machine;
@@ -261,7 +261,7 @@ final class Faults {
                 node.pause(true);
                 stage.lasting(3 * aWhile(), () -> node.pause(false));
             }
-            case AGENT_STOPPED -> node.on(new AgentInput.StopAsked());
+            case AGENT_STOPPED -> node.on(new AgentInput.StopRequested());
             case SECOND_PROCESS -> node.intrude(++intruders);
             default -> {
                 stage.mute(node, true);

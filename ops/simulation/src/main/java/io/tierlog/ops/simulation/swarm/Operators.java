@@ -197,7 +197,7 @@ final class Operators {
             all = new ArrayList<>(List.of(choices.pick(all)));
         }
         if (which == 5) {
-            all.add("absent");
+            all.add("nobody");
         }
         return all;
     }

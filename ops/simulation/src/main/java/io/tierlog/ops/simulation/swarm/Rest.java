@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
-import io.tierlog.agent.core.AgentStatus;
+import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.controller.core.Rows;

@@ -2,9 +2,9 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.agent.core.AgentCore;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentPhase;
-import io.tierlog.agent.core.AgentStatus;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentPhase;
+import io.tierlog.agent.core.api.AgentStatus;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;

@@ -2,10 +2,10 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.agent.core.AgentCore;
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.DeviceBlock;
-import io.tierlog.agent.core.AgentInput.FoundOnDisk;
-import io.tierlog.agent.core.Ports;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.api.AgentInput.FoundOnDisk;
+import io.tierlog.agent.core.port.Ports;
 import io.tierlog.ops.simulation.engine.AgentLink;
 import io.tierlog.ops.simulation.engine.DevicePages;
 import io.tierlog.ops.simulation.engine.Engine;
@@ -465,27 +465,27 @@ public final class SimNode implements AgentLink {
 
     @Override
     public long load(Attempt attempt, String namespace, String lease, List<PageBlock> blocks) {
-        return call(c -> new AgentInput.LoadAsked(c, of(attempt), namespace, lease, of(blocks)));
+        return call(c -> new AgentInput.LoadCalled(c, of(attempt), namespace, lease, of(blocks)));
     }
 
     @Override
     public long read(String session, String namespace, List<PageBlock> blocks, long waitMs) {
-        return call(c -> new AgentInput.ReadAsked(c, session, namespace, of(blocks), waitMs));
+        return call(c -> new AgentInput.ReadCalled(c, session, namespace, of(blocks), waitMs));
     }
 
     @Override
     public long exist(String session, Prompt prompt) {
-        return call(c -> new AgentInput.ExistAsked(c, session, prompt.namespace(), prompt.keys()));
+        return call(c -> new AgentInput.ExistCalled(c, session, prompt.namespace(), prompt.keys()));
     }
 
     @Override
     public long reserve(String session, String namespace, List<Bytes> keys, long leaseMs) {
-        return call(c -> new AgentInput.ReserveAsked(c, session, namespace, keys, leaseMs));
+        return call(c -> new AgentInput.ReserveCalled(c, session, namespace, keys, leaseMs));
     }
 
     @Override
     public long giveUp(String session, String lease) {
-        return call(c -> new AgentInput.LeaseGivenUp(c, session, lease));
+        return call(c -> new AgentInput.LeaseReleased(c, session, lease));
     }
 
     @Override
@@ -505,7 +505,7 @@ public final class SimNode implements AgentLink {
 
     @Override
     public long save(Attempt attempt, String namespace, List<PageBlock> blocks) {
-        return call(c -> new AgentInput.SaveAsked(c, of(attempt), namespace, of(blocks)));
+        return call(c -> new AgentInput.SaveCalled(c, of(attempt), namespace, of(blocks)));
     }
 
     @Override

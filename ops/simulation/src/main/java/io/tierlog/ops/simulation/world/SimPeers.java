@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.agent.core.AgentInput;
-import io.tierlog.agent.core.AgentInput.PeerReadAsked;
-import io.tierlog.agent.core.AgentInput.PeerReadOver;
-import io.tierlog.agent.core.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentInput;
+import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
+import io.tierlog.agent.core.api.AgentInput.PeerReadFinished;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerFinder.Holder;
-import io.tierlog.agent.core.port.PeerReplies.LentPage;
+import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.controller.core.HeapTables;
 import io.tierlog.controller.core.Namespaces;
@@ -100,7 +100,7 @@ public final class SimPeers {
             }
             read.asked(process.machine(), ++calls, world.nowMs() + PATIENCE_MS);
             List<Bytes> keys = read.pages().stream().map(PeerPage::key).toList();
-            holder.on(new PeerReadAsked(read.call(), read.holder().grant(), reader.name(), unit.namespace(), keys));
+            holder.on(new PeerReadCalled(read.call(), read.holder().grant(), reader.name(), unit.namespace(), keys));
         }
         return answer(holder, process, machine, unit);
     }
@@ -134,7 +134,7 @@ public final class SimPeers {
     /** The blocks move, one after the other, until one does not. */
     private AgentInput send(SimNode holder, AgentProcess process, Machine machine, Unit unit, Machine.Fate fate) {
         PeerRead read = unit.peer();
-        List<LentPage> pages = process.machine().answered(read.call()) instanceof Machine.PeerAnswer.Shared shared ? shared.pages() : List.of();
+        List<LeasedPage> pages = process.machine().answered(read.call()) instanceof Machine.PeerAnswer.Shared shared ? shared.pages() : List.of();
         List<UnitResult> results = new ArrayList<>();
         List<Bytes> wrong = new ArrayList<>();
         for (int i = 0; i < pages.size() && wrong.isEmpty(); i++) {
@@ -142,7 +142,7 @@ public final class SimPeers {
             if (why != null && why != OperationReason.CHECKSUM) {
                 break;
             }
-            LentPage page = pages.get(i);
+            LeasedPage page = pages.get(i);
             byte[] bytes = process.machine().sent(page);
             if (Machine.crc(bytes) != page.crc32c()) {
                 wrong.add(page.key()); // the holder finds out, and sends no more
@@ -173,7 +173,7 @@ public final class SimPeers {
         from.lentOver(read.call());
         AgentProcess process = holder == null ? null : holder.process();
         if (holder != null && process != null && process.machine() == from && sending) {
-            holder.on(new PeerReadOver(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
+            holder.on(new PeerReadFinished(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
         }
     }
 
@@ -186,7 +186,7 @@ public final class SimPeers {
             one.from.lentOver(one.call);
             AgentProcess process = one.holder.process();
             if (shared && process != null && process.machine() == one.from) {
-                one.holder.on(new PeerReadOver(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+                one.holder.on(new PeerReadFinished(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));
             }
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.agent.core.Offer;
 import io.tierlog.agent.core.port.EngineReplies;
+import io.tierlog.agent.core.port.Offer;
 import io.tierlog.ops.simulation.engine.AgentLink.Attempt;
 import io.tierlog.ops.simulation.engine.AgentReply;
 import io.tierlog.schemas.OperationReason;

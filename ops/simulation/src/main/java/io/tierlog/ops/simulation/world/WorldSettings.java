@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.agent.core.AgentLimits;
+import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.core.Limits;
 import io.tierlog.schemas.Policy;
 

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.agent.core;
-
-import io.tierlog.agent.core.port.PeerFinder;
-import io.tierlog.agent.core.port.PeerReplies;
-import io.tierlog.agent.core.port.PeerTransfers;
-
-/** What an agent that reads from others, and lends to them, acts through. */
-public record PeerPorts(PeerFinder finder, PeerTransfers transfers, PeerReplies replies) {}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.api;
+
+import io.tierlog.schemas.TierUsage;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How an agent is at one moment.
+ *
+ * @param phase where it is in its life
+ * @param incarnation its life as the controller counts it; 0 before registration
+ * @param commandSequence highest command number that was run
+ * @param usage use of each tier that is the agent's
+ * @param largestFreeRun host pages in the longest run of free neighbours
+ * @param liveRequests attempts that live or whose device pages are still pinned
+ * @param waitingRequests attempts that wait for the store's answer or for a fetch
+ * @param activeOperations operations in progress
+ * @param devicePins named pins on device pages
+ * @param bounce pages of the agent's own that copies go through
+ * @param diskOpen true when all that a start has found on the disk is on the log
+ * @param counters everything counted so far
+ */
+public record AgentStatus(
+        AgentPhase phase,
+        long incarnation,
+        long commandSequence,
+        List<TierUsage> usage,
+        int largestFreeRun,
+        int liveRequests,
+        int waitingRequests,
+        int activeOperations,
+        long devicePins,
+        Bounce bounce,
+        boolean diskOpen,
+        Map<AgentCounter, Long> counters) {
+    /**
+     * Pages of the agent's own, in no tier.
+     *
+     * @param pages all there are
+     * @param free those that nobody uses
+     * @param quarantined those that a transfer of unknown outcome keeps
+     */
+    public record Bounce(int pages, int free, int quarantined) {}
+
+    public AgentStatus {
+        usage = List.copyOf(usage);
+        counters = Map.copyOf(counters);
+    }
+
+    /** True while commands are run. */
+    public boolean onTheLog() {
+        return phase == AgentPhase.ON_LOG;
+    }
+
+    /** Value of one counter. */
+    public long count(AgentCounter counter) {
+        return counters.getOrDefault(counter, 0L);
+    }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.call;
+
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput.CallGone;
+import io.tierlog.agent.core.api.AgentInput.ExistCalled;
+import io.tierlog.agent.core.api.AgentInput.StoreProbed;
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.context.Component;
+import io.tierlog.agent.core.engine.EngineCallChecks;
+import io.tierlog.agent.core.engine.EngineSessions;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.EngineReplies.StoreAnswer;
+import io.tierlog.agent.core.port.EngineReplies.Whereabouts;
+import io.tierlog.schemas.Bytes;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Answers where blocks are. Looking is no use of a block: nothing is pinned, fetched or made younger by it. For the core's one thread.
+ */
+public final class ExistCalls implements Component {
+    private final AgentContext context;
+    private final EngineSessions engines;
+    private final Map<Long, Look> asked = new LinkedHashMap<>();
+
+    /** A call that waits for the store. One whose caller has gone counts until the store has answered: the question is asked all the same. */
+    private static final class Look {
+        private final ExistCalled in;
+        private boolean gone;
+
+        Look(ExistCalled in) {
+            this.in = in;
+        }
+    }
+
+    public ExistCalls(AgentContext context, EngineSessions engines) {
+        this.context = context;
+        this.engines = engines;
+    }
+
+    /** Asks the store; what is here is looked up when it has answered. */
+    public void run(ExistCalled in) {
+        Optional<Refusal> session = engines.whyNot(in.session());
+        Optional<String> wrong = EngineCallChecks.keys(in.namespace(), in.keys(), context.limits().bounds().keysPerRequest());
+        if (session.isPresent()) {
+            engines.refuse(in.call(), session.get(), EngineSessions.FIRST, false);
+        } else if (wrong.isPresent()) {
+            engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
+        } else if (asked.size() >= context.limits().engines().calls()) {
+            engines.refuse(in.call(), Refusal.BUSY, asked.size() + " calls wait for the store", true);
+        } else {
+            long unit = context.nextUnit();
+            asked.put(unit, new Look(in));
+            context.ports().store().probe(unit, in.namespace(), in.keys());
+        }
+    }
+
+    /** The store has answered; false when it was asked by somebody else. */
+    public boolean probed(StoreProbed in) {
+        Look asker = asked.remove(in.unit());
+        if (asker == null) {
+            return false;
+        }
+        context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
+        if (asker.gone) {
+            return true;
+        }
+        ExistCalled look = asker.in;
+        List<Whereabouts> blocks = new ArrayList<>(look.keys().size());
+        for (Bytes key : look.keys()) {
+            boolean host = context.pages().serving(look.namespace(), key).isPresent();
+            boolean disk = context.disk().serving(look.namespace(), key).isPresent();
+            blocks.add(new Whereabouts(host, disk, inStore(in, blocks.size())));
+        }
+        context.ports().engines().found(look.call(), blocks);
+        return true;
+    }
+
+    private static StoreAnswer inStore(StoreProbed in, int position) {
+        if (!in.reachable()) {
+            return StoreAnswer.UNREACHABLE;
+        }
+        if (position < in.present()) {
+            return StoreAnswer.PRESENT;
+        }
+        return position == in.present() ? StoreAnswer.ABSENT : StoreAnswer.UNKNOWN;
+    }
+
+    @Override
+    public void callGone(CallGone gone) {
+        asked.values().stream().filter(look -> look.in.call() == gone.call()).forEach(look -> look.gone = true);
+    }
+
+    @Override
+    public void sessionGone(String session) {
+        for (Look look : asked.values()) {
+            if (!look.gone && look.in.session().equals(session)) {
+                look.gone = true;
+                engines.refuse(look.in.call(), Refusal.UNKNOWN_SESSION, "the session has ended", false);
+            }
+        }
+    }
+}

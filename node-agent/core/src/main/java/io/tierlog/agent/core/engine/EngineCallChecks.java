@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.engine;
+
+import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
+import io.tierlog.agent.core.api.AgentInput.EvictedBlock;
+import io.tierlog.agent.core.api.AgentInput.Sealed;
+import io.tierlog.agent.core.api.AgentInput.Submitted;
+import io.tierlog.schemas.Bytes;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** What is wrong with a call by itself, without looking at any table: an empty answer, or a sentence for people. */
+public final class EngineCallChecks {
+    static final int MIN_KEY_BYTES = 8;
+    static final int MAX_KEY_BYTES = 32;
+    private static final int MAX_TEXT = 1_024;
+
+    private EngineCallChecks() {}
+
+    public static Optional<String> submit(Submitted in, int mostKeys) {
+        if (badText(in.attempt().request()) || in.attempt().attempt() < 1) {
+            return Optional.of("request must be 1 to " + MAX_TEXT + " characters and attempt 1 or more");
+        }
+        if (badText(in.namespace())) {
+            return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");
+        }
+        if (in.promptTokens() < 1 || in.blockTokens() < 1) {
+            return Optional.of("prompt_tokens and block_tokens must be 1 or more");
+        }
+        if (in.keys().size() > mostKeys) {
+            return Optional.of(in.keys().size() + " keys are more than the " + mostKeys + " of one request");
+        }
+        if (in.keys().size() != in.promptTokens() / in.blockTokens()) {
+            return Optional.of("keys must name every whole block of the prompt: " + in.promptTokens() / in.blockTokens() + ", not "
+                    + in.keys().size());
+        }
+        if (in.deviceBlocks() < 0 || in.deviceBlocks() > in.keys().size()) {
+            return Optional.of("device_blocks must be 0 to " + in.keys().size());
+        }
+        return in.keys().stream().anyMatch(EngineCallChecks::badKey) ? Optional.of(KEY_SIZE) : Optional.empty();
+    }
+
+    public static Optional<String> sealed(Sealed in, int mostBlocks, int devicePages) {
+        Optional<String> wrong = run(in.blocks(), mostBlocks, devicePages);
+        if (wrong.isPresent()) {
+            return wrong;
+        }
+        boolean first = in.blocks().getFirst().index() == 0;
+        if (badKey(in.root()) || first != in.parent().isEmpty() || (!first && badKey(in.parent()))) {
+            return Optional.of("root must be a key, and parent the key before the first block, or empty for index 0");
+        }
+        return first && !in.root().equals(in.blocks().getFirst().key())
+                ? Optional.of("root must be the key of block 0")
+                : Optional.empty();
+    }
+
+    /** Keys that are named without pages. */
+    public static Optional<String> keys(String namespace, List<Bytes> keys, int mostKeys) {
+        if (badText(namespace)) {
+            return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");
+        }
+        if (keys.isEmpty() || keys.size() > mostKeys) {
+            return Optional.of("1 to " + mostKeys + " keys are expected, not " + keys.size());
+        }
+        return keys.stream().anyMatch(EngineCallChecks::badKey) ? Optional.of(KEY_SIZE) : Optional.empty();
+    }
+
+    /** Blocks in ascending order of index without a gap, each with a key and in a page of its own. */
+    public static Optional<String> run(List<DeviceBlock> blocks, int mostBlocks, int devicePages) {
+        if (blocks.isEmpty() || blocks.size() > mostBlocks) {
+            return Optional.of("1 to " + mostBlocks + " blocks are expected, not " + blocks.size());
+        }
+        Set<Integer> pages = new LinkedHashSet<>();
+        Set<Bytes> keys = new LinkedHashSet<>();
+        int expected = blocks.getFirst().index();
+        for (DeviceBlock block : blocks) {
+            if (block.index() != expected || expected < 0) {
+                return Optional.of("blocks must be a run without gaps: index " + block.index() + " where " + expected + " is next");
+            }
+            expected++;
+            if (badKey(block.key())) {
+                return Optional.of(KEY_SIZE);
+            }
+            if (block.page() < 0 || block.page() >= devicePages) {
+                return Optional.of("page " + block.page() + " is not one of the " + devicePages + " pages of the device pool");
+            }
+            if (!pages.add(block.page())) {
+                return Optional.of("page " + block.page() + " is named twice");
+            }
+            if (!keys.add(block.key())) {
+                return Optional.of("key " + block.key() + " is named twice");
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Blocks in any order, each in a page of its own. */
+    public static Optional<String> scattered(String namespace, List<DeviceBlock> blocks, int mostBlocks, int devicePages) {
+        if (badText(namespace)) {
+            return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");
+        }
+        if (blocks.isEmpty() || blocks.size() > mostBlocks) {
+            return Optional.of("1 to " + mostBlocks + " blocks are expected, not " + blocks.size());
+        }
+        Set<Integer> pages = new LinkedHashSet<>();
+        for (DeviceBlock block : blocks) {
+            if (badKey(block.key()) || block.index() < 0) {
+                return Optional.of(KEY_SIZE + ", and index 0 or more");
+            }
+            if (block.page() < 0 || block.page() >= devicePages) {
+                return Optional.of("page " + block.page() + " is not one of the " + devicePages + " pages of the device pool");
+            }
+            if (!pages.add(block.page())) {
+                return Optional.of("page " + block.page() + " is named twice");
+            }
+        }
+        return Optional.empty();
+    }
+
+    public static Optional<String> evicted(String namespace, List<EvictedBlock> blocks, int mostBlocks, int devicePages) {
+        if (badText(namespace)) {
+            return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");
+        }
+        if (blocks.size() > mostBlocks) {
+            return Optional.of("at most " + mostBlocks + " blocks in one call, not " + blocks.size());
+        }
+        for (EvictedBlock block : blocks) {
+            if (badKey(block.key()) || block.index() < 0 || (block.index() == 0) != block.parent().isEmpty()) {
+                return Optional.of(KEY_SIZE + ", index 0 or more, and a parent for all but index 0");
+            }
+            if (block.page() < 0 || block.page() >= devicePages) {
+                return Optional.of("page " + block.page() + " is not one of the " + devicePages + " pages of the device pool");
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static final String KEY_SIZE = "keys must be " + MIN_KEY_BYTES + " to " + MAX_KEY_BYTES + " bytes";
+
+    private static boolean badKey(Bytes key) {
+        return key.size() < MIN_KEY_BYTES || key.size() > MAX_KEY_BYTES;
+    }
+
+    static boolean badText(String text) {
+        return text.isEmpty() || text.length() > MAX_TEXT;
+    }
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.operation;
+
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.page.PageState;
+import io.tierlog.agent.core.port.StoreTransfers.PageObject;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.BackUpBlocks;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksStored;
+import java.util.List;
+
+/** Host to store, put-if-absent. The host pages are pinned under its name until it ends, and by it no longer. */
+public final class BackUp extends TransferSession {
+    private final Bytes root;
+
+    public BackUp(AgentContext context, BackUpBlocks command, List<BlockTransfer> items) {
+        super(context, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
+        this.root = command.root();
+    }
+
+    @Override
+    public OperationKind kind() {
+        return OperationKind.BACK_UP;
+    }
+
+    @Override
+    TransferPort stream(BlockTransfer item) {
+        return TransferPort.STORE;
+    }
+
+    @Override
+    void send(long unit, List<BlockTransfer> batch) {
+        context.ports().store().write(
+                unit,
+                namespace,
+                batch.stream()
+                        .map(item -> new PageObject(item.block.key(), item.requirePage().number(), item.requirePage().crc32c()))
+                        .toList());
+    }
+
+    @Override
+    void arrived(BlockTransfer item, UnitResult result) {
+        int crc = item.requirePage().crc32c();
+        if (result.status() == BlockStatus.ARRIVED) {
+            context.counters().increment(AgentCounter.BACKED_UP_BLOCKS);
+            item.arrived(crc, Tier.HOST);
+        } else {
+            item.alreadyThere(crc);
+        }
+        if (item.requirePage().state() == PageState.SERVING) {
+            context.pages().markHeldInStore(item.requirePage());
+        }
+    }
+
+    @Override
+    void failed(BlockTransfer item, OperationReason why) {
+        item.failed(why);
+        if (why == OperationReason.CHECKSUM) {
+            context.condemn(item.requirePage());
+        }
+    }
+
+    @Override
+    void unknown(BlockTransfer item, Quarantine.Case held) {
+        item.failed(OperationReason.IO);
+        held.keepSource(item.requirePage());
+    }
+
+    @Override
+    void end() {
+        context.pages().unpinAll(operation);
+        List<BlockResult> results = items.stream().map(BlockTransfer::fromHost).toList();
+        long bytes = movedBytes();
+        long micros = durationMicros();
+        OperationReason why = firstFailure();
+        reportEnd(
+                results,
+                anyDone(),
+                e -> new BackUpDone(e, operation, namespace, results, bytes, micros),
+                e -> new BackUpFailed(e, operation, why, namespace, results));
+        reportStored();
+    }
+
+    private void reportStored() {
+        List<PagedBlock> stored = items.stream()
+                .filter(item -> item.status() == BlockStatus.ARRIVED)
+                .map(item -> new PagedBlock(item.block, -1, 0, item.crc32c()))
+                .toList();
+        if (!stored.isEmpty()) {
+            String shard = "store/" + StoreShard.of(namespace, root, context.limits().storeShards());
+            context.append(shard, cause, e -> new BlocksStored(e, context.registration().node(), namespace, stored));
+        }
+    }
+}

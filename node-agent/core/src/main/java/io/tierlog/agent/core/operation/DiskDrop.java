@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.operation;
+
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.context.DiskTier;
+import io.tierlog.agent.core.disk.DiskPlacement;
+import io.tierlog.agent.core.port.DiskTransfers;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import java.util.List;
+
+/**
+ * Takes copies off the disk. From its first moment on nobody finds them, so that the order from the end of a prefix holds whatever the disk
+ * does; bytes that would not leave are dropped again in the background.
+ */
+public final class DiskDrop extends TransferSession {
+    public DiskDrop(AgentContext context, DropBlocks command, List<BlockTransfer> items) {
+        super(context, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
+    }
+
+    @Override
+    public OperationKind kind() {
+        return OperationKind.DROP;
+    }
+
+    @Override
+    TransferPort stream(BlockTransfer item) {
+        return TransferPort.DISK;
+    }
+
+    @Override
+    void send(long unit, List<BlockTransfer> batch) {
+        context.ports().disk().drop(
+                unit,
+                namespace,
+                batch.stream().map(item -> new DiskTransfers.DiskObject(item.block.key(), item.requirePlacement().generation())).toList());
+    }
+
+    @Override
+    void arrived(BlockTransfer item, UnitResult result) {
+        item.gone();
+    }
+
+    @Override
+    void failed(BlockTransfer item, OperationReason why) {
+        item.gone();
+        if (!DiskTier.hasLeft(new UnitResult(BlockStatus.FAILED, why, 0))) {
+            context.counters().increment(AgentCounter.DISK_DROPS_REPEATED);
+            item.placementHandedOver();
+        }
+    }
+
+    @Override
+    void unknown(BlockTransfer item, Quarantine.Case held) {
+        failed(item, OperationReason.IO); // a drop names a generation: once more does no harm
+    }
+
+    @Override
+    void cancelled(OperationReason why) {
+        for (BlockTransfer item : items) {
+            if (item.state() == BlockTransfer.State.PENDING) {
+                failed(item, why);
+            }
+        }
+    }
+
+    @Override
+    void end() {
+        for (BlockTransfer item : items) {
+            DiskPlacement copy = item.placement();
+            if (item.ownsPlacement()) {
+                context.disk().index().remove(item.requirePlacement()); // now that the log hears of it, its block may have another copy
+            } else if (copy != null) {
+                context.disk().index().told(copy);
+                context.disk().dropLater(copy, copy.generation());
+            }
+        }
+        List<BlockResult> results = items.stream()
+                .map(item -> new BlockResult(item.block, item.status(), item.reason(), -1, item.generation, 0, Tier.UNKNOWN))
+                .toList();
+        OperationReason why = results.stream().map(BlockResult::reason)
+                .filter(reason -> reason != OperationReason.COMPLETED).findFirst().orElse(OperationReason.NOT_SERVING);
+        reportEnd(
+                results,
+                results.stream().anyMatch(result -> result.status() == BlockStatus.GONE),
+                e -> new DropDone(e, operation, Tier.DISK, namespace, results),
+                e -> new DropFailed(e, operation, Tier.DISK, why, namespace, results));
+    }
+}

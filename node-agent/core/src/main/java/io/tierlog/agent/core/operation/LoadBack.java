@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.operation;
+
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.device.PageOwner;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.LoadBackFailed;
+import java.util.List;
+
+/**
+ * A load of leased blocks. What counts is the contiguous run from the first block on: the engine computes the rest, so nothing behind a block that
+ * failed is of use. For the core's one thread.
+ */
+public final class LoadBack extends DeviceLoad {
+    /**
+     * For whom blocks are loaded.
+     *
+     * @param owner of the device pages; without a request when the blocks were reserved outside of any
+     * @param logged whether the log is told
+     * @param ended releases what the lease pinned
+     */
+    public record Loader(PageOwner owner, boolean logged, Runnable ended) {}
+
+    private final Loader loader;
+
+    public LoadBack(AgentContext context, Loader loader, String namespace, long call, List<BlockTransfer> items) {
+        super(context, loader.owner(), namespace, call, items);
+        this.loader = loader;
+    }
+
+    @Override
+    void failed(BlockTransfer item, OperationReason why) {
+        super.failed(item, why);
+        failPending(OperationReason.PREFIX_GONE);
+    }
+
+    @Override
+    void discardUncounted() {
+        items.stream().skip(doneRun()).filter(BlockTransfer::done).forEach(item -> item.failed(OperationReason.PREFIX_GONE));
+    }
+
+    @Override
+    void answer() {
+        int run = doneRun();
+        context.ports().engines().loaded(call(), run, run == items.size() ? "" : firstFailure().toString());
+    }
+
+    @Override
+    void reportEnd() {
+        if (loader.logged()) {
+            reportLoad();
+        }
+        loader.ended().run();
+    }
+
+    private void reportLoad() {
+        List<BlockResult> results = items.stream().map(BlockTransfer::onDevice).toList();
+        String request = owner().request();
+        int number = owner().attempt();
+        long bytes = movedBytes();
+        long micros = durationMicros();
+        OperationReason reason = firstFailure();
+        if (anyDone()) {
+            context.append("", e -> new LoadBackDone(e, operation, request, number, namespace, results, bytes, micros));
+        } else {
+            context.append("", e -> new LoadBackFailed(e, operation, request, number, reason, namespace, results));
+        }
+    }
+}

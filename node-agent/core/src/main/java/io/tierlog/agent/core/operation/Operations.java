@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.operation;
+
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput.UnitResult;
+import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operations in progress: gives their blocks to the ports in bounded units, loads before saves, and ends each exactly once, when nothing
+ * of it moves any more.
+ *
+ * <p>An operation may wait for a page that an earlier one fills (it joined it); joins only point back in time, so nobody waits in a circle.
+ * For the core's one thread.
+ */
+public final class Operations {
+    private record Unit(TransferSession session, List<BlockTransfer> items, TransferPort stream) {}
+
+    /** A load of which some blocks may still be moving. */
+    private record Doubtful(Unit unit, List<UnitResult> results) {}
+
+    private record Join(TransferSession session, BlockTransfer item) {}
+
+    private static final UnitResult NOT_TOLD = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
+    private static final List<OperationKind> ORDER = List.of(
+            OperationKind.LOAD_BACK,
+            OperationKind.PREFETCH,
+            OperationKind.WRITE_BACK,
+            OperationKind.PROMOTE,
+            OperationKind.COPY,
+            OperationKind.DROP,
+            OperationKind.BACK_UP);
+
+    private final AgentContext context;
+    private final Quarantine quarantine;
+    private final SequencedMap<String, TransferSession> sessions = new LinkedHashMap<>();
+    private final Map<OperationKind, Deque<TransferSession>> lanes = new EnumMap<>(OperationKind.class);
+    /** Moves to the device that no request waits for: after those of requests. */
+    private final Deque<TransferSession> outside = new ArrayDeque<>();
+    private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
+    /** Units that are read from other nodes: they may have to wait for a grant, so they take no room from what needs none. */
+    private int lentUnderWay;
+    private final Map<Long, Unit> units = new LinkedHashMap<>();
+    private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
+    private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
+    private final Deque<TransferSession> toSettle = new ArrayDeque<>();
+    private Consumer<TransferSession> onEnd = session -> {};
+    private boolean settling;
+
+    public Operations(AgentContext context) {
+        this.context = context;
+        this.quarantine = new Quarantine(context);
+        for (OperationKind kind : ORDER) {
+            lanes.put(kind, new ArrayDeque<>());
+            underWay.put(kind, 0);
+        }
+    }
+
+    /** Who hears of the end of every session, also of one that never began. */
+    public void onEnd(Consumer<TransferSession> hears) {
+        onEnd = hears;
+    }
+
+    // --- looking
+
+    public int active() {
+        return sessions.size();
+    }
+
+    public boolean full() {
+        return sessions.size() >= context.limits().bounds().operations();
+    }
+
+    public Optional<TransferSession> find(String operation) {
+        return Optional.ofNullable(sessions.get(operation));
+    }
+
+    public List<TransferSession> all() {
+        return List.copyOf(sessions.values());
+    }
+
+    /** True while a unit moves bytes from or to device pages. */
+    public boolean deviceBusy() {
+        return !doubtful.isEmpty() || units.values().stream().anyMatch(unit -> unit.stream == TransferPort.DEVICE);
+    }
+
+    /** True when another operation waits for that page. */
+    public boolean isJoined(Page page) {
+        return joins.containsKey(page);
+    }
+
+    /** True when another operation waits for one of these pages. */
+    public boolean isJoined(TransferSession session) {
+        return session.items.stream().map(BlockTransfer::page).anyMatch(joins::containsKey);
+    }
+
+    private int underWay(OperationKind kind) {
+        return underWay.getOrDefault(kind, 0);
+    }
+
+    // --- the life of a session
+
+    /** Takes note of a session; one that waits for room is begun later. */
+    public void add(TransferSession session) {
+        sessions.put(session.operation, session);
+        if (session.state() == TransferSession.State.RUNNING) {
+            begin(session);
+        }
+    }
+
+    /** The session has its pages. */
+    public void begin(TransferSession session) {
+        session.begin();
+        for (BlockTransfer item : session.items) {
+            if (item.state() == BlockTransfer.State.JOINED) {
+                context.counters().increment(AgentCounter.BLOCKS_JOINED);
+                joins.computeIfAbsent(item.requirePage(), any -> new ArrayList<>(1)).add(new Join(session, item));
+            }
+        }
+        lane(session).add(session);
+        settle(session);
+    }
+
+    /** Nothing more of it begins to move; it ends once what moves has come to rest. */
+    public void cancel(TransferSession session, OperationReason why) {
+        if (session.state() != TransferSession.State.RUNNING) {
+            return;
+        }
+        session.become(TransferSession.State.CANCELLING);
+        session.cancelled(why);
+        session.failPending(why);
+        stopWaiting(session, why);
+    }
+
+    /** Blocks that other operations bring are waited for no longer. */
+    public void stopWaiting(TransferSession session, OperationReason why) {
+        for (BlockTransfer item : session.items) {
+            if (item.state() == BlockTransfer.State.JOINED) {
+                leaveJoin(session, item);
+                session.joinEnded(item, false, why);
+                session.unjoined();
+            }
+        }
+        settle(session);
+    }
+
+    /** What still arrives is of no use to anyone; it ends once what moves has come to rest, and names this reason. */
+    public void abandon(TransferSession session, OperationReason why) {
+        if (session.state() == TransferSession.State.RUNNING) {
+            session.useless(why);
+            session.failPending(why);
+            settle(session);
+        }
+    }
+
+    /** The engine whose pages it reads has gone: what has not left them never will. */
+    public void engineGone(TierCopy copy) {
+        copy.engineGone();
+        settle(copy);
+    }
+
+    /** Copies that wait for a page of the agent's own wait no longer when none can come free. */
+    public void abandonStuckCopies() {
+        if (context.bounce().stuck()) {
+            for (TransferSession session : all()) {
+                if (session.hasPending() && !session.ready()) {
+                    abandon(session, OperationReason.NO_ROOM);
+                }
+            }
+        }
+    }
+
+    /** A session that never began is forgotten; its caller has said so. */
+    public void remove(TransferSession session) {
+        session.become(TransferSession.State.ENDED);
+        sessions.remove(session.operation);
+        onEnd.accept(session);
+    }
+
+    /** The page serves now, or is given up: whoever joined it goes on. */
+    void pageSettled(Page page, boolean serves, OperationReason whyNot) {
+        List<Join> waiting = joins.remove(page);
+        if (waiting != null) {
+            for (Join join : waiting) {
+                join.session().joinEnded(join.item(), serves, whyNot);
+                join.session().unjoined();
+                if (join.session().hasPending() && !lane(join.session()).contains(join.session())) {
+                    lane(join.session()).add(join.session()); // now it has something to move
+                }
+                settle(join.session());
+            }
+        }
+    }
+
+    private void leaveJoin(TransferSession session, BlockTransfer item) {
+        List<Join> waiting = joins.get(item.requirePage());
+        if (waiting != null) {
+            waiting.removeIf(join -> join.session() == session);
+            if (waiting.isEmpty()) {
+                joins.remove(item.requirePage());
+            }
+        }
+    }
+
+    /** Ends the session if it is idle. One end may settle another; they are taken in turn, not within each other. */
+    private void settle(TransferSession session) {
+        toSettle.add(session);
+        if (settling) {
+            return;
+        }
+        settling = true;
+        for (TransferSession one = toSettle.poll(); one != null; one = toSettle.poll()) {
+            if (one.state() != TransferSession.State.ENDED && one.idle()) {
+                sessions.remove(one.operation);
+                one.end();
+                one.become(TransferSession.State.ENDED);
+                quarantine.ended(one);
+                onEnd.accept(one);
+            }
+        }
+        settling = false;
+    }
+
+    // --- units
+
+    /** Hands out units as far as the limits allow. */
+    public void pump() {
+        for (OperationKind kind : ORDER) {
+            for (TransferSession session = nextWithRoom(kind); session != null; session = nextWithRoom(kind)) {
+                List<BlockTransfer> batch = session.takeUnit(session.unitBlocks(context.limits().units().blocks()));
+                long unit = context.nextUnit();
+                Unit begun = new Unit(session, batch, session.stream(batch.getFirst()));
+                units.put(unit, begun);
+                count(begun, 1);
+                session.send(unit, batch);
+            }
+        }
+    }
+
+    private void count(Unit unit, int by) {
+        if (unit.stream == TransferPort.PEER) {
+            lentUnderWay += by;
+        } else {
+            underWay.merge(unit.session.kind(), by, Integer::sum);
+        }
+    }
+
+    /** The session of that kind that may begin a unit now; null when none may. */
+    private @Nullable TransferSession nextWithRoom(OperationKind kind) {
+        boolean room = underWay(kind) < room(kind);
+        if (kind != OperationKind.PREFETCH) {
+            return room ? next(kind) : null;
+        }
+        boolean peers = lentUnderWay < context.limits().peers().units();
+        for (Iterator<TransferSession> each = lane(kind).iterator(); each.hasNext();) {
+            TransferSession session = each.next();
+            if (!session.hasPending()) {
+                each.remove();
+            } else if (session.stream(session.nextPending()) == TransferPort.PEER ? peers : room) {
+                return session;
+            }
+        }
+        return null;
+    }
+
+    private int room(OperationKind kind) {
+        AgentLimits.Units limits = context.limits().units();
+        return switch (kind) {
+            case LOAD_BACK -> limits.loads();
+            case PREFETCH -> limits.fetches();
+            // Engines wait for loads and for no save: while loads queue, saves get by with one unit.
+            case WRITE_BACK -> next(OperationKind.LOAD_BACK) == null ? limits.saves() : 1;
+            case BACK_UP -> limits.backUps();
+            case COPY -> context.limits().disk().copies();
+            case DROP -> context.limits().disk().drops();
+            // Nobody has asked for what is promoted: while requests wait for fetches, it gets by with one unit.
+            case PROMOTE -> next(OperationKind.PREFETCH) == null ? limits.fetches() : 1;
+            case UNKNOWN -> 0;
+        };
+    }
+
+    /** The session of that kind whose turn it is; null when none has anything to move. */
+    private @Nullable TransferSession next(OperationKind kind) {
+        TransferSession first = firstReady(lane(kind));
+        return first == null && kind == OperationKind.LOAD_BACK ? firstReady(outside) : first;
+    }
+
+    /** Those that wait for a page of the agent's own let those go first that need none; among themselves they keep their order. */
+    private @Nullable TransferSession firstReady(Deque<TransferSession> lane) {
+        for (Iterator<TransferSession> each = lane.iterator(); each.hasNext();) {
+            TransferSession session = each.next();
+            if (!session.hasPending()) {
+                each.remove();
+            } else if (session.ready() && !(session instanceof TierCopy copy && copy.savesNext() && copySaves())) {
+                return session;
+            }
+        }
+        return null;
+    }
+
+    /** Copies have one unit at a time in the stream of saves: it is the write-backs' first. */
+    private boolean copySaves() {
+        return units.values().stream().anyMatch(unit -> unit.stream == TransferPort.DEVICE && unit.session instanceof TierCopy);
+    }
+
+    private Deque<TransferSession> lane(TransferSession session) {
+        return session instanceof DeviceLoad move && move.owner().request().isEmpty() ? outside : lane(session.kind());
+    }
+
+    private Deque<TransferSession> lane(OperationKind kind) {
+        Deque<TransferSession> lane = lanes.get(kind);
+        if (lane == null) {
+            throw new IllegalStateException("No units of work for " + kind);
+        }
+        return lane;
+    }
+
+    /** A unit has come to rest. One that is not under way changes nothing, except that pages in quarantine may come back. */
+    public void unitEnded(long unit, List<UnitResult> told, TransferPort from) {
+        Unit ended = units.get(unit);
+        if (ended == null || from != ended.stream) {
+            late(unit, told, from);
+            return;
+        }
+        units.remove(unit);
+        count(ended, -1);
+        if (ended.session instanceof TierCopy copy && told.size() != ended.items.size()) {
+            copy.mismatch();
+        }
+        // Of a copy that is told of more or fewer blocks than it has, nobody knows which result is whose.
+        List<UnitResult> results = ended.session instanceof TierCopy && told.size() != ended.items.size() ? List.of() : told;
+        boolean known = IntStream.range(0, ended.items.size()).noneMatch(i -> result(results, i).status() == BlockStatus.UNKNOWN);
+        if (known) {
+            if (from == TransferPort.DEVICE && ended.session.kind() != OperationKind.LOAD_BACK) {
+                quarantine.liftSavesBefore(unit);
+            }
+            endDoubtful(unit, ended.session.kind());
+            endUnit(unit, ended, results);
+        } else if (ended.session.kind() == OperationKind.LOAD_BACK) {
+            // The engine writes to these pages once it has its answer, so there is none before they are known idle.
+            doubtful.put(unit, new Doubtful(ended, results));
+        } else {
+            endUnit(unit, ended, results);
+        }
+    }
+
+    private void endUnit(long unit, Unit ended, List<UnitResult> results) {
+        TransferSession session = ended.session;
+        for (int i = 0; i < ended.items.size(); i++) {
+            UnitResult result = result(results, i);
+            if (result.status() != BlockStatus.UNKNOWN) {
+                session.landed(ended.items.get(i), result);
+            } else if (session.kind() == OperationKind.LOAD_BACK) {
+                session.landed(ended.items.get(i), new UnitResult(BlockStatus.FAILED, OperationReason.DEVICE_FAULT, 0));
+            } else {
+                session.unknown(ended.items.get(i), quarantine.open(unit, session, ended.stream));
+            }
+        }
+        session.unitIdle();
+        if (session.hasPending() && !lane(session).contains(session)) {
+            lane(session).addFirst(session); // some of it is tried again
+        }
+        settle(session);
+    }
+
+    private static UnitResult result(List<UnitResult> results, int i) {
+        return i < results.size() ? results.get(i) : NOT_TOLD;
+    }
+
+    /** A later unit of the stream is idle, so those before it are: what is still unknown of them has failed. */
+    private void endDoubtful(long unit, OperationKind kind) {
+        while (kind == OperationKind.LOAD_BACK && !doubtful.isEmpty() && doubtful.firstKey() < unit) {
+            Map.Entry<Long, Doubtful> first = doubtful.pollFirstEntry();
+            endUnit(first.getKey(), first.getValue().unit(), first.getValue().results());
+        }
+    }
+
+    private void late(long unit, List<UnitResult> results, TransferPort from) {
+        context.counters().increment(AgentCounter.LATE_COMPLETIONS);
+        boolean known = !results.isEmpty() && results.stream().noneMatch(result -> result.status() == BlockStatus.UNKNOWN);
+        if (known && quarantine.stream(unit) == from) {
+            quarantine.lift(unit);
+        }
+        Doubtful load = known && from == TransferPort.DEVICE ? doubtful.remove(unit) : null;
+        if (load != null) {
+            endUnit(unit, load.unit(), results);
+        }
+    }
+}

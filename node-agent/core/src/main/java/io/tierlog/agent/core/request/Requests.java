@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.agent.core.request;
+
+import io.tierlog.agent.core.api.AgentCounter;
+import io.tierlog.agent.core.api.AgentInput.Attempt;
+import io.tierlog.agent.core.api.AgentInput.CallGone;
+import io.tierlog.agent.core.api.AgentInput.PeersFound;
+import io.tierlog.agent.core.api.AgentInput.StoreProbed;
+import io.tierlog.agent.core.api.AgentInput.Submitted;
+import io.tierlog.agent.core.api.AgentPhase;
+import io.tierlog.agent.core.context.AgentContext;
+import io.tierlog.agent.core.context.Component;
+import io.tierlog.agent.core.disk.DiskPlacement;
+import io.tierlog.agent.core.engine.EngineCallChecks;
+import io.tierlog.agent.core.engine.EngineSessions;
+import io.tierlog.agent.core.operation.Operations;
+import io.tierlog.agent.core.operation.TransferSession;
+import io.tierlog.agent.core.page.Page;
+import io.tierlog.agent.core.peer.PeerChoice;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
+import io.tierlog.agent.core.port.Offer;
+import io.tierlog.agent.core.time.Deadlines;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.event.RequestCancelled;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WaitExpired;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SequencedMap;
+
+/**
+ * The attempts of requests: what they find when they come, how long they wait, what they are offered, and that their pins go with them.
+ *
+ * <p>An offer is what serves and is pinned at that moment. For the core's one thread.
+ */
+public final class Requests implements Component {
+    /** Names an attempt within the node, as commands do. */
+    private record Key(String request, int attempt) {}
+
+    private final AgentContext context;
+    private final Operations operations;
+    private final EngineSessions engines;
+    private final Leases leases;
+    private final SequencedMap<Key, LiveAttempt> attempts = new LinkedHashMap<>();
+    private final Map<String, LiveAttempt> newest = new LinkedHashMap<>();
+    private final Map<Long, LiveAttempt> probes = new LinkedHashMap<>();
+    private final FinishedAttempts finished = new FinishedAttempts();
+    private final Deadlines<Key> waits = new Deadlines<>();
+    private final PeerChoice peers;
+    private final Map<Long, LiveAttempt> finds = new LinkedHashMap<>();
+    private final Deadlines<Long> findEnds = new Deadlines<>();
+
+    public Requests(AgentContext context, Operations operations, EngineSessions engines, Leases leases, PeerChoice peers) {
+        this.peers = peers;
+        this.context = context;
+        this.operations = operations;
+        this.engines = engines;
+        this.leases = leases;
+    }
+
+    // --- looking
+
+    public int size() {
+        return attempts.size();
+    }
+
+    /** Attempts that wait for the store's answer or for a fetch. */
+    public int waiting() {
+        return waits.size();
+    }
+
+    @Override
+    public long nextDeadlineMs() {
+        return Math.min(context.device().nextPinEndMs(), Math.min(waits.nextMs(), findEnds.nextMs()));
+    }
+
+    public Optional<LiveAttempt> find(String request, int attempt) {
+        return Optional.ofNullable(attempts.get(new Key(request, attempt)));
+    }
+
+    /** The attempt, if the engine waits for a notice about it. */
+    public Optional<LiveAttempt> waiting(String request, int attempt) {
+        return find(request, attempt).filter(LiveAttempt::waiting);
+    }
+
+    private List<LiveAttempt> ofSession(String session) {
+        return attempts.values().stream().filter(attempt -> attempt.id().session().equals(session)).toList();
+    }
+
+    List<LiveAttempt> all() {
+        return List.copyOf(attempts.values());
+    }
+
+    // --- Submit
+
+    public void submit(Submitted in) {
+        Attempt id = in.attempt();
+        Optional<Refusal> session = engines.whyNot(id.session());
+        if (session.isPresent()) {
+            engines.refuse(in.call(), session.get(), EngineSessions.FIRST, false);
+            return;
+        }
+        Optional<String> wrong = EngineCallChecks.submit(in, context.limits().bounds().keysPerRequest());
+        LiveAttempt before = newest.get(id.request());
+        if (wrong.isPresent()) {
+            engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
+        } else if (!context.takesWork()) {
+            engines.refuse(in.call(), Refusal.CLOSING, "The agent stops", false);
+        } else if (before != null && (before.id().attempt() >= id.attempt() || !before.id().session().equals(id.session()))) {
+            repeat(in, before);
+        } else if (attempts.size() >= context.limits().bounds().requests() || context.ports().events().congested()) {
+            engines.refuse(in.call(), Refusal.BUSY, "the agent has all the requests it can take, or its log does not take more", true);
+        } else {
+            if (before != null && before.live()) {
+                abandon(before, RequestReason.CLIENT_CANCELLED);
+            }
+            admit(in);
+        }
+    }
+
+    private void repeat(Submitted in, LiveAttempt before) {
+        boolean same = before.id().equals(in.attempt()) && before.submitted().keys().equals(in.keys());
+        if (same && before.waiting()) {
+            context.ports().engines().waiting(in.call());
+        } else if (same && before.state() == LiveAttempt.State.ANSWERED) {
+            context.ports().engines().offer(in.call(), before.offer());
+        } else {
+            String detail = "attempt " + before.id().attempt() + " of request " + in.attempt().request() + " is known here";
+            engines.refuse(in.call(), Refusal.BAD_ARGUMENT, detail, false);
+        }
+    }
+
+    private void admit(Submitted in) {
+        context.counters().increment(AgentCounter.SUBMITTED);
+        LiveAttempt attempt = new LiveAttempt(in, context.nowMs());
+        Key key = new Key(in.attempt().request(), in.attempt().attempt());
+        attempts.put(key, attempt);
+        newest.put(in.attempt().request(), attempt);
+        if (!in.reuseEligible()) {
+            answer(attempt, 0, Offer.Reason.NOT_REUSE_ELIGIBLE);
+            return;
+        }
+        pinWhatIsHere(attempt);
+        boolean nothingBelow = attempt.storeFrom() >= attempt.reusable();
+        if (nothingBelow && attempt.diskIndexes().isEmpty()) {
+            answer(attempt, 0, Offer.Reason.ALL_ON_HOST);
+        } else if (!context.onTheLog() || waits.size() >= context.limits().bounds().waiting()) {
+            answer(attempt, 0, Offer.Reason.AGENT_BUSY);
+        } else {
+            waits.set(key, context.nowMs() + context.limits().times().prefetchWaitMs());
+            if (nothingBelow) {
+                startWaiting(attempt, 0);
+            } else {
+                probe(attempt);
+            }
+        }
+    }
+
+    private void probe(LiveAttempt attempt) {
+        long unit = context.nextUnit();
+        attempt.probe(unit);
+        probes.put(unit, attempt);
+        List<Bytes> asked = attempt.keys().subList(attempt.storeFrom(), attempt.reusable());
+        context.ports().store().probe(unit, attempt.namespace(), asked);
+        if (context.ports().peers().isPresent() && asked.size() > context.thresholdBlocks()) {
+            long find = context.nextUnit();
+            attempt.find(find);
+            finds.put(find, attempt);
+            findEnds.set(find, context.nowMs() + context.limits().peers().findMs());
+            context.ports().peers().get().finder().find(find, attempt.namespace(), attempt.storeFrom(), asked);
+        }
+    }
+
+    /** Who else has blocks is known. */
+    public void found(PeersFound in) {
+        LiveAttempt attempt = finds.remove(in.unit());
+        if (attempt == null) {
+            context.counters().increment(AgentCounter.LATE_COMPLETIONS);
+            return;
+        }
+        findEnds.clear(in.unit());
+        attempt.find(0);
+        peers.choose(attempt.id().request(), in, attempt.storeFrom(), attempt.reusable() - attempt.storeFrom()).ifPresent(attempt::peer);
+        proceed(attempt);
+    }
+
+    /** Nobody has said in time who else has blocks: nobody has. */
+    private void expireFinds() {
+        for (Optional<Long> due = findEnds.pollDue(context.nowMs()); due.isPresent(); due = findEnds.pollDue(context.nowMs())) {
+            LiveAttempt attempt = finds.remove(due.get());
+            if (attempt != null) {
+                context.counters().increment(AgentCounter.FINDS_UNANSWERED);
+                attempt.find(0);
+                proceed(attempt);
+            }
+        }
+    }
+
+    private void startWaiting(LiveAttempt attempt, int present) {
+        attempt.become(LiveAttempt.State.WAITING);
+        attempt.storeBlocks(present);
+        context.ports().engines().waiting(attempt.submitted().call());
+        reportSubmitted(attempt, present, false);
+    }
+
+    private void pinWhatIsHere(LiveAttempt attempt) {
+        List<Page> path = new ArrayList<>();
+        for (int index = 0; index < attempt.reusable(); index++) {
+            Optional<Page> page = onHost(attempt, index);
+            page.ifPresent(path::add);
+            if (index < attempt.submitted().deviceBlocks()) {
+                continue;
+            }
+            Optional<DiskPlacement> copy = page.isPresent() ? Optional.empty() : onDisk(attempt, index);
+            if (page.isPresent()) {
+                attempt.hostIndexes().add(index);
+                context.pages().pin(attempt.hostPin(), page.get());
+            } else if (copy.isPresent()) {
+                attempt.diskIndexes().add(index);
+                context.disk().index().pin(attempt.hostPin(), copy.get()); // until it has its offer
+            }
+            if ((page.isPresent() || copy.isPresent()) && index == attempt.storeFrom()) {
+                attempt.storeFrom(index + 1);
+            }
+        }
+        context.pages().touch(path);
+    }
+
+    private Optional<DiskPlacement> onDisk(LiveAttempt attempt, int index) {
+        return context.disk().serving(attempt.namespace(), attempt.keys().get(index)).filter(copy -> copy.block().index() == index);
+    }
+
+    private Optional<Page> onHost(LiveAttempt attempt, int index) {
+        return context.pages().serving(attempt.namespace(), attempt.keys().get(index)).filter(page -> page.block().index() == index);
+    }
+
+    /** The store has said what it has. */
+    public void probed(StoreProbed in) {
+        LiveAttempt attempt = probes.remove(in.unit());
+        if (attempt == null || attempt.state() != LiveAttempt.State.PROBING) {
+            context.counters().increment(AgentCounter.LATE_COMPLETIONS);
+            return;
+        }
+        context.counters().add(AgentCounter.PROBES_UNANSWERED, in.reachable() ? 0 : 1);
+        attempt.storeAnswered(Math.clamp(in.present(), 0, attempt.reusable() - attempt.storeFrom()));
+        proceed(attempt);
+    }
+
+    /** Once both the store and the other nodes have been heard, or need not be. */
+    private void proceed(LiveAttempt attempt) {
+        if (attempt.state() != LiveAttempt.State.PROBING || attempt.storeAnswer().isEmpty() || attempt.find() != 0) {
+            return;
+        }
+        int present = attempt.storeAnswer().getAsInt();
+        if (present == 0 && !attempt.diskContinues() && attempt.peer() == null) {
+            answer(attempt, 0, Offer.Reason.NOTHING_BELOW);
+        } else {
+            startWaiting(attempt, present);
+        }
+    }
+
+    // --- answers
+
+    /** Answers the Submit call; nothing is ever fetched for this attempt. */
+    private void answer(LiveAttempt attempt, int storeBlocks, Offer.Reason reason) {
+        context.counters().increment(AgentCounter.ANSWERED_AT_ONCE);
+        attempt.become(LiveAttempt.State.ANSWERED);
+        waits.clear(key(attempt));
+        context.ports().engines().offer(attempt.submitted().call(), offer(attempt, reason));
+        reportSubmitted(attempt, storeBlocks, true);
+    }
+
+    /** A waiting attempt goes on with what is pinned for it now. */
+    public void ready(LiveAttempt attempt, Offer.Reason reason) {
+        attempt.become(LiveAttempt.State.ANSWERED);
+        waits.clear(key(attempt));
+        Attempt id = attempt.id();
+        context.ports().engines().ready(id.session(), id.request(), id.attempt(), offer(attempt, reason));
+    }
+
+    /** The contiguous run that serves at this moment, all of it pinned: by its lease, or from here on for the attempt itself. */
+    private Offer offer(LiveAttempt attempt, Offer.Reason reason) {
+        List<Tier> sources = new ArrayList<>();
+        int first = attempt.submitted().deviceBlocks();
+        String lease = attempt.lease();
+        for (int index = first; index < attempt.reusable(); index++) {
+            Optional<Page> page = onHost(attempt, index);
+            if (page.isEmpty()) {
+                break;
+            }
+            if (lease == null || !page.get().pinnedBy(lease)) {
+                context.pages().pin(attempt.hostPin(), page.get());
+            }
+            sources.add(attempt.sourceOf(index));
+        }
+        context.disk().index().unpinAll(attempt.hostPin());
+        context.counters().add(AgentCounter.OFFERED_BLOCKS, sources.size());
+        Offer offer = sources.isEmpty() ? Offer.none(first, reason) : new Offer(first, sources, reason, leases.offered(attempt));
+        attempt.offer(offer);
+        return offer;
+    }
+
+    private void reportSubmitted(LiveAttempt attempt, int storeBlocks, boolean answered) {
+        if (!context.onTheLog()) {
+            return;
+        }
+        attempt.setLogged();
+        Submitted in = attempt.submitted();
+        List<Integer> hostIndexes = List.copyOf(attempt.hostIndexes());
+        List<Integer> diskIndexes = List.copyOf(attempt.diskIndexes());
+        int storeFrom = attempt.storeFrom();
+        context.append("", e -> new RequestSubmitted(
+                e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
+                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered,
+                answered ? null : attempt.peer(), engines.instance(in.attempt().session())));
+    }
+
+    /** The controller fetches nothing for it. */
+    public void resume(ResumeRequest command) {
+        Optional<LiveAttempt> attempt = waiting(command.request(), command.attempt());
+        if (attempt.isPresent()) {
+            ready(attempt.get(), reasonFor(command.reason()));
+        } else {
+            context.refuse(command.header(), null, OperationReason.MOVED_ON, "the attempt does not wait");
+        }
+    }
+
+    private static Offer.Reason reasonFor(RequestReason reason) {
+        return switch (reason) {
+            case BELOW_THRESHOLD -> Offer.Reason.BELOW_THRESHOLD;
+            case NOTHING_BELOW -> Offer.Reason.NOTHING_BELOW;
+            case NOT_REUSE_ELIGIBLE -> Offer.Reason.NOT_REUSE_ELIGIBLE;
+            case FETCH_FAILED -> Offer.Reason.FETCH_FAILED;
+            case QUOTA_EXCEEDED -> Offer.Reason.NO_ROOM;
+            case UNKNOWN, DRAINING, SUBMITTED, ANSWERED_AT_ONCE, FETCH_ISSUED, FETCH_ARRIVED, WAIT_EXPIRED, PREFILLED, COMPLETED, PREEMPTED,
+                    CLIENT_CANCELLED, ENGINE_GONE, NODE_LOST, NEW_ATTEMPT, CONTEXT_LENGTH, KV_BUDGET, UNKNOWN_ADAPTER ->
+                Offer.Reason.AGENT_BUSY;
+        };
+    }
+
+    /** A fetch for it has ended. */
+    public void fetchEnded(LiveAttempt attempt, TransferSession fetch, boolean whole) {
+        if (attempt.awaits(fetch)) {
+            ready(attempt, whole ? Offer.Reason.FETCHED : Offer.Reason.FETCH_FAILED);
+        }
+        if (attempt.fetch() == fetch) {
+            attempt.fetch(null);
+        }
+    }
+
+    /** A load takes what is offered: the offer is over, its pins end with the load. */
+    public void takeOffer(LiveAttempt attempt) {
+        leases.end(attempt.offer().lease());
+        attempt.offer(LiveAttempt.NOTHING);
+    }
+
+    /** A load for it has ended: what was pinned for it is pinned no more. */
+    public void loadEnded(LiveAttempt attempt) {
+        attempt.load(null);
+        releasePins(attempt);
+    }
+
+    /** Attempts whose wait is over continue with what the host holds; device pages of finished attempts come free. */
+    @Override
+    public void expire() {
+        expireFinds();
+        expireWaits();
+        expireFinished();
+    }
+
+    private void expireWaits() {
+        for (Optional<Key> due = waits.pollDue(context.nowMs()); due.isPresent(); due = waits.pollDue(context.nowMs())) {
+            LiveAttempt attempt = attempts.get(due.get());
+            if (attempt != null) {
+                expire(attempt);
+            }
+        }
+    }
+
+    public void expire(LiveAttempt attempt) {
+        context.counters().increment(AgentCounter.WAITS_EXPIRED);
+        if (attempt.state() == LiveAttempt.State.PROBING) {
+            answer(attempt, 0, Offer.Reason.WAIT_EXPIRED);
+            return;
+        }
+        ready(attempt, Offer.Reason.WAIT_EXPIRED);
+        Attempt id = attempt.id();
+        long waitedMs = context.nowMs() - attempt.submittedMs();
+        context.append("", e -> new WaitExpired(e, id.request(), id.attempt(), waitedMs));
+    }
+
+    /** Nobody waits any more. */
+    public void expireAll() {
+        all().stream().filter(attempt -> waits.contains(key(attempt))).forEach(this::expire);
+    }
+
+    // --- ends
+
+    /** Host pins of the attempt and of its lease go; those of operations stay. */
+    public void releasePins(LiveAttempt attempt) {
+        context.pages().unpinAll(attempt.hostPin());
+        context.disk().index().unpinAll(attempt.hostPin());
+        String lease = attempt.lease();
+        if (lease != null) {
+            context.pages().unpinAll(lease);
+            attempt.leased(null);
+        }
+        takeOffer(attempt);
+    }
+
+    /** Nobody waits for the answer to this Submit call any more: nobody goes on with its attempt either. */
+    @Override
+    public void callGone(CallGone gone) {
+        attempts.values().stream().filter(attempt -> attempt.submitted().call() == gone.call() && attempt.state() == LiveAttempt.State.PROBING)
+                .findFirst().ifPresent(attempt -> {
+            expire(attempt);
+            abandon(attempt, RequestReason.CLIENT_CANCELLED);
+        });
+    }
+
+    @Override
+    public void sessionGone(String session) {
+        for (LiveAttempt attempt : ofSession(session)) {
+            if (attempt.state() == LiveAttempt.State.PROBING) {
+                engines.refuse(attempt.submitted().call(), Refusal.UNKNOWN_SESSION, "the session has ended", false);
+            }
+            if (attempt.live()) {
+                abandon(attempt, RequestReason.ENGINE_GONE);
+            } else {
+                settled(attempt);
+            }
+        }
+    }
+
+    /** An attempt that nobody goes on with. The log hears of it if it heard of the attempt. */
+    public void abandon(LiveAttempt attempt, RequestReason reason) {
+        if (attempt.logged()) {
+            Attempt id = attempt.id();
+            context.append("", e -> new RequestCancelled(e, id.request(), id.attempt(), reason));
+        }
+        pinSealed(attempt);
+        end(attempt, LiveAttempt.State.GONE, reason == RequestReason.ENGINE_GONE ? OperationReason.ENGINE_GONE : OperationReason.CANCELLED);
+        context.noticeReleased(context.device().unpinAll(attempt.finishPin()));
+    }
+
+    /** An attempt that has ended in good order: what it sealed stays where it is until a command has come, or could not be coming. */
+    public void finish(LiveAttempt attempt, boolean keepSealed) {
+        pinSealed(attempt);
+        boolean command = keepSealed && attempt.logged() && context.phase() == AgentPhase.ON_LOG
+                && !context.device().pinnedBy(attempt.finishPin()).isEmpty();
+        if (command) {
+            end(attempt, LiveAttempt.State.FINISHED, OperationReason.CANCELLED);
+            int pages = context.device().pinnedBy(attempt.finishPin()).size();
+            finished.add(attempt, pages, context.nowMs() + context.limits().times().writeBackPatienceMs());
+            context.device().endPinsAt(attempt.finishPin(), context.nowMs() + context.limits().times().writeBackWaitMs());
+        } else {
+            end(attempt, LiveAttempt.State.GONE, OperationReason.CANCELLED);
+            context.noticeReleased(context.device().unpinAll(attempt.finishPin()));
+        }
+    }
+
+    private void pinSealed(LiveAttempt attempt) {
+        for (PagedBlock block : attempt.sealed().values()) {
+            if (context.device().content(block.page()).filter(content -> content.generation() == block.generation()).isPresent()) {
+                context.device().pin(attempt.finishPin(), attempt.owner(), block.page());
+            }
+        }
+    }
+
+    /** Pages of a finished attempt that nothing more will be written back from. */
+    public void releaseFinished(LiveAttempt attempt) {
+        if (attempt.state() == LiveAttempt.State.FINISHED) {
+            settled(attempt);
+            context.noticeReleased(context.device().unpinAll(attempt.finishPin()));
+        }
+    }
+
+    /** No command has come for these finished attempts in time: they wait on where the engine can spare the pages. */
+    private void expireFinished() {
+        long now = context.nowMs();
+        for (Optional<String> due = context.device().pollDue(now); due.isPresent(); due = context.device().pollDue(now)) {
+            OptionalLong until = finished.mayWaitOn(due.get(), now, context.device().capacity(), context.limits().bounds().requests());
+            if (until.isPresent()) {
+                context.device().endPinsAt(due.get(), until.getAsLong());
+            } else {
+                context.counters().increment(AgentCounter.PINS_EXPIRED);
+                finished.find(due.get()).ifPresent(this::releaseFinished);
+            }
+        }
+    }
+
+    /** No command comes any more. */
+    public void releaseAllFinished() {
+        all().forEach(this::releaseFinished);
+    }
+
+    /** The attempt ends; a fetch for it alone is of no use to anyone, nor is a load into pages that the engine takes back. */
+    void end(LiveAttempt attempt, LiveAttempt.State state, OperationReason why) {
+        attempt.become(state);
+        waits.clear(key(attempt));
+        attempt.owner().end();
+        releasePins(attempt);
+        TransferSession fetch = attempt.fetch();
+        if (fetch != null && !operations.isJoined(fetch)) {
+            operations.cancel(fetch, OperationReason.CANCELLED);
+        }
+        TransferSession load = attempt.load();
+        if (load != null) {
+            operations.abandon(load, why);
+        }
+        if (state == LiveAttempt.State.GONE) {
+            forget(attempt);
+        }
+    }
+
+    /** Nothing of a finished attempt is pinned any more. */
+    void settled(LiveAttempt attempt) {
+        attempt.become(LiveAttempt.State.GONE);
+        forget(attempt);
+    }
+
+    private void forget(LiveAttempt attempt) {
+        attempts.remove(key(attempt));
+        newest.remove(attempt.id().request(), attempt);
+        finished.remove(attempt.finishPin());
+        probes.remove(attempt.probe());
+        finds.remove(attempt.find());
+        findEnds.clear(attempt.find());
+    }
+
+    private static Key key(LiveAttempt attempt) {
+        return new Key(attempt.id().request(), attempt.id().attempt());
+    }
+}
