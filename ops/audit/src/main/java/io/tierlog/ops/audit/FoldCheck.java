@@ -2,11 +2,11 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.IllegalHistory;
+import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.schemas.decision.Fact;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +19,7 @@ final class FoldCheck {
     private boolean broken;
 
     /** Folds one fact; returns what is wrong with it, or null. */
-    @Nullable String fold(Decision decision) {
+    @Nullable String fold(Fact decision) {
         if (broken) {
             return null;
         }

@@ -11,7 +11,7 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -46,7 +46,7 @@ final class PartitionAudit {
         void read(long records, long bytes);
 
         /** A fact was read. */
-        void fact(long offset, Decision decision);
+        void fact(long offset, Fact decision);
     }
 
     /** The partition, and whether its facts are folded into tables. */
@@ -65,8 +65,8 @@ final class PartitionAudit {
     /** Reads all of it. {@code atRest}: nothing may be in flight at its end. */
     LogInvariants.Counts run(boolean atRest) {
         try (Side<Event> events = new Side<>(topics.events(), Event.class, true);
-                Side<Decision> decisions = new Side<>(topics.decisions(), Decision.class, false)) {
-            for (Entry<Decision> decision = decisions.next(); decision != null; decision = decisions.next()) {
+                Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false)) {
+            for (Entry<Fact> decision = decisions.next(); decision != null; decision = decisions.next()) {
                 long cause = decision.value == null ? -1 : LogInvariants.causeOffset(decision.value);
                 while (events.peekOffset() <= cause) {
                     event(events);
@@ -101,9 +101,9 @@ final class PartitionAudit {
         }
     }
 
-    private void decision(Side<Decision> side, Entry<Decision> entry) {
+    private void decision(Side<Fact> side, Entry<Fact> entry) {
         place = entry.place;
-        Decision decision = entry.value;
+        Fact decision = entry.value;
         if (decision == null) {
             say(Finding.BYTES, side.topic, entry.place, "it is not a fact: " + entry.unreadable);
             return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.controller.core.feed.PlacementFeed;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
@@ -12,8 +12,8 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import java.util.HashMap;
@@ -51,7 +51,7 @@ final class PlacementCheck {
     }
 
     /** Applies one fact, at {@code offset} of its partition. */
-    void fact(long offset, Decision decision) {
+    void fact(long offset, Fact decision) {
         String location = decision.envelope().aggregate();
         switch (decision) {
             case BlocksPlaced f -> {
@@ -113,7 +113,7 @@ final class PlacementCheck {
                     case Reading.Decoded<Published>(Placement placement) ->
                         last.put(Bytes.wrapUnshared(key), new Last(data.offset(), data.timestampMs(), placement));
                     // Not about a single placement: the cleanup of fenced rows publishes each removal.
-                    case Reading.Decoded<Published>(NodeLife _) -> {}
+                    case Reading.Decoded<Published>(NodeEpoch _) -> {}
                     case Reading.Unreadable<Published> bad -> report(Finding.BYTES, data.offset(), data.timestampMs(), bad.detail());
                 }
             }

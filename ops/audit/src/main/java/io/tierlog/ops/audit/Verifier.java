@@ -4,7 +4,7 @@ package io.tierlog.ops.audit;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Topics;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
@@ -102,7 +102,7 @@ public final class Verifier {
     public long readBare() throws InterruptedException {
         List<Callable<Long>> jobs = new ArrayList<>();
         jobs.add(() -> BareReader.read(source, codec.reader(Event.class), topics.events()));
-        jobs.add(() -> BareReader.read(source, codec.reader(Decision.class), topics.decisions()));
+        jobs.add(() -> BareReader.read(source, codec.reader(Fact.class), topics.decisions()));
         if (options.placements()) {
             jobs.add(() -> BareReader.read(source, codec.reader(Published.class), topics.placements()));
         }
@@ -148,7 +148,7 @@ public final class Verifier {
         }
 
         @Override
-        public void fact(long offset, Decision decision) {
+        public void fact(long offset, Fact decision) {
             if (placements != null) {
                 placements.fact(offset, decision);
             }

@@ -8,7 +8,7 @@ import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Tick;
 import java.nio.charset.StandardCharsets;
@@ -45,7 +45,7 @@ class PartitionAuditTest {
             public void read(long records, long bytes) {}
 
             @Override
-            public void fact(long offset, Decision decision) {}
+            public void fact(long offset, Fact decision) {}
         }).run(true);
         return found;
     }

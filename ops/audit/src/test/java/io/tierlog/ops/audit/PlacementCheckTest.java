@@ -3,7 +3,7 @@ package io.tierlog.ops.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
@@ -15,7 +15,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,7 @@ class PlacementCheckTest {
     private static final String TOPIC = Topics.DEFAULT.placements();
 
     private final Codec codec = new Codec(Schemas.bundled());
-    private final List<Decision> decisions = List.of(
+    private final List<Fact> decisions = List.of(
             new BlocksPlaced(envelope(1), Tier.HOST, "m", List.of(paged(0), paged(1), paged(2)), null, Tier.UNKNOWN, 1),
             new BlocksRemoved(envelope(2), Tier.HOST, "m", RemovalReason.PRESSURE, List.of(paged(2).block()), 0));
 
@@ -44,7 +44,7 @@ class PlacementCheckTest {
     /** The records that the feed publishes, each changed by {@code change}; null removes it. */
     private List<LogEntry> published(UnaryOperator<LogEntry.@Nullable Data> change) {
         List<LogEntry> entries = new ArrayList<>();
-        for (Decision decision : decisions) {
+        for (Fact decision : decisions) {
             for (PlacementFeed.Publication one : PlacementFeed.of(decision)) {
                 Placement placement = one.placement();
                 byte[] value = placement == null ? null : codec.encode(TOPIC, placement);
@@ -67,7 +67,7 @@ class PlacementCheckTest {
             public void read(long records, long bytes) {}
 
             @Override
-            public void fact(long offset, Decision decision) {}
+            public void fact(long offset, Fact decision) {}
         };
         PlacementCheck check = new PlacementCheck(0);
         for (int i = 0; i < decisions.size(); i++) {

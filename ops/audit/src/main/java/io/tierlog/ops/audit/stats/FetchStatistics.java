@@ -7,7 +7,7 @@ import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.PromotionReply;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.PeerReadClosed;
@@ -48,7 +48,7 @@ final class FetchStatistics {
         }
     }
 
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         // Facts of other types concern neither promotions nor peer reads.
         switch (fact) {
             case PromotionAnswered f -> f.answers().forEach(answer -> replies.merge(answer.reply(), (long) answer.blocks().size(), Long::sum));

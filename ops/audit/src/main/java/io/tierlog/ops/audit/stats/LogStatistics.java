@@ -6,7 +6,7 @@ import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.PolicyAdopted;
@@ -57,7 +57,7 @@ public final class LogStatistics {
     }
 
     /** Applies a fact. */
-    public void fact(Decision fact, long atMs) {
+    public void fact(Fact fact, long atMs) {
         seen(atMs);
         facts++;
         if (fact instanceof InputRefused f) {

@@ -4,7 +4,7 @@ package io.tierlog.ops.audit.stats;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OrphanAdopted;
@@ -27,7 +27,7 @@ final class OperationStatistics {
     private long batches;
     private long longestBatchMs;
 
-    void fact(Decision fact, long atMs) {
+    void fact(Fact fact, long atMs) {
         String node = fact.envelope().aggregate();
         // Facts of other types do not concern operations.
         switch (fact) {

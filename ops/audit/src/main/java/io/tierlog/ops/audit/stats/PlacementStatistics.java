@@ -10,7 +10,7 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeEnded;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -31,7 +31,7 @@ final class PlacementStatistics {
     private long counted;
     private boolean complete = true;
 
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         String location = fact.envelope().aggregate();
         // Facts of other types do not change placements.
         switch (fact) {

@@ -12,7 +12,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
@@ -129,7 +129,7 @@ final class RequestStatistics {
         }
     }
 
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         String node = fact.envelope().aggregate();
         // Facts of other types do not concern requests.
         switch (fact) {

@@ -11,7 +11,7 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.PartitionJobs;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -80,7 +80,7 @@ public final class StatisticsReader {
         try (Side<Event> events = new Side<>(topics.events(), partition, Event.class, statistics::event, statistics::unreadableEvent);
                 Side<Command> commands =
                         new Side<>(topics.commands(), partition, Command.class, statistics::command, statistics::unreadableCommand);
-                Side<Decision> facts = new Side<>(topics.decisions(), partition, Decision.class, statistics::fact, statistics::unreadableFact)) {
+                Side<Fact> facts = new Side<>(topics.decisions(), partition, Fact.class, statistics::fact, statistics::unreadableFact)) {
             // At the same time the cause goes first: the event, then the command, then the fact.
             List<Side<?>> sides = List.of(events, commands, facts);
             while (true) {

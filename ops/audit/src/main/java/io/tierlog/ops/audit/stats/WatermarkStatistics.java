@@ -7,7 +7,7 @@ import io.tierlog.ops.audit.stats.LogSummary.TimeAbove;
 import io.tierlog.ops.audit.stats.LogSummary.Use;
 import io.tierlog.ops.audit.stats.LogSummary.Watermark;
 import io.tierlog.schemas.TierUsage;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.WaterLevelCrossed;
 import io.tierlog.schemas.decision.WaterLevelRelieved;
@@ -27,7 +27,7 @@ final class WatermarkStatistics {
     private final Map<NodeTier, Use> use = new TreeMap<>();
     private final List<Sample> samples = new ArrayList<>();
 
-    void fact(Decision fact, long atMs) {
+    void fact(Fact fact, long atMs) {
         String node = fact.envelope().aggregate();
         // Facts of other types do not concern the use of tiers.
         switch (fact) {

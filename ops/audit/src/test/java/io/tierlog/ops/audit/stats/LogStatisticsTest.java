@@ -36,7 +36,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.ResumeRequest;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.NodeSeen;
@@ -419,7 +419,7 @@ class LogStatisticsTest {
     void recordsCountByTopic() {
         submit("r", M, true, 10);
         prefetchCommand("r", "op", 25);
-        Decision refused = new InputRefused(NODE, "PrefetchDone", RefusalReason.REPEATED, "again");
+        Fact refused = new InputRefused(NODE, "PrefetchDone", RefusalReason.REPEATED, "again");
         statistics.fact(refused, 20);
         statistics.unreadableEvent();
         statistics.unreadableFact();

@@ -15,7 +15,7 @@ import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.Event;
 import java.time.Duration;
@@ -46,7 +46,7 @@ final class LogWatch implements AutoCloseable {
                 new Follower<>(new LogReader<>(access, codec, new Source<>(topics.events(), Event.class, Isolation.ALL)), this::event),
                 new Follower<>(new LogReader<>(access, codec, new Source<>(topics.commands(), Command.class, Isolation.ALL)), this::command),
                 new Follower<>(
-                        new LogReader<>(access, codec, new Source<>(topics.decisions(), Decision.class, Isolation.COMMITTED)), this::fact));
+                        new LogReader<>(access, codec, new Source<>(topics.decisions(), Fact.class, Isolation.COMMITTED)), this::fact));
     }
 
     /** Starts watching from the present ends of the topics. */
@@ -112,10 +112,10 @@ final class LogWatch implements AutoCloseable {
         }
     }
 
-    private synchronized void fact(Entry<Decision> entry) {
+    private synchronized void fact(Entry<Fact> entry) {
         switch (entry.reading()) {
-            case Reading.Decoded<Decision>(Decision fact) -> statistics.fact(fact, entry.timestampMs());
-            case Reading.Unreadable<Decision> _ -> statistics.unreadableFact();
+            case Reading.Decoded<Fact>(Fact fact) -> statistics.fact(fact, entry.timestampMs());
+            case Reading.Unreadable<Fact> _ -> statistics.unreadableFact();
         }
     }
 
