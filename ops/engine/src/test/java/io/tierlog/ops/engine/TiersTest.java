@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import io.tierlog.engine.v1.SubmitRequest;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.device.BlockTable;
 import io.tierlog.ops.engine.device.DevicePool;
-import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.ConversationParameters;
 import io.tierlog.ops.engine.workload.ConversationWorkload;
 import io.tierlog.ops.engine.workload.Request;
