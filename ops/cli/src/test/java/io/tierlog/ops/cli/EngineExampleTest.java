@@ -37,7 +37,7 @@ class EngineExampleTest {
         String look = "import grpc, google.protobuf, shutil, sys; sys.exit(not shutil.which('protoc'))";
         boolean there = Files.isExecutable(PYTHON) && run(List.of(PYTHON.toString(), "-c", look)).code() == 0;
         assumeTrue(there, "NOT RUN: the example needs python3-grpcio, python3-protobuf and protobuf-compiler");
-        Path socket = directory.resolve("door");
+        Path socket = directory.resolve("engine");
         try (EmbeddedKafka kafka = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker")))) {
             KafkaAccess access = KafkaAccess.of(kafka.bootstrapServers());
             try (TopicAdmin admin = new TopicAdmin(access)) {

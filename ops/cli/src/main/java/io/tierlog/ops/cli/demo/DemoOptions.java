@@ -46,8 +46,8 @@ public final class DemoOptions {
     @Option(
             names = "--flood",
             paramLabel = "N",
-            description = "One more tenant floods the generated workload: N requests for each of the others', all with long prompts that nobody"
-                    + " asks again (default: ${DEFAULT-VALUE}).")
+            description = "One more tenant floods the generated workload: N requests for each of the others', all with long prompts that are"
+                    + " never sent again (default: ${DEFAULT-VALUE}).")
     int flood;
 
     @Option(

@@ -41,7 +41,7 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One demo: owns what it starts, and ends it in the opposite order, also when a start fails half way or Ctrl-C comes.
+ * One demo: owns the parts that it starts, and closes them in the opposite order, also when a start fails or Ctrl-C comes.
  *
  * <p>One thread runs it; a shutdown hook may close it from another.
  */
@@ -62,8 +62,8 @@ final class DemoRun implements AutoCloseable {
      * Which of the runs of a demo this is.
      *
      * @param folder its part of --data; empty for the whole
-     * @param promotes whether a directory that is asked ahead of requests is asked to have promoted what only a disk has
-     * @param alone whether the same is run without the tiers afterwards
+     * @param promotes whether lookups ahead of requests also promote blocks that only a disk has
+     * @param alone whether the same workload runs without the tiers afterwards
      */
     record Part(String folder, boolean promotes, boolean alone) {}
 
@@ -107,12 +107,12 @@ final class DemoRun implements AutoCloseable {
         return replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, ProgressListener.none()), part.alone());
     }
 
-    /** A directory beside the controller, and who asks it. */
+    /** Probes a directory beside the controller. */
     private ProbeAhead prober(KafkaAccess access) throws InterruptedException {
         return closing.own(new DirectoryProber(directory(access).grpcPort(), part.promotes()));
     }
 
-    /** The one directory beside the controller, started when it is first asked for. */
+    /** The one directory beside the controller, started at first use. */
     private DirectoryApp directory(KafkaAccess access) throws InterruptedException {
         DirectoryApp known = directory;
         if (known != null) {
@@ -137,7 +137,7 @@ final class DemoRun implements AutoCloseable {
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out, PrintWriter err) throws InterruptedException {
         ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), diskBlocks(), workload.blockTokens());
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Said(out, err)));
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Output(out, err)));
         return demo.run(nodeNames(), flags.policy());
     }
 

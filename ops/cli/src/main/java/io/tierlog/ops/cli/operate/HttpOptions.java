@@ -24,38 +24,38 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** How to come in at a door; asks, and turns every refusal into an error that says what to do. One call at a time. */
-public abstract class DoorOptions {
+/** Calls the HTTP API of a controller or a directory; a refusal becomes an error with a hint. One call at a time. */
+public abstract class HttpOptions {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration CONNECT = Duration.ofSeconds(5);
-    /** Longer than a request may wait for its decision. */
+    /** Longer than the server lets a request wait. */
     private static final Duration ANSWER = Duration.ofSeconds(90);
     private static final int SERVER_FAULT = 500;
 
-    @Option(names = "--token-file", paramLabel = "FILE", description = "File with the token, where one is asked for.")
+    @Option(names = "--token-file", paramLabel = "FILE", description = "File with the token, when the server needs one.")
     @Nullable Path tokenFile;
 
     @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     OutputFormat format = OutputFormat.text;
 
     /** Made by picocli. */
-    DoorOptions() {}
+    HttpOptions() {}
 
-    /** URL of the door. */
+    /** URL of the API. */
     abstract String url();
 
-    /** Who answers there, for errors. */
+    /** Name of the server, for errors. */
     abstract String who();
 
-    /** The flag that says where, and the one that it was told elsewhere. */
+    /** The flag with the URL here, and the flag of the server, for hints. */
     abstract String flags();
 
     /**
-     * Asks.
+     * Sends a request and returns the answer.
      *
      * @param path from /v1 on, encoded
      * @param body null for none
-     * @throws CliError when the door cannot be reached, or refuses
+     * @throws CliError when the server cannot be reached, or refuses
      */
     JsonNode ask(String method, String path, @Nullable ObjectNode body) throws InterruptedException {
         HttpRequest.Builder request = HttpRequest.newBuilder(uri(path)).timeout(ANSWER);
@@ -77,11 +77,11 @@ public abstract class DoorOptions {
             return json;
         } catch (IOException e) {
             throw new CliError("the " + who() + " does not answer at " + url() + ": " + (e.getMessage() == null ? e.toString() : e.getMessage()),
-                    "is one running there? Look at " + flags(), CliError.FAILURE, e);
+                    "check that it runs; look at " + flags(), CliError.FAILURE, e);
         }
     }
 
-    /** All rows of a list, page after page, but at most {@code most}. */
+    /** Rows of a list, page after page; at most {@code most}. */
     List<JsonNode> pages(String path, String list, int most) throws InterruptedException {
         List<JsonNode> rows = new ArrayList<>();
         String separator = path.contains("?") ? "&" : "?";
@@ -98,7 +98,7 @@ public abstract class DoorOptions {
         return rows.subList(0, Math.min(most, rows.size()));
     }
 
-    /** Prints for people, or the JSON as it came on one line. */
+    /** Prints text with {@code people}, or the received JSON on one line. */
     void print(PrintWriter out, JsonNode json, Consumer<PrintWriter> people) {
         switch (format) {
             case text -> people.accept(out);
@@ -107,7 +107,7 @@ public abstract class DoorOptions {
         out.flush();
     }
 
-    /** A part of a path or query, with what has a meaning there escaped. */
+    /** A part of a path or query, escaped. */
     static String encoded(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
     }
@@ -126,7 +126,7 @@ public abstract class DoorOptions {
     }
 
     private CliError notUrl(@Nullable Throwable cause) {
-        CliError error = new CliError("'" + url() + "' is no URL", "give http://HOST:PORT; look at " + flags(), CliError.BAD_INPUT);
+        CliError error = new CliError("'" + url() + "' is not a URL", "give http://HOST:PORT; look at " + flags(), CliError.BAD_INPUT);
         if (cause != null) {
             error.initCause(cause);
         }
@@ -154,7 +154,7 @@ public abstract class DoorOptions {
     }
 
     private CliError notOurs(int status) {
-        return new CliError("what answers at " + url() + " (status " + status + ") is no " + who(),
+        return new CliError("what answers at " + url() + " (status " + status + ") is not a " + who(),
                 "look at " + flags() + ": it is not the port of /metrics",
                 CliError.BAD_INPUT);
     }
