@@ -13,7 +13,7 @@ import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.agent.cuda.CudaDriver;
 import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.cuda.CudaMemory;
-import io.tierlog.agent.cuda.MemoryLender;
+import io.tierlog.agent.cuda.MemoryExporter;
 import io.tierlog.ops.bench.BenchException;
 import java.util.EnumMap;
 import java.util.List;
@@ -23,9 +23,9 @@ import java.util.concurrent.TimeUnit;
 /** The first GPU of this machine, against single copies of pinned memory. The engine is a process of its own, as IPC handles require. */
 final class CudaBenchDevice implements BenchDevice {
     private final CudaDriver driver;
-    private final MemoryLender engine;
+    private final MemoryExporter engine;
 
-    private CudaBenchDevice(CudaDriver driver, MemoryLender engine) {
+    private CudaBenchDevice(CudaDriver driver, MemoryExporter engine) {
         this.driver = driver;
         this.engine = engine;
     }
@@ -33,7 +33,7 @@ final class CudaBenchDevice implements BenchDevice {
     /** @throws BenchException when there is no GPU or no driver */
     static CudaBenchDevice start() {
         try {
-            return new CudaBenchDevice(CudaDriver.load(), MemoryLender.start());
+            return new CudaBenchDevice(CudaDriver.load(), MemoryExporter.start());
         } catch (DeviceFault e) {
             throw BenchException.badInput(String.valueOf(e.getMessage()), "leave --device out to measure the emulated device").causedBy(e);
         }
@@ -46,7 +46,7 @@ final class CudaBenchDevice implements BenchDevice {
 
     @Override
     public MemoryHandle allocate(long bytes) throws DeviceFault {
-        return engine.lend(bytes);
+        return engine.export(bytes);
     }
 
     @Override

@@ -27,10 +27,14 @@ final class OldWords {
     private static final List<String> MODULES = List.of(
             "README.md",
             "docs",
+            "node-agent/core",
+            "node-agent/cuda",
+            "node-agent/disk",
             "ops/audit",
             "ops/cli/src/main/java/io/tierlog/ops/cli/audit",
             "ops/cli/src/main/java/io/tierlog/ops/cli/operate",
-            "ops/cli/src/test");
+            "ops/cli/src/test",
+            "schemas/engine");
 
     private static final Pattern SEARCHED = Pattern.compile(".*\\.(java|avdl|proto|json|md|vm|sh|py|c|h|yaml|xml)|\\.ci/run|ops/tierlog");
     private static final Pattern FLAG = Pattern.compile("--[a-z][\\w-]*");

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Everything the core says: replies and notices to engines, events to the log. */
-final class Heard implements EngineReplies, EventSink {
+/** Records all output of the core: replies and notices to engines, events to the log. */
+final class RecordedOutput implements EngineReplies, EventSink {
     sealed interface Reply {}
 
     record Offered(Offer offer) implements Reply {}

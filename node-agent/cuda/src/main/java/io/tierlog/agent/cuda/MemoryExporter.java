@@ -21,13 +21,13 @@ import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
- * A process that allocates memory of the first GPU and lends it, as an engine does: IPC handles open in other processes only. For benchmarks on a
- * machine without an engine. For one thread. The price: a JVM and a context of its own on the GPU.
+ * A process that allocates memory of the first GPU and exports it, as an engine does: IPC handles open in other processes only. For benchmarks on
+ * a machine without an engine. For one thread. Trade-off: a JVM and a context of its own on the GPU.
  *
- * <p>A line with a number of bytes on its standard input is answered by a line: the handle in hexadecimal digits, or words that say what is wrong. It
- * ends, and frees the memory, when the input does.
+ * <p>A line with a number of bytes on its standard input is answered by a line: the handle in hexadecimal digits, or a message that names the
+ * fault. It ends, and frees the memory, when the input does.
  */
-public final class MemoryLender implements AutoCloseable {
+public final class MemoryExporter implements AutoCloseable {
     private static final HexFormat HEX = HexFormat.of();
     private static final long END_SECONDS = 20;
 
@@ -35,7 +35,7 @@ public final class MemoryLender implements AutoCloseable {
     private final Writer to;
     private final BufferedReader from;
 
-    private MemoryLender(Process process) {
+    private MemoryExporter(Process process) {
         this.process = process;
         this.to = process.outputWriter(StandardCharsets.UTF_8);
         this.from = process.inputReader(StandardCharsets.UTF_8);
@@ -46,16 +46,16 @@ public final class MemoryLender implements AutoCloseable {
      *
      * @throws DeviceFault NOT_INITIALIZED when it cannot be started
      */
-    public static MemoryLender start() throws DeviceFault {
+    public static MemoryExporter start() throws DeviceFault {
         ProcessBuilder builder = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
-                MemoryLender.class.getName());
+                MemoryExporter.class.getName());
         // In the environment, for a class path can be longer than an argument may be.
         builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
         try {
-            return new MemoryLender(builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
+            return new MemoryExporter(builder.redirectError(ProcessBuilder.Redirect.INHERIT).start());
         } catch (IOException e) {
-            throw new DeviceFault(Kind.NOT_INITIALIZED, "the process that lends memory cannot be started: " + e);
+            throw new DeviceFault(Kind.NOT_INITIALIZED, "the process that exports memory cannot be started: " + e);
         }
     }
 
@@ -63,26 +63,26 @@ public final class MemoryLender implements AutoCloseable {
      * Allocates memory, of no defined content; it is freed when this is closed.
      *
      * @param bytes 1 or more
-     * @throws DeviceFault OUT_OF_MEMORY, with what the driver says, when it cannot be had; DEVICE_LOST when the process has ended
+     * @throws DeviceFault OUT_OF_MEMORY, with the text of the driver, when it cannot be allocated; DEVICE_LOST when the process has ended
      */
-    public MemoryHandle lend(long bytes) throws DeviceFault {
+    public MemoryHandle export(long bytes) throws DeviceFault {
         try {
             to.write(bytes + "\n");
             to.flush();
             String answer = from.readLine();
             if (answer == null) {
-                throw new DeviceFault(Kind.DEVICE_LOST, "the process that lends memory has ended; its standard error says why");
+                throw new DeviceFault(Kind.DEVICE_LOST, "the process that exports memory has ended; its standard error has the reason");
             }
             if (answer.length() != 2 * MemoryHandle.CudaIpc.BYTES) {
-                throw new DeviceFault(Kind.OUT_OF_MEMORY, "no " + bytes + " bytes of the GPU can be lent: " + answer);
+                throw new DeviceFault(Kind.OUT_OF_MEMORY, "no " + bytes + " bytes of the GPU can be exported: " + answer);
             }
             return new MemoryHandle.CudaIpc(Bytes.copyOf(HEX.parseHex(answer)));
         } catch (IOException e) {
-            throw new DeviceFault(Kind.DEVICE_LOST, "the process that lends memory does not answer: " + e);
+            throw new DeviceFault(Kind.DEVICE_LOST, "the process that exports memory does not answer: " + e);
         }
     }
 
-    /** Ends the process; nobody may use its memory any more. */
+    /** Ends the process; its memory may not be used afterwards. */
     @Override
     public void close() {
         boolean ended = false;
