@@ -20,7 +20,7 @@ import java.util.Set;
  *     is made once and kept in the state directory
  * @param stateDir directory of this instance alone, on a disk that survives restarts
  * @param http where metrics and health are served; empty serves neither
- * @param api where operators come in; empty lets nobody in
+ * @param api the operator API; empty serves none
  * @param streams the settings of Kafka Streams and RocksDB
  * @param commands how commands leave
  * @param tickMs distance between two ticks of a partition, in milliseconds
@@ -69,7 +69,7 @@ public record ControllerConfig(
         }
     }
 
-    /** The defaults: bundled schemas, no HTTP, no door for operators, commands sent at once, a tick a second. */
+    /** The defaults: bundled schemas, no HTTP, no operator API, commands sent at once, a tick a second. */
     public static ControllerConfig of(KafkaAccess kafka, Path stateDir) {
         return new ControllerConfig(
                 kafka,

@@ -75,12 +75,13 @@ final class DirectoryFlags {
     /** What an instance is started with, for those who have one of the tokens. */
     DirectoryConfig config(ClusterOptions cluster, Path stateDir, Optional<Path> tokens, boolean insecure) {
         Optional<Endpoint> status = statusListen.equals("none") ? Optional.empty() : Optional.of(Endpoint.parse(statusListen));
-        DirectoryConfig.Doors doors = new DirectoryConfig.Doors(Endpoint.parse(listen), Endpoint.parse(grpcListen), Optional.ofNullable(advertised),
+        DirectoryConfig.Endpoints endpoints = new DirectoryConfig.Endpoints(
+                Endpoint.parse(listen), Endpoint.parse(grpcListen), Optional.ofNullable(advertised),
                 status, tokens, Optional.ofNullable(peerToken), insecure);
         return DirectoryConfig.of(cluster.kafka(), cluster.topics(), stateDir)
                 .withRegistry(cluster.registry())
                 .withCosts(costs())
-                .withDoors(doors);
+                .withEndpoints(endpoints);
     }
 
     private Costs costs() {

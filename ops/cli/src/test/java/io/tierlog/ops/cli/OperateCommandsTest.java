@@ -132,7 +132,7 @@ class OperateCommandsTest {
     @Test
     void aRequestWithoutATokenIsRefused() throws Exception {
         Path wrong = Files.writeString(directory.resolve("wrong"), "something else");
-        assertRefused(2, "the token is not known here", "Authorization: Bearer", "groups", "--token-file", wrong.toString());
+        assertRefused(2, "the token is unknown", "Authorization: Bearer", "groups", "--token-file", wrong.toString());
     }
 
     @Test
@@ -160,7 +160,7 @@ class OperateCommandsTest {
         assertEquals(1, JSON.readTree(out.toString()).path("migrations").size());
         assertEquals(0, run("migrate", "list"));
         assertEquals(List.of("ID", "m1", "m2"), out.toString().lines().map(line -> line.split(" ", 2)[0]).sorted().toList());
-        assertRefused(2, "migration m1 is ", "nothing left to cancel", "migrate", "cancel", "m1");
+        assertRefused(2, "migration m1 is ", "nothing is left to cancel", "migrate", "cancel", "m1");
         Path keys = Files.writeString(directory.resolve("keys"), "a tenant 0011223344556677\n\nchat 00112233445566ff\n");
         assertEquals(0, run("migrate", "--keys-file", keys.toString(), "--from", "host", "--to", "disk", "--retention", "keep-both", "--dry-run"));
         assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +a tenant +0011223344556677 +SOURCE_NOT_SERVING")), out.toString());
