@@ -20,8 +20,8 @@ import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProbeAhead;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
-import io.tierlog.ops.engine.door.Door;
-import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.api.AgentAddress;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.ops.kafka.EmbeddedKafka;
@@ -96,7 +96,7 @@ final class DemoRun implements AutoCloseable {
         List<EngineNode> nodes = new ArrayList<>();
         for (String name : nodeNames()) {
             AgentApp agent = closing.own(AgentApp.start(agentConfig(access, name)));
-            nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.enginePort())));
+            nodes.add(new EngineNode(name, new AgentAddress.HostPort("127.0.0.1", agent.enginePort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
         ReplayConfig plan = plan(nodes);
@@ -145,7 +145,7 @@ final class DemoRun implements AutoCloseable {
     }
 
     private List<EngineNode> nodesWithout() {
-        return nodeNames().stream().map(name -> new EngineNode(name, new Door.None())).toList();
+        return nodeNames().stream().map(name -> new EngineNode(name, new AgentAddress.None())).toList();
     }
 
     /** Nodes are called node-1, node-2 and so on. */

@@ -8,8 +8,8 @@ import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
-import io.tierlog.ops.engine.door.Door;
-import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.api.AgentAddress;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import java.io.PrintWriter;
@@ -125,9 +125,9 @@ public final class EngineCommand implements Callable<Integer> {
         return report.sound() ? 0 : CliError.FAILURE;
     }
 
-    private static Door door(String node, String address) {
+    private static AgentAddress door(String node, String address) {
         try {
-            return Door.parse(address);
+            return AgentAddress.parse(address);
         } catch (IllegalArgumentException e) {
             throw new CliError(
                     "--agents " + node + "=" + address + ": " + e.getMessage(),

@@ -11,7 +11,7 @@ import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.ReplayError;
 import io.tierlog.ops.engine.RunReport;
 import io.tierlog.ops.engine.StoredAt;
-import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.api.AgentAddress;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.schemas.Bytes;
 import java.io.Console;
@@ -77,7 +77,7 @@ final class ReplayRun {
         ReplayConfig alone = new ReplayConfig(
                 config.run() + "-alone",
                 config.workload(),
-                config.nodes().stream().map(node -> new EngineNode(node.name(), new Door.None())).toList(),
+                config.nodes().stream().map(node -> new EngineNode(node.name(), new AgentAddress.None())).toList(),
                 config.router(),
                 config.pacing().asFastAsItGoes(),
                 config.device(),

@@ -25,6 +25,7 @@ final class OldWords {
 
     /** Paths, or the directories, in which the words must not be. */
     private static final List<String> MODULES = List.of(
+            "ARCHITECTURE.md",
             "README.md",
             "docs",
             "events",
