@@ -16,7 +16,7 @@ import io.tierlog.schemas.decision.Fact;
 /**
  * The controller without its shell: decides what an input leads to, and folds facts into state.
  *
- * <p>{@link #decide} depends on the tables and the input alone, so live, on restore, in an audit and in simulation it comes to the same.
+ * <p>{@link #decide} depends only on the tables and the input. It therefore gives the same result live, on restore, in an audit and in simulation.
  * {@link #evolve} is the only writer of the tables and cannot refuse. {@link #step} is what a shell calls for each input.
  *
  * <p>Without state of its own; as thread-safe as the tables given. It throws only what is fatal: {@link CoreVersionMismatch},

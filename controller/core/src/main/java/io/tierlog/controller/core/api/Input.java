@@ -16,12 +16,12 @@ public sealed interface Input {
     record Recorded(int partition, long offset, Event event) implements Input {}
 
     /**
-     * A record that is no input and never will be.
+     * A record that is not a valid input and never will be.
      *
      * @param topic topic it was read from
      * @param partition its partition
      * @param offset its offset
-     * @param reason why it is no input
+     * @param reason why it is not an input
      * @param detail a sentence for people
      */
     record Unreadable(String topic, int partition, long offset, SkipReason reason, String detail) implements Input {}

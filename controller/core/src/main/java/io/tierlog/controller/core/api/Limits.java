@@ -2,7 +2,7 @@
 package io.tierlog.controller.core.api;
 
 /**
- * The bounds that decisions keep to. The same for every instance that works on one log, for the log's whole life.
+ * The bounds of decisions. They must be identical on every instance that works on one log, for as long as the log exists.
  *
  * @param partitions partitions of the log, fixed when it was made, 1 or more
  * @param blocksPerDecision most blocks that one input makes the controller move, drop or sweep on its own account, 1 or more

@@ -9,8 +9,8 @@ package io.tierlog.controller.core.api;
  * @param nameBytes most bytes of namespaces and keys that one migration names, over all of its nodes: order and answers are one row
  * @param idLength longest id of a migration, in characters
  * @param marksPerClearing most marks that one request clears
- * @param keptMs how long an ended migration is known, in milliseconds of log time
- * @param longestMarkMs longest life of a mark, in milliseconds
+ * @param keptMs how long an ended migration is kept, in milliseconds of log time
+ * @param longestMarkMs longest lifetime of a mark, in milliseconds
  * @param answerMs how long a migration waits for the answers of its nodes, in milliseconds of log time: an hour, since log time makes up at once for
  *     an absence of the controller, and no message is lost by that
  * @param marksPerNode most marks that a node may have

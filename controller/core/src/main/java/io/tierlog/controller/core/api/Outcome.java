@@ -9,10 +9,10 @@ public sealed interface Outcome {
     /** It was applied. */
     record Applied() implements Outcome {}
 
-    /** It was understood and changes nothing; the facts have an InputRefused, AgentRefused or PolicyRefused that says the same. */
+    /** The input was valid but changed nothing; the facts contain an InputRefused, AgentRefused or PolicyRefused with the same reason. */
     record Refused(RefusalReason reason, String detail) implements Outcome {}
 
-    /** It is no input; the facts have an InputSkipped. */
+    /** The record is not an input; the facts contain an InputSkipped. */
     record Skipped(SkipReason reason) implements Outcome {}
 
     /** The one instance of {@link Applied} that the core gives out. */

@@ -39,7 +39,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One decision in the making: what it was asked, what it may know, and what it has come to so far.
+ * The state of one decision: its input, the tables that it may read, and its results so far.
  *
  * <p>It reads the tables and writes nothing but its own lists, until {@link #evolve} applies the facts that are new. Confined to one thread
  * and one input.
@@ -119,7 +119,7 @@ public final class DecisionContext {
         return clock.policy();
     }
 
-    /** Says that log time has moved, so that what follows carries the new time. */
+    /** Records that log time has moved, so that later facts carry the new time. */
     public void timeIs(long logTimeMs, long ticks) {
         clock = new ClockRow(logTimeMs, ticks, clock.coreVersion(), clock.policyVersion(), clock.policy());
     }
@@ -181,7 +181,7 @@ public final class DecisionContext {
         commands.add(command);
     }
 
-    /** Tells another aggregate, which the message's envelope names. */
+    /** Sends a message to another aggregate, which the message's envelope names. */
     public void message(Message message) {
         message(Outgoing.BY_NAME, message);
     }
@@ -200,7 +200,7 @@ public final class DecisionContext {
         outcome = new Outcome.Refused(reason, detail);
     }
 
-    /** The node's row and this decision's count of commands to it; null when the node is not known. */
+    /** The node's row and this decision's count of commands to it; null when the node is not registered. */
     public @Nullable NodeContext node(String aggregate) {
         NodeContext known = nodes.get(aggregate);
         if (known != null) {

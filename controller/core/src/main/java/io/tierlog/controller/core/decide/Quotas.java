@@ -28,15 +28,16 @@ public final class Quotas {
         return bytes == null || row == null || row.blockBytes() <= 0 ? null : bytes / row.blockBytes();
     }
 
-    /** What the tier of a node may hold, in blocks: what the node has of it, or what policy says where that is less. */
+    /** What the tier of a node may hold, in blocks: the tier's capacity on the node, or policy's limit where that is lower. */
     public static long capacity(NodeContext n, TierRow tier) {
         Long bound = Policies.bound(n.policy(), tier.tier());
         return bound == null || tier.blockBytes() <= 0 ? tier.capacityBlocks() : Math.min(tier.capacityBlocks(), bound / tier.blockBytes());
     }
 
     /**
-     * How many copies more the group may have on the tier, those on their way out counted as there; a very large number without a quota. Where policy
-     * says what the tier may hold, no more than that leaves: the agent would make room by itself up to what the node has.
+     * How many more placements the group may have on the tier; placements that are leaving still count. Without a quota: a very large number. Where
+     * policy limits the tier, the result is also bounded by the space left below that limit: the agent would evict by itself only up to the
+     * capacity of the node.
      */
     public static long room(NodeContext n, String group, Tier tier) {
         Long quota = blocks(n, group, tier);
@@ -47,7 +48,7 @@ public final class Quotas {
                 : Math.min(ofGroup, Math.max(0, capacity(n, row) - row.usedBlocks()));
     }
 
-    /** Records that so many blocks were to come to the tier and do not. */
+    /** Records that a number of blocks were to come to the tier and do not. */
     public static void exceeded(NodeContext n, OperationKind kind, Tier tier, String group, String namespace, int blocks) {
         Long quota = blocks(n, group, tier);
         TierRow row = n.tier(tier);

@@ -61,8 +61,8 @@ public final class FollowUps {
     }
 
     /**
-     * Whether the event says that something was copied, was not, or has only begun to be: routes then wait for the next tick or another event, or a
-     * route into a tier that lets go at once of what it is given would feed it for ever.
+     * Whether the event reports that blocks were copied, were not copied, or are only starting to be copied. Routes then wait for the next tick or
+     * another event. Otherwise a route into a tier that evicts its blocks at once would feed that tier for ever.
      */
     private static boolean isSetback(NodeContext n, Event event) {
         return event instanceof CopyDone || event instanceof CopyFailed || event instanceof OperationCancelled || event instanceof CommandRefused
@@ -70,12 +70,12 @@ public final class FollowUps {
     }
 
     /**
-     * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends
-     * nothing more before the next tick, or before something else happens on the node: if it did at once, a controller and an agent of which all
-     * that could leave is pinned would never stop sending and refusing drops, and of two full tiers each would feed the other for ever.
+     * Whether the event reports that blocks did not leave the tier, are only starting to leave it, or left another tier. Watermark eviction of the
+     * tier then sends nothing more before the next tick, or before another event of the node. If it continued at once, a controller and an agent
+     * whose evictable blocks are all pinned would send and refuse drops without end, and two full tiers would feed each other for ever.
      *
-     * <p>For the same reason the end of a copy is followed by drops of what it has brought down, and by further copies only when one of those was
-     * done: while all of the host is pinned, a small disk would be written and emptied without end.
+     * <p>For the same reason, the end of a copy is followed by drops of the blocks that it brought down. Further copies follow only when one of
+     * those drops was done: while the whole host is pinned, a small disk would otherwise be filled and emptied without end.
      */
     private static boolean isSetback(NodeContext n, Event event, Tier tier) {
         return switch (event) {

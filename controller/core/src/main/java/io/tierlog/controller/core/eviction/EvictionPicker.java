@@ -86,7 +86,7 @@ public final class EvictionPicker {
      */
     public record Most(int blocks, int batches, boolean copying) {}
 
-    /** Batches of one namespace each, no larger than policy says. */
+    /** Batches of one namespace each, not larger than the policy's batch size. */
     public static List<Batch> pick(NodeContext n, EvictionRules exits, Watermark level, Most most) {
         return new EvictionPicker(n, exits, level, most).pick(most.blocks());
     }

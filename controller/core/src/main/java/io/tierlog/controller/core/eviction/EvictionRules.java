@@ -22,23 +22,23 @@ public sealed interface EvictionRules {
     int endOfOrder();
 
     /**
-     * The way out of a block; null when it stays for now. A block right above one that is being copied cannot be dropped before that one:
-     * it is copied along, and what is below already says so.
+     * The eviction action for a block; null when the block stays for now. A block right above one that is being copied cannot be dropped before
+     * that one: it is copied along, and the tier below is already recorded as its target.
      */
     @Nullable EvictionAction of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied);
 
     /**
-     * For a watermark. In this order: dropped, when the tier below holds it; copied there, when it has room and has not refused the block
-     * before; dropped, when the store holds it. The last copy of a block stays, except on a host that has nothing below it to write to. A copy
-     * below that leaves may do so because this one is here.
+     * For a watermark. The rules apply in this order: drop the block when the tier below holds it; copy it there, when that tier has space and has
+     * not refused the block before; drop it when the store holds it. The last copy of a block stays, except on a host that has no tier below to
+     * write to. A copy below that is leaving may leave only because this one is here.
      *
      * <pre>
-     *   below   room  refused  stored    leaves HOST, DISK below   leaves HOST, nothing below   leaves DISK
+     *   below   space  refused  stored   leaves HOST, DISK below   leaves HOST, nothing below   leaves DISK
      *   serves   any    any      any     DROP, relies on DISK      DROP, relies on DISK         -
      *   moves    any    any      yes     DROP, relies on STORE     DROP, relies on STORE        -
      *   leaves   any    any      no      stays for now             stays for now                -
      *   moves    any    any      no      stays for now             DROP, relies on nothing      -
-     *   lacks    yes    no       any     COPY to DISK              (no room)                    -
+     *   lacks    yes    no       any     COPY to DISK              (no space)                   -
      *   lacks    else            yes     DROP, relies on STORE     DROP, relies on STORE        DROP, relies on STORE
      *   lacks    else            no      stays                     DROP, relies on nothing      stays
      * </pre>
@@ -83,7 +83,10 @@ public sealed interface EvictionRules {
             return EvictionAction.drop(row.stored() ? Tier.STORE : Tier.UNKNOWN);
         }
 
-        /** Whether the tier below takes one more block, of that group: room there is, and the group's quota is kept whichever level it leaves for. */
+        /**
+         * Whether the tier below takes one more block of that group: it has space, and the group's quota is kept whichever watermark causes the
+         * eviction.
+         */
         private boolean takes(String group) {
             long left = room <= 0 ? 0 : Math.min(room, groupRooms.computeIfAbsent(group, any -> Quotas.room(n, group, Tier.DISK)));
             if (left > 0) {
@@ -98,7 +101,7 @@ public sealed interface EvictionRules {
      * For a route.
      *
      * <pre>
-     *   target   room  refused    DELETE_SOURCE              KEEP_BOTH
+     *   target   space  refused   DELETE_SOURCE              KEEP_BOTH
      *   serves    any    any      DROP, relies on target     stays
      *   moves     any    any      stays                      stays
      *   lacks     yes    no       COPY to target             COPY to target

@@ -33,7 +33,7 @@ public final class WatermarkEviction {
         return decide(n, budget, tier -> true, true);
     }
 
-    /** The same; from tiers that are not among {@code sending} nothing leaves now, and nothing is copied unless {@code copying}. */
+    /** Evicts as above; blocks leave only tiers that match {@code sending}, and are copied only if {@code copying}. */
     public static int decide(NodeContext n, int budget, Predicate<Tier> sending, boolean copying) {
         int left = budget;
         for (Watermark level : Watermark.of(n.policy())) {

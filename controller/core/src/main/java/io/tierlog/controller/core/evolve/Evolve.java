@@ -71,7 +71,7 @@ import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PolicyRow;
 
-/** How each fact changes the state: one short case for each, each in the room of what it changes. Without state. */
+/** How each fact changes the state: one short case for each fact, in the class of the rows that it changes. Without state. */
 public final class Evolve {
     private Evolve() {}
 
@@ -196,7 +196,7 @@ public final class Evolve {
         return new RowKey.Aggregate(fact.envelope().aggregate());
     }
 
-    /** The last command to the node has that number, as no event of its own will say. */
+    /** Records the number of the last command to the node, where no event of its own carries that number. */
     static void numbered(Tables t, Fact fact, long commandSequence) {
         NodeState node = NodeState.of(node(t, fact));
         node.commandSequence = commandSequence;

@@ -21,8 +21,8 @@ import io.tierlog.schemas.state.OperationRow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Facts about marks. A mark whose time is over while an operation writes by it stays, and counts no more, until the operation has ended: its end is
- * to say what the mark was for. Without state.
+ * Facts about marks. A mark that expires while an operation writes by it stays until the operation has ended, but no longer counts: the end of the
+ * operation reports the reason of the mark. Without state.
  */
 final class EvolveMarks {
     private EvolveMarks() {}
@@ -49,7 +49,7 @@ final class EvolveMarks {
         count(t, fact, more);
     }
 
-    /** The node has so many marks more. */
+    /** Adds to the node's count of marks. */
     private static void count(Tables t, Fact fact, int more) {
         if (more == 0) {
             return;

@@ -30,13 +30,13 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Facts about what operators asked for. Without state. */
+/** Facts about operators' requests. Without state. */
 final class EvolveMigrations {
     private static final MigrationProgress NOTHING = new MigrationProgress(0, 0, 0, 0);
 
     private EvolveMigrations() {}
 
-    /** Forgets a migration, or a node's part of one, that has ended long enough ago; the timer of what has not ended is set anew. */
+    /** Removes a migration, or a node's part of one, that ended long enough ago; resets the timer of one that has not ended. */
     static void forget(Tables t, RowKey.Timer timer, long nowMs) {
         t.delete(Rows.TIMERS, timer);
         Long endedMs = endedMs(t, timer);
@@ -53,7 +53,7 @@ final class EvolveMigrations {
         }
     }
 
-    /** The timer for answers goes when all are there, or are put down; before, it is left for decide. */
+    /** Removes the timer for answers when all answers are there or are recorded as missing; before that, decide handles the timer. */
     static void forgetWhenAnswered(Tables t, RowKey.Timer timer) {
         MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
         if (row == null || row.parts().stream().allMatch(part -> part.answer() != null)) {
@@ -61,7 +61,7 @@ final class EvolveMigrations {
         }
     }
 
-    /** Log time of its end, 0 before; null when it is not known any more. */
+    /** Log time of its end, 0 before the end; null when its row is gone. */
     private static @Nullable Long endedMs(Tables t, RowKey.Timer timer) {
         if (Aggregates.isMigration(timer.owner())) {
             MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));

@@ -21,7 +21,7 @@ import io.tierlog.schemas.state.EngineRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.SweepRow;
 
-/** Facts about the life of a node. Without state. */
+/** Facts about nodes: registration, epochs and removal. Without state. */
 final class EvolveNodes {
     private EvolveNodes() {}
 

@@ -85,7 +85,7 @@ final class EvolveOperations {
         EvolvePlacements.close(t, fact, tier, copies);
     }
 
-    /** What is copied has on the other tier the use that it has here: to be copied is none. What is on the device is written as anew. */
+    /** A copied block keeps its last use on the other tier: a copy is not a use. What is on the device is written as a new block. */
     private static void beginCopy(Tables t, OperationIssued fact) {
         PlacementWriter from = PlacementRows.isOrdered(fact.from()) ? EvolvePlacements.open(t, fact, fact.from(), fact.namespace()) : null;
         PlacementWriter to = PlacementRows.isOrdered(fact.to()) ? EvolvePlacements.open(t, fact, fact.to(), fact.namespace()) : null;
@@ -151,7 +151,7 @@ final class EvolveOperations {
         end.state = fact.state();
         end.blocks = List.of();
         end.endedMs = fact.envelope().timeMs();
-        // The command that was refused for its number may have run under other contents: what that one did is still to be heard.
+        // The command that was refused for its number may have run with other contents: its result is still to be received.
         end.settled = fact.reason() != OperationReason.COMMAND_CONFLICT;
         t.put(Rows.OPERATIONS, key, end.toRow());
         if (OperationRows.isLed(row.kind(), row.from())) {
@@ -177,7 +177,7 @@ final class EvolveOperations {
         }
     }
 
-    /** What was copied serves on here, and knows whether the other tier has taken it. */
+    /** A copied block serves on this tier, and its row records whether the other tier has stored it. */
     private static void endCopy(Tables t, OperationEnded fact, OperationRow row) {
         PlacementWriter from = PlacementRows.isOrdered(row.from()) ? EvolvePlacements.open(t, fact, row.from(), row.namespace()) : null;
         PlacementWriter to = PlacementRows.isOrdered(row.to()) ? EvolvePlacements.open(t, fact, row.to(), row.namespace()) : null;
@@ -215,7 +215,7 @@ final class EvolveOperations {
         EvolvePlacements.close(t, fact, tier, copies);
     }
 
-    /** Notes that what became of the blocks of an operation is known by now. */
+    /** Records that the result of every block of an operation is settled. */
     static void settled(Tables t, Fact fact, String operation) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), operation);
         OperationRow row = t.get(Rows.OPERATIONS, key);

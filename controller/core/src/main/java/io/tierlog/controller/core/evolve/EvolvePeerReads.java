@@ -13,7 +13,7 @@ import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.state.PeerReadLeaseRow;
 import java.util.List;
 
-/** What facts about what is lent to other nodes change. Without state. */
+/** How facts about peer reads change the state. Without state. */
 final class EvolvePeerReads {
     private EvolvePeerReads() {}
 

@@ -178,7 +178,7 @@ final class EvolvePromotions {
         return sum < fact.envelope().timeMs() ? Long.MAX_VALUE : sum;
     }
 
-    /** A promotion that has ended, or whose life has, is forgotten; answers with when to look again, or null when it is gone. */
+    /** Removes a promotion that has ended, or whose incarnation has; returns when to look again, or null when the row is gone. */
     static @Nullable Long forget(Tables t, RowKey.Timer timer, long nowMs) {
         RowKey.Mark key = MarkRows.ofTimer(timer.owner(), timer.id());
         PromotionWriter book = new PromotionWriter(t, timer.owner());

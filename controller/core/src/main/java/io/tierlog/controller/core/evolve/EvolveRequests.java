@@ -118,7 +118,7 @@ final class EvolveRequests {
         }
     }
 
-    /** Takes a request's lease away; the same attempt may have another one by now, in a later life of its node. */
+    /** Removes a request's lease; the same attempt may have another one by now, in a later incarnation of its node. */
     static void unleased(Tables t, Fact fact, String request, String lease) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
         RequestRow row = t.get(Rows.REQUESTS, key);
@@ -141,7 +141,7 @@ final class EvolveRequests {
         return row;
     }
 
-    /** Drops what an attempt has sealed and nobody has considered for write-back. */
+    /** Drops the sealed blocks of an attempt that were not yet considered for write-back. */
     static void dropSealed(Tables t, RowKey.Text request, int attempt) {
         for (SealedReports.Report sealed : SealedReports.of(t, request.aggregate(), request.id(), attempt)) {
             t.delete(Rows.SEALED, sealed.key());

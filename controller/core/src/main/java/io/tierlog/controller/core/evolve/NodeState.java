@@ -27,7 +27,7 @@ public final class NodeState {
     final List<TierState> tiers = new ArrayList<>();
     @Nullable SweepRow sweep;
     public final Shares shares;
-    /** What it promotes and lends; null when it never did in this life. */
+    /** Counts of promotions and peer reads; null when this incarnation has had none. */
     public @Nullable PromotionsRow promotions;
 
     /** Use of one tier. */
@@ -96,7 +96,7 @@ public final class NodeState {
         return new NodeState(row);
     }
 
-    /** A new incarnation: nothing in its memory, no engine; what is left of earlier lives is still swept. */
+    /** A new incarnation: its memory is empty and it has no engine; rows of earlier incarnations are still cleaned up. */
     static NodeState accepted(AgentAccepted fact, @Nullable NodeRow last) {
         return new NodeState(fact, last);
     }

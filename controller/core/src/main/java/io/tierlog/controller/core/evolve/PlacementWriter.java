@@ -169,7 +169,7 @@ final class PlacementWriter {
         return deltas;
     }
 
-    /** Remembers the text of the namespace, for facts about copies that are known by its digest alone. */
+    /** Stores the text of the namespace, for facts about placements that carry only its digest. */
     void rememberNamespace() {
         RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
         if (tables.get(Rows.NAMESPACES, key) == null) {
@@ -177,7 +177,7 @@ final class PlacementWriter {
         }
     }
 
-    /** The namespace has so many copies more on the tier. */
+    /** Adds to the namespace's count of placements on the tier. */
     void countNamespace(long more) {
         rememberNamespace();
         RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
@@ -233,7 +233,7 @@ final class PlacementWriter {
         return row != null && row.kind() == OperationKind.WRITE_BACK;
     }
 
-    /** A copy serves. One that is on its way out stays so, unless it came anew. */
+    /** Makes a placement serve. One that is leaving keeps leaving, unless the block was written again. */
     void place(PagedBlock paged, long touch, boolean stored) {
         Slot slot = open(paged.block().key());
         boolean anew = slot.state == PlacementState.ABSENT || slot.page != paged.page() || slot.generation != paged.generation();
@@ -300,7 +300,7 @@ final class PlacementWriter {
         }
     }
 
-    /** Whether the store is known to have the block. */
+    /** Whether the store has the block, as far as the rows record. */
     boolean isStored(Block block) {
         Slot slot = open(block.key());
         return slot.state != PlacementState.ABSENT && slot.stored;
@@ -365,7 +365,7 @@ final class PlacementWriter {
         }
     }
 
-    /** The store is known to have the block too. */
+    /** Records that the store has the block too. */
     void backedUp(Block block) {
         Slot slot = open(block.key());
         if (slot.state != PlacementState.ABSENT && !slot.stored) {
@@ -413,7 +413,7 @@ final class PlacementWriter {
         }
         slot.state = state;
         slot.dirty = true;
-        // What is copied tells its parent of its use at once, for the parent may be copied in the same move.
+        // A copied block reports its use to its parent at once, for the parent may be copied in the same move.
         boolean tells = wasChild != slot.isChild() || state == PlacementState.COPYING || state == PlacementState.LENDING;
         if (ordered && tells && !slot.parent.isEmpty()) {
             Slot parent = open(slot.parent);

@@ -6,7 +6,7 @@ import io.tierlog.controller.core.state.PromotionRows;
 import io.tierlog.schemas.state.PromotionsRow;
 import org.jspecify.annotations.Nullable;
 
-/** What a node promotes and lends, counted, while a fact changes it. Confined to one call of evolve. */
+/** Counts of a node's promotions and peer reads while a fact changes them. Confined to one call of evolve. */
 public final class PromotionCounts {
 
     int operations;
@@ -29,7 +29,7 @@ public final class PromotionCounts {
         return new PromotionCounts(PromotionRows.orNothing(row));
     }
 
-    /** The row; null when it would say nothing. */
+    /** The row; null when all counts are zero. */
     public @Nullable PromotionsRow toRow() {
         if (operations < 0 || queuedBlocks < 0 || reads < 0 || lentBlocks < 0 || rememberedBlocks < 0) {
             throw new IllegalHistory("Counts of promotions or peer reads are below 0: " + row());

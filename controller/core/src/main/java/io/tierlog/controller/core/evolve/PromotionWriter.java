@@ -78,7 +78,7 @@ final class PromotionWriter {
         put(fact, key, new PromotionRow(state.incarnation, 0, null, untilMs, reason, row.block(), row.raced()));
     }
 
-    /** A request has asked for the block while it was under way, and did not wait. */
+    /** A request needed the block while its promotion was running, and did not wait for it. */
     void race(Fact fact, RowKey.Mark key, PromotionRow row) {
         put(fact, key, new PromotionRow(row.incarnation(), row.queued(), row.operation(), row.untilMs(), row.reason(), row.block(), true));
     }
@@ -117,7 +117,7 @@ final class PromotionWriter {
         counts.rememberedBlocks += PromotionRows.isRemembered(row) ? more : 0;
     }
 
-    /** Everything that waits in this life, the next one first. */
+    /** All waiting promotions of this incarnation, the next one first. */
     List<RowKey.Order> waiting() {
         return PromotionRows.waiting(tables, node.aggregate(), state.incarnation, Integer.MAX_VALUE);
     }

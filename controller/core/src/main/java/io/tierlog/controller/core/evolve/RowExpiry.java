@@ -13,10 +13,11 @@ import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.RequestRow;
 
 /**
- * Timers, and the end of rows that are kept a while after what they stand for has ended, so that a late report meets a name it knows.
+ * Timers, and removal of rows that are kept for a while after their subject has ended, so that a late report still finds its row.
  *
- * <p>A timer is set once, when something begins, and is not touched when it ends; when it falls due, it is either the time to forget the
- * row, or not yet, or the thing has not ended and is left for decide. That is one row less to write for everything that ends in time.
+ * <p>A timer is set once, when its subject begins, and is not changed when the subject ends. When it is due there are three cases: the row is
+ * removed, or the timer is set again, or the subject has not ended and decide handles it. That saves one row write for everything that ends in
+ * time.
  * Without state. At most {@value #PER_TICK} timers are served by one tick.
  */
 final class RowExpiry {

@@ -51,7 +51,7 @@ public final class Shares {
         return new Shares(ShareRows.orNothing(row));
     }
 
-    /** A group has so many copies more on a tier, and so many more on their way out. */
+    /** Adds to a group's count of placements on a tier, and to its count of leaving placements there. */
     void count(String group, Tier tier, long used, long leaving) {
         GroupTierRow was = ShareRows.use(groups, group, tier);
         GroupTierRow is = new GroupTierRow(tier, was.usedBlocks() + used, was.leavingBlocks() + leaving, was.inRelief());
@@ -116,14 +116,14 @@ public final class Shares {
         drainSaving = 0;
     }
 
-    /** A new life of the node: nothing is in its memory and nothing in flight; what operators said of it, and its marks, stand. */
+    /** A new incarnation of the node: its memory is empty and nothing is in flight; operators' settings and the node's marks stay. */
     void restart() {
         groups.clear();
         routes.clear();
         drainAnew();
     }
 
-    /** The row; null when it would say nothing. */
+    /** The row; null when all its fields are empty. */
     @Nullable SharesRow toRow() {
         SharesRow row = new SharesRow(List.copyOf(groups), List.copyOf(routes), groupsVersion, groupsGoal, groupsCursor, draining, drained,
                 List.copyOf(drainingInstances), drainRequest, drainPass, drainCursor, drainLeft, drainSaving, marks);

@@ -11,7 +11,7 @@ import io.tierlog.schemas.decision.Fact;
 final class Timers {
     private Timers() {}
 
-    /** How long the name of an ended request or operation is known, in milliseconds of log time. */
+    /** How long the row of an ended request or operation is kept, in milliseconds of log time. */
     static final long KEPT_MS = 60_000;
 
     /** Sets a timer that is due when the row may be forgotten. */

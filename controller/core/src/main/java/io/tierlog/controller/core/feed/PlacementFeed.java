@@ -74,10 +74,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the compacted topic of placements is told of a fact. Without state.
+ * The records that a fact adds to the compacted topic of placements. Without state.
  *
- * <p>A copy is published when it serves and withdrawn when it has gone. The incarnation of a node ends for readers with a higher holderIncarnation
- * or the tombstones of its sweep, whichever they see first.
+ * <p>A placement is published when it serves and withdrawn when it is gone. For readers, the incarnation of a node ends with a higher
+ * holderIncarnation or with the tombstones of its cleanup, whichever they see first.
  */
 public final class PlacementFeed {
     private PlacementFeed() {}
@@ -103,14 +103,14 @@ public final class PlacementFeed {
     }
 
     /**
-     * What every partition of the topic is told of the life of a node, so that whoever reads one of them knows which copies count.
+     * The epoch of a node as published to every partition of the topic, so that a reader of one partition can tell which placements count.
      *
      * @param key key of the record: the node's aggregate, UTF-8;
-     * @param life the node's life
+     * @param life the node's epoch
      */
     public record Life(Bytes key, NodeEpoch life) {}
 
-    /** The life that {@code fact} begins or ends; empty when it does neither. */
+    /** The epoch that {@code fact} begins or ends; empty when it does neither. */
     public static Optional<Life> life(Fact fact) {
         return switch (fact) {
             case AgentAccepted f -> Optional.of(life(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress())));

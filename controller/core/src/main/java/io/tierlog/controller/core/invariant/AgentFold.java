@@ -46,7 +46,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One life of an agent, by its own events alone: which page of the host holds what, what operations have in their hands, what its disk
+ * One incarnation of an agent, from its own events alone: which page of the host holds which block, which pages its operations use, what its disk
  * serves (I2, I3, I4, I9, I10). Confined to its node's fold.
  */
 final class AgentFold {
@@ -82,7 +82,7 @@ final class AgentFold {
         this.disk = new Resident(findings, Tier.DISK);
     }
 
-    /** Whether the event is this life's own. */
+    /** Whether this incarnation sent the event. */
     boolean isSender(Envelope envelope) {
         return envelope.incarnation() == incarnation && envelope.sender().equals(sender);
     }
@@ -90,7 +90,7 @@ final class AgentFold {
     void event(Event event, @Nullable Ending ending) {
         long sequence = event.envelope().sequence();
         if (sequence <= lastSequence) {
-            // A repeat says nothing new.
+            // A repeat changes nothing.
             return;
         }
         lastSequence = sequence;
@@ -133,7 +133,7 @@ final class AgentFold {
     private void ended(Ending ending) {
         Started operation = started.remove(ending.operation());
         if (operation == null) {
-            // Nothing was in its hands, or this is said once more.
+            // The operation used no pages, or the report is repeated.
             if (ending.kind() == OperationKind.DROP) {
                 dropped(ending);
             }
@@ -197,7 +197,7 @@ final class AgentFold {
                 gone.add(paged(result));
             }
         }
-        // The end of a cancelled drop does not say which tier; what is on the disk has no page.
+        // The end of a cancelled drop does not name the tier; blocks on the disk have no page.
         boolean unsaid = ending.from() == Tier.UNKNOWN;
         boolean fromDisk = unsaid ? !gone.isEmpty() && gone.getFirst().page() < 0 : ending.from() == Tier.DISK;
         Resident tier = fromDisk ? disk : host.resident();
@@ -208,7 +208,7 @@ final class AgentFold {
         return new PagedBlock(result.block(), result.page(), result.generation(), result.crc32c());
     }
 
-    /** Under pressure only what nothing extends may go; a block that is wrong goes from wherever it is, its page stays with whoever reads it. */
+    /** Eviction may take only blocks that no other block extends. A corrupt block is removed wherever it is; its page stays with its readers. */
     private void evicted(BlocksEvicted e) {
         boolean chosen = e.reason() == RemovalReason.PRESSURE;
         if (e.tier() == Tier.HOST) {
@@ -236,7 +236,7 @@ final class AgentFold {
         }
     }
 
-    /** The last thing it said, after all commands, is that nobody pins anything. */
+    /** The agent's last report, after all commands, must show no pins. */
     void atRest(long lastCommand) {
         AgentHeartbeat beat = lastBeat;
         if (beat == null || beat.commandSequence() < lastCommand || beat.waitingRequests() > 0 || beat.activeOperations() > 0) {

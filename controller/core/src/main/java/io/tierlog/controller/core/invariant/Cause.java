@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class Cause {
     final long offset;
     final @Nullable Event event;
-    /** What the event says of the end of an operation; null when it says nothing of the kind. */
+    /** What the event reports about the end of an operation; null when it does not end one. */
     final @Nullable Ending ending;
     private long lastOrdinal = -1;
 
@@ -20,8 +20,8 @@ final class Cause {
     }
 
     /**
-     * Whether an id was made for this cause and is new: AGGREGATE@OFFSET.ORDINAL with a higher ordinal than those before. So an id that was
-     * given once is never given again, and nobody has to remember the old ones.
+     * Whether an id was made for this cause and is new: AGGREGATE@OFFSET.ORDINAL with a higher ordinal than those before. An id is therefore never
+     * given twice, and old ids need not be stored.
      */
     boolean gives(String aggregate, String id) {
         int dot = id.lastIndexOf('.');

@@ -61,23 +61,24 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies on a node's own tiers as the decisions have them: each was named when it came (I8), and whoever sends one away knows of another,
- * or says that it was the last (I11). Of a copy it remembers only whether the store has the block too. Confined to its node's fold.
+ * Placements on a node's own tiers, as the decisions record them. Each was named when it was placed (I8); a decision that removes one relies on
+ * another placement, or reports that it was the last (I11). Of each placement it keeps only whether the store has the block too. Confined to its
+ * node's fold.
  */
 final class Copies {
     private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK);
 
-    /** Whether the store has the block of a copy too, as far as decisions say; ordered. */
+    /** Whether the store has the block of a placement too, as far as decisions report; ordered. */
     private enum Known {
         NO,
-        /** It was said while the copy was on its way: the core may or may not have kept it. */
+        /** Reported while the placement was being written: the core may or may not have kept it. */
         PERHAPS,
         YES
     }
 
     private final NodeFold node;
     private final Map<Tier, Map<String, Map<Bytes, Known>>> stored = new EnumMap<>(Tier.class);
-    /** Blocks that were said to be stored while they were on their way to a tier; forgotten when nothing is on its way. */
+    /** Blocks reported as stored while they were on their way to a tier; cleared when nothing is on its way. */
     private final Set<Bytes> storedOnTheWay = new LinkedHashSet<>();
 
     Copies(NodeFold node) {
@@ -97,7 +98,7 @@ final class Copies {
         return stored.computeIfAbsent(tier, t -> new LinkedHashMap<>()).computeIfAbsent(namespace, n -> new LinkedHashMap<>());
     }
 
-    /** Whether the store is known to have the block of a copy on that tier; null when there is no copy. */
+    /** Whether the store is recorded to have the block of a placement on that tier; null when there is no placement. */
     private @Nullable Known find(Tier tier, String namespace, Bytes key) {
         Map<String, Map<Bytes, Known>> spaces = stored.get(tier);
         Map<Bytes, Known> copies = spaces == null ? null : spaces.get(namespace);
@@ -125,15 +126,15 @@ final class Copies {
         return !storedOnTheWay.isEmpty() && storedOnTheWay.contains(key) ? Known.PERHAPS : Known.NO;
     }
 
-    /** What is said to be in the store was read from there, or from a copy of which that was known. */
+    /** A block that is reported as stored was read from the store, or from a placement that was already recorded as stored. */
     void checkHeldAlso(BlocksPlaced f, Ending ending, BlockResult result) {
         if (f.heldAlso() != Tier.STORE || result.source() == Tier.STORE) {
             return;
         }
         Tier said = ending.from() == Tier.UNKNOWN ? result.source() : ending.from();
-        // The end of a cancelled operation does not say where the block was to come from.
+        // The end of a cancelled operation does not name the source of the block.
         Tier source = said == Tier.UNKNOWN ? node.operations.origin(ending.operation()) : said;
-        // What comes from the device is known to be in the store by the host's copy of it.
+        // For a block that comes from the device, the host placement records whether the store has it.
         Known known = find(source == Tier.DEVICE ? Tier.HOST : source, f.namespace(), result.block().key());
         if ((known == null || known == Known.NO) && perhaps(result.block().key()) == Known.NO) {
             node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source + " and is said to be in the store");
@@ -200,7 +201,7 @@ final class Copies {
                 unsure += last && (inStore == Known.PERHAPS || isOnTheWay(f, block)) ? 1 : 0;
             }
         }
-        // The sweep of an earlier life names copies that count no more.
+        // The cleanup of an earlier incarnation names placements that no longer count.
         boolean ofThisLife = cause.event instanceof BlocksEvicted || cause.ending != null;
         if (!ofThisLife || node.isStale(f.envelope().incarnation())) {
             return;
@@ -226,7 +227,7 @@ final class Copies {
         return perhaps(block.key()) == Known.PERHAPS || node.operations.isComing(f.namespace(), block.key());
     }
 
-    /** A drop for want of room names blocks that are known to be elsewhere, unless the node has nothing below to write them to. */
+    /** A drop for want of space names only blocks that are recorded elsewhere, unless the node has no tier below to write them to. */
     void checkDrop(OperationIssued f, Policy policy) {
         boolean keepsLast = f.from() != Tier.HOST || (policy.copyToDisk() && node.capacities.getOrDefault(Tier.DISK, 0L) > 0);
         if (!keepsLast) {

@@ -54,13 +54,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the agent's terminal event of an operation says.
+ * The contents of the agent's terminal event of an operation.
  *
  * @param operation id of the operation
- * @param kind what it did; UNKNOWN when the event does not say
+ * @param kind what it did; UNKNOWN when the event does not name it
  * @param state DONE, FAILED or CANCELLED
- * @param from tier that bytes came from or left; UNKNOWN when it is not said or differs by block
- * @param to tier that bytes went to; UNKNOWN for a drop, or when it is not said
+ * @param from tier that bytes came from or left; UNKNOWN when the event does not name it or it differs by block
+ * @param to tier that bytes went to; UNKNOWN for a drop, or when the event does not name it
  * @param namespace namespace of the blocks
  * @param blocks what became of each
  * @param movedBytes bytes moved
@@ -68,7 +68,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Ending(String operation, OperationKind kind, OperationState state, Tier from, Tier to, String namespace, List<BlockResult> blocks,
         long movedBytes, @Nullable String lease) {
-    /** What {@code event} says, or null when it is no terminal event. */
+    /** The ending that {@code event} reports, or null when it is not a terminal event. */
     static @Nullable Ending of(Event event) {
         return switch (event) {
             case WriteBackDone e ->

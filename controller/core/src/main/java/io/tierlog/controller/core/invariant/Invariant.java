@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-/** What holds at every offset, unless it says "at rest": nothing in flight, every lease end passed. */
+/** What holds at every offset, unless its text begins with "at rest": nothing in flight, every lease end passed. */
 public enum Invariant {
     I1("every lease has exactly one end; at rest no pin is left"),
     I2("a destination page is nobody else's between an operation's start and its terminal event"),
@@ -23,7 +23,7 @@ public enum Invariant {
         this.meaning = meaning;
     }
 
-    /** What it says, one line for people. */
+    /** Its meaning, one line for people. */
     public String meaning() {
         return meaning;
     }

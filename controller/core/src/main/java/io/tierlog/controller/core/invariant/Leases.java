@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Leases of a node that have not ended: asked for once, granted at most once and by the agent's word, ended once (I1). */
+/** Leases of a node that have not ended: requested once, granted at most once and by the agent's own event, ended once (I1). */
 final class Leases {
     private final NodeFold node;
     private final Map<String, Live> live = new LinkedHashMap<>();

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The invariants over a log, record by record: a fold of its own that asks neither decide nor evolve.
+ * The invariants over a log, record by record: an independent fold that uses neither decide nor evolve.
  *
  * <p>Records of one partition come in log order, and an event comes before the decisions it led to; how far decisions lag behind does not
  * matter, nor in which order partitions come. An audit that reads event after event, each with its decisions, and a simulator that hands over
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>What the log shows of each:
  *
  * <pre>
- *   I1   leases are asked for once, granted once, ended once; at rest none is left, and no agent reports a pin
- *   I2   pages named by OperationStarted are in nobody else's hands until the agent's terminal event
+ *   I1   leases are requested once, granted once, ended once; at rest none is left, and no agent reports a pin
+ *   I2   pages named by OperationStarted are used by no other operation until the agent's terminal event
  *   I3   what a BACK_UP or COPY reads is not dropped, evicted or given away meanwhile
  *   I4   heartbeats add up; a page serves one block, a block serves in one page, inside of the capacity
  *   I5   requests take legal steps only, end once, and have no lease when their last decision is made
@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
  *   I8   each placement is named, page, generation and checksum, by the Done event it answers
  *   I9   checksums only: a copy has that of its source
  *   I10  what is evicted or dropped is extended by nothing that serves on that tier
- *   I11  a drop names blocks that are known to be elsewhere; lost last copies are counted as such
- *   I12  each operation has one beginning and one end, which is what its agent said, or fencing; each migration is submitted and completed with it
- *   I13  every event is answered, in order; lives and time go forward
+ *   I11  a drop names blocks that are recorded elsewhere; lost last copies are counted as such
+ *   I12  each operation has one beginning and one end, as its agent reported, or by fencing; each migration is submitted and completed with it
+ *   I13  every event is answered, in order; incarnations and time go forward
  * </pre>
  *
  * <p>I7 does not show in a log. Memory: what is live (requests, leases, operations in progress, resident copies of the nodes' tiers, events
@@ -40,7 +40,7 @@ public final class LogInvariants {
     private final Consumer<Violation> listener;
     private final Map<Integer, PartitionFold> partitions = new LinkedHashMap<>();
 
-    /** Tells {@code listener} of every violation, as soon as it shows. */
+    /** Sends every violation to {@code listener}, as soon as it shows. */
     public LogInvariants(Consumer<Violation> listener) {
         this.listener = listener;
     }

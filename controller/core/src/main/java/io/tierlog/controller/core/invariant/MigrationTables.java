@@ -18,7 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the tables of one node say of migrations and marks, held against its operations (I12). Slow and obvious. Lives for one check. */
+/** The migration and mark rows of one node, compared with its operations (I12). Slow and simple. Used for one check. */
 final class MigrationTables {
     private final Tables tables;
     private final String aggregate;

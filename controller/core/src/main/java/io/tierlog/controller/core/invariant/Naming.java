@@ -58,7 +58,7 @@ final class Naming {
             findings.say(Invariant.I8, "blocks serve, and the event that it answers ends no operation");
             return;
         }
-        // An event that says only CANCELLED leaves the tier to the operation; when nobody knows that one any more, nothing can be said.
+        // An event that reports only CANCELLED leaves the tier to the operation; when the operation is gone, the tier cannot be determined.
         Tier tier = ending.to() == Tier.UNKNOWN ? node.operations.destination(ending.operation()) : ending.to();
         if ((tier != Tier.UNKNOWN && tier != placed.tier()) || !ending.namespace().equals(placed.namespace())
                 || !ending.operation().equals(placed.operation())) {

@@ -70,7 +70,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** One node: its lives, and the rooms that look after what happens in them. Confined to its partition's fold. */
+/** One node: its incarnations, and the folds of their leases, operations and placements. Confined to its partition's fold. */
 final class NodeFold {
     final String aggregate;
     final Findings findings;
@@ -101,17 +101,17 @@ final class NodeFold {
         this.operations = new Operations(this, counts);
     }
 
-    /** Incarnation of the present life, or of the last one. */
+    /** The current incarnation, or the last one. */
     long incarnation() {
         return incarnation;
     }
 
-    /** Whether a row of that incarnation belongs to a life that has ended: its end is a matter of the sweep. */
+    /** Whether a row of that incarnation belongs to one that has ended: the cleanup of fenced rows ends it. */
     boolean isStale(long rowIncarnation) {
         return rowIncarnation < incarnation || !alive;
     }
 
-    /** What the agent says of itself; only the life that the controller knows counts. */
+    /** Applies an event of the agent; only the registered incarnation counts. */
     void event(Event event, @Nullable Ending ending) {
         AgentFold fold = agent;
         if (fold != null && fold.isSender(event.envelope())) {
@@ -202,7 +202,7 @@ final class NodeFold {
         promotions.clear();
     }
 
-    /** What lives left behind has been settled: nothing of them may be open any more. */
+    /** The rows of earlier incarnations are cleaned up: none of their operations or leases may be open any more. */
     private void swept(SweepAdvanced f) {
         if (f.done() && sweeping) {
             sweeping = false;
@@ -238,7 +238,7 @@ final class NodeFold {
         }
     }
 
-    /** Whether a decision and the event it answers speak for the same life. */
+    /** Whether a decision and the event it answers belong to the same incarnation. */
     static boolean sameLife(Envelope decision, Cause cause) {
         return cause.event == null || cause.event.envelope().incarnation() == decision.incarnation();
     }

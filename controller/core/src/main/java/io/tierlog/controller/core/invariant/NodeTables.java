@@ -36,7 +36,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
-/** All tables of one node. Slow and obvious. Lives for one check. */
+/** All tables of one node. Slow and simple. Used for one check. */
 final class NodeTables {
     private final Tables tables;
     private final String aggregate;
@@ -69,7 +69,7 @@ final class NodeTables {
         grants();
     }
 
-    /** What a node lends is the sum of its grants, and each of them has its lease. */
+    /** The peer read counts of a node are the sums over its peer read leases, and each of those has its pin lease. */
     private void grants() {
         long reads = 0;
         long blocks = 0;
@@ -95,7 +95,7 @@ final class NodeTables {
         same(Invariant.I12, blocks, said == null ? 0 : said.lentBlocks(), () -> "lent blocks");
     }
 
-    /** Reads the node's rows; the eviction order holds those of ended lives too, until they are swept. */
+    /** Reads the node's rows; the eviction order also holds rows of ended incarnations, until they are cleaned up. */
     private void read() {
         Set<RowKey.Order> leaves = new LinkedHashSet<>();
         try (var scan = tables.range(Rows.PLACEMENTS, TableInvariants.firstCopy(aggregate), null)) {
@@ -259,7 +259,7 @@ final class NodeTables {
         blocks.forEach(block -> holds.merge(block.key(), 1, Integer::sum));
     }
 
-    /** A request that goes on may have a lease, which is its own; nobody else's lease goes on. */
+    /** A request that goes on may have a lease, which is its own; a lease of another request does not go on. */
     private void requests() {
         Map<String, LeaseRow> owned = new LinkedHashMap<>();
         try (var scan = tables.range(Rows.REQUESTS, new RowKey.Text(aggregate, ""), null)) {

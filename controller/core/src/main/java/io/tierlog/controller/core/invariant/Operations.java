@@ -80,7 +80,7 @@ final class Operations {
         }
     }
 
-    /** A command was numbered, or none was, by a fact that says the last number. */
+    /** Checks the last command number that a fact carries, and whether the fact numbered a command. */
     void commandRises(long sequence, boolean given) {
         if (sequence < commandSequence || (given && sequence == commandSequence)) {
             node.findings.say(Invariant.I12, "its command has number " + sequence + ", and " + commandSequence + " was given before");
@@ -119,12 +119,12 @@ final class Operations {
                 node.findings.say(Invariant.I12, "operation " + f.operation() + " is fenced, and its incarnation lives");
             }
         } else if (f.reason() == OperationReason.COMMAND_CONFLICT && f.state() == OperationState.FAILED && f.doneBlocks() == 0) {
-            // The agent ran something else under this id, and says only what became of that.
+            // The agent ran another operation under this id, and reports only the result of that one.
             if (cause.ending == null || !cause.ending.operation().equals(f.operation())) {
                 node.findings.say(Invariant.I12, "operation " + f.operation() + " fails for a conflict, and the agent does not speak of it");
             }
         } else if (f.reason() == OperationReason.COPY_RESULT_MISMATCH && f.state() == OperationState.FAILED && f.doneBlocks() == 0) {
-            // The agent says that it is done, and names other blocks: its word on the operation is not taken.
+            // The agent reports success but names other blocks: its report about the operation is not applied.
             if (cause.ending == null || !cause.ending.operation().equals(f.operation()) || names(cause.ending, issued.blocks())) {
                 node.findings.say(Invariant.I12, "operation " + f.operation() + " fails for a mismatch, and the agent named its blocks");
             }
@@ -191,13 +191,13 @@ final class Operations {
         live.forEach((id, one) -> node.findings.sayOfDecision(Invariant.I6, one.issuedAt, "at rest operation " + id + " has no end"));
     }
 
-    /** Tier whose copies an operation in progress brings; UNKNOWN when nobody knows the operation. */
+    /** Tier that an operation in progress writes to; UNKNOWN when the operation is not recorded. */
     Tier destination(String operation) {
         Live one = live.get(operation);
         return one == null ? Tier.UNKNOWN : one.issued.to();
     }
 
-    /** Tier that an operation in progress takes its bytes from; UNKNOWN when nobody knows the operation. */
+    /** Tier that an operation in progress takes its bytes from; UNKNOWN when the operation is not recorded. */
     Tier origin(String operation) {
         Live one = live.get(operation);
         return one == null ? Tier.UNKNOWN : one.issued.from();

@@ -155,8 +155,8 @@ final class PartitionFold {
     }
 
     /**
-     * A policy in force is the one that was published, and newer than the one before. Nobody numbers what the relay carries, but decisions are
-     * chained: where the two differ it is the event that was changed.
+     * A policy in force is the one that was published, and newer than the one before. Messages of the relay are not numbered, but decisions are
+     * chained: where the two differ, the event was changed.
      */
     private void adopt(PolicyAdopted f, Cause cause) {
         if (f.version() <= policyVersion) {

@@ -16,7 +16,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What a node's tables say twice of promotions: counts, the queue, and the operations that bring blocks. Lives for one check. */
+/** What a node's tables store twice about promotions: counts, the queue, and the operations that bring blocks. Used for one check. */
 final class PromotionTables {
     private final Tables tables;
     private final String aggregate;

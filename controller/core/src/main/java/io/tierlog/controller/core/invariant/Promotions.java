@@ -20,8 +20,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Promoted blocks of a node: each has exactly one outcome, at the latest when the promotion that did not bring it ends, or when its copy leaves
- * the host (I12). With the node's life end those that are open. Confined to its node's fold.
+ * Promoted blocks of a node. Each has exactly one outcome, at the latest when the promotion that did not bring it ends, or when its host placement
+ * leaves (I12). When the node's incarnation ends, its open promotions end too. Confined to its node's fold.
  *
  * <pre>
  *   UNDER_WAY --> PLACED --> hit, waited hit, or evicted before use
@@ -100,13 +100,13 @@ final class Promotions {
 
     void settled(PromotionSettled f) {
         if (f.outcome() == PromotionOutcome.FAILED && f.reason() == OperationReason.NODE_LOST) {
-            return; // Of an earlier life, of which nothing is remembered: a block of that name may be on its way again.
+            return; // Of an earlier incarnation, which is not tracked: a block of that name may be on its way again.
         }
         for (Block block : f.blocks()) {
             Name name = new Name(f.namespace(), block.key());
             Stage stage = open.remove(name);
             due.remove(name);
-            // What waited and was given up never began.
+            // A promotion that was cancelled while it waited never began.
             boolean never = f.outcome() == PromotionOutcome.FAILED && stage == null;
             if (!never && !fits(stage, f.outcome())) {
                 say(name, "has the outcome " + f.outcome() + ", and it was " + (stage == null ? "not promoted, or had one before" : stage));

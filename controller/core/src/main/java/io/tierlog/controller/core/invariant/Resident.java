@@ -78,7 +78,7 @@ final class Resident {
     /**
      * Blocks leave together.
      *
-     * @param chosen whether the agent or the controller chose them, so that nothing may extend them and nobody may read them
+     * @param chosen whether the agent or the controller chose them: then no block may extend them and no operation may read them
      */
     void leave(String namespace, List<PagedBlock> blocks, boolean chosen) {
         Map<Bytes, Copy> space = space(namespace);
@@ -122,7 +122,7 @@ final class Resident {
         }
     }
 
-    /** Somebody reads the block, or does so no longer. */
+    /** An operation starts or ends reading the block. */
     void read(String namespace, PagedBlock block, int more) {
         Map<Bytes, Copy> space = space(namespace);
         Copy copy = space.get(block.block().key());

@@ -18,7 +18,7 @@ import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.TierRow;
 
-/** Single rows of one node, each with what is right beside it. Lives for one sample. */
+/** Single rows of one node, each checked with its neighbours. Used for one sample. */
 final class RowTables {
     private final Tables tables;
     private final String aggregate;
@@ -79,7 +79,7 @@ final class RowTables {
         };
     }
 
-    /** What a row says of itself. */
+    /** What a row must satisfy by itself. */
     static void alone(TableInvariants.Say say, RowKey.Placement key, PlacementRow row) {
         boolean moving = row.state() != PlacementState.ABSENT && row.state() != PlacementState.SERVING;
         if (moving != (row.operation() != null)) {
@@ -111,7 +111,7 @@ final class RowTables {
         }
     }
 
-    /** A request that has a lease in this life has one that goes on, and it is its own. */
+    /** A lease of a request of this incarnation exists and belongs to that request. */
     void request(RowKey.Text key, RequestRow row) {
         String id = row.lease();
         if (id == null || row.incarnation() != node.incarnation() || !node.alive()) {
@@ -134,7 +134,7 @@ final class RowTables {
         return row.request().isEmpty() && row.attempt() == 0;
     }
 
-    /** What is lent has a lease of the same name, from the grant to its end. */
+    /** A peer read lease has a pin lease of the same name, from its grant to its end. */
     void grant(RowKey.Text key, PeerReadLeaseRow row) {
         LeaseRow lease = tables.get(Rows.LEASES, key);
         boolean goesOn = !row.blocks().isEmpty() && row.incarnation() == node.incarnation() && node.alive();

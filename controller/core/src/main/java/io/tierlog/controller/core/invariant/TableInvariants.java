@@ -45,8 +45,8 @@ public final class TableInvariants {
     }
 
     /**
-     * Looks at one row and at what is right beside it; nothing when it is not there. Whoever does so for each row that an input has touched finds at
-     * once what {@link #check} finds by counting later, as far as single rows show it.
+     * Checks one row and its neighbours; returns nothing when the row is absent. A caller that checks each row that an input has touched finds at
+     * once what {@link #check} finds later by counting, as far as single rows show it.
      *
      * @param table of the row
      * @param key of the row, one of that table's
@@ -186,7 +186,7 @@ public final class TableInvariants {
         }
     }
 
-    /** Hears what does not hold about a node. */
+    /** Receives each violation that is found on a node. */
     interface Say {
         void that(Invariant invariant, String detail);
     }

@@ -3,7 +3,7 @@
  * What must hold whatever happens, as code: over a log ({@link io.tierlog.controller.core.invariant.LogInvariants}) and over the tables of a
  * controller ({@link io.tierlog.controller.core.invariant.TableInvariants}).
  *
- * <p>A second opinion: nothing here asks decide what it would have done. No Kafka, no clock.
+ * <p>An independent second check: nothing here calls decide. No Kafka, no clock.
  */
 @org.jspecify.annotations.NullMarked
 package io.tierlog.controller.core.invariant;
