@@ -39,7 +39,7 @@ public final class Admission {
         return ofNode != null ? ofNode : ofBlock(n, namespace, key, source, target);
     }
 
-    /** The same, of the block alone. */
+    /** The refusal for the block alone, without the checks of the node. */
     static @Nullable MigrationRefusal ofBlock(NodeContext n, String namespace, Bytes key, Tier source, Tier target) {
         if (!isAvailable(n, target)) {
             return MigrationRefusal.TARGET_UNAVAILABLE;

@@ -33,13 +33,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node that drains is given nothing to fetch and no migration, and what only it has is copied to the store, step by step and within the budgets.
- * Its engines go on, and so do write-backs and relief. All copies are looked through, pass after pass, until a pass meets nothing that is being
- * saved; in the first pass also what another tier has refused is tried. Confined to one step.
+ * A draining node fetches nothing and takes part in no migration. Blocks that only this node holds are copied to the store, step by step and within
+ * the budgets. Its engines go on, and so do write-backs and watermark eviction. The drain scans all placements, pass after pass, until a pass meets
+ * none that is being saved; the first pass also tries blocks that another tier has refused. Confined to one step.
  *
- * <p>Of a node's copies those on the device alone are an engine instance's own: what it has saved belongs to its group, and serves whoever asks. So
- * for an instance that drains nothing is fetched any more, what its requests have computed is saved when they end, whatever the write policy, and no
- * copy on another tier moves.
+ * <p>Placements on the device alone belong to an engine instance. What it has saved belongs to its group and serves every request. So for a
+ * draining instance fetches stop, what its requests have computed is saved when they end, whatever the write policy, and no placement on another
+ * tier moves.
  */
 public final class Drains {
     private final NodeContext n;
@@ -76,7 +76,10 @@ public final class Drains {
         }
     }
 
-    /** It must be there, so that a name that was mistyped is told; once it drains it does so until that is taken back, gone or not. */
+    /**
+     * The instance must be registered, so that a mistyped name is refused; once it drains, it drains until the request is withdrawn, even after it
+     * has gone.
+     */
     private static void drainInstance(NodeContext n, NodeDrainRequested e, String instance, List<String> draining) {
         boolean attached = n.row().engines().stream().anyMatch(engine -> engine.instance().equals(instance));
         if (!attached && !draining.contains(instance)) {

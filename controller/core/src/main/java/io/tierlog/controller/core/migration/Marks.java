@@ -40,19 +40,19 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a block is next written, it goes where its mark says. Marks belong to a node and outlive its agent's incarnations. For a group that has no
+ * When a block is next written, it goes where its mark points. Marks belong to a node and outlive its agent's incarnations. For a group that has no
  * route with marks to a tier, no mark to that tier is set or read. Without state.
  */
 public final class Marks {
     private Marks() {}
 
     /**
-     * What marks are to say.
+     * The contents of the marks to set.
      *
      * @param source tier that the blocks are on, for people
      * @param target where they shall go
      * @param fallbackFrom COPY when the marks stand in for a copy; UNKNOWN otherwise
-     * @param timeoutMs life in milliseconds; null for what policy says
+     * @param timeoutMs lifetime in milliseconds; null for the policy's value
      * @param move what led to them
      */
     record Wish(Tier source, Tier target, MigrationMethod fallbackFrom, @Nullable Long timeoutMs, MoveCause move) {}
@@ -94,7 +94,7 @@ public final class Marks {
         n.fact(new MarkAdded(n.envelope(), wish.target(), namespace, keys, wish.fallbackFrom(), endMs, policy.markClearing(), wish.move()));
     }
 
-    /** Clears the marks of blocks that a copy has brought where the marks say; those that say something else stay. */
+    /** Clears the marks of blocks that a copy has brought to their target; marks with another target stay. */
     static void copied(NodeContext n, Tier target, String namespace, List<Bytes> keys) {
         Set<Tier> targets = keys.isEmpty() ? Set.of() : targets(n, namespace);
         Bytes digest = Namespaces.digest(namespace);
@@ -137,7 +137,7 @@ public final class Marks {
         return MigrationMethod.UNKNOWN;
     }
 
-    /** A timer of a mark is due; of a mark that was refreshed since, it says nothing. */
+    /** A timer of a mark is due; it does nothing if the mark was refreshed since. */
     public static void expired(NodeContext n, String id) {
         RowKey.Mark key = MarkRows.ofTimer(n.aggregate(), id);
         MarkRow row = n.tables().get(Rows.MARKS, key);
@@ -146,7 +146,7 @@ public final class Marks {
         }
     }
 
-    /** An operator wants marks gone: the named ones; or all, so many of them at each request, and fewer only when none is left. */
+    /** An operator clears marks: the named ones, or all of them, a bounded number at each request and fewer only when none is left. */
     public static void clear(NodeContext n, MarksClearRequested e) {
         int most = MigrationLimits.DEFAULTS.marksPerClearing();
         String broken = Checks.text(n.limits(), "request name", e.request());

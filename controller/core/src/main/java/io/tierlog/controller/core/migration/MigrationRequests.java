@@ -33,8 +33,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A migration that an operator asked for: split by node, answers collected, cancelled and ended. Until its nodes have answered it is
- * SUBMITTED, and shown so; one that has not in time counts as having refused all, and is told to stop what it may still begin. Without state.
+ * A migration that an operator requested: split by node, answers collected, cancelled and ended. Until its nodes have answered, its state is
+ * SUBMITTED. A node that has not answered in time counts as having refused all blocks, and receives a request to cancel what it may still begin.
+ * Without state.
  */
 public final class MigrationRequests {
     private static final long ASSIGNED = 1;
@@ -103,7 +104,7 @@ public final class MigrationRequests {
         }
     }
 
-    /** The time for answers is over: what is missing is put down as refused. An answer that still comes is noted, and changes no end. */
+    /** The time for answers is over: missing answers are recorded as refusals. A late answer is recorded, and changes no end state. */
     public static void unanswered(DecisionContext d, String aggregate) {
         MigrationRow row = row(d, aggregate);
         if (row == null) {
@@ -127,7 +128,7 @@ public final class MigrationRequests {
         }
     }
 
-    /** What stands for the answer of a node that gives none: every block that was named is refused; of a sample nobody knows which they would be. */
+    /** The answer recorded for a node that sends none: every named block is refused; for a sample the blocks are unknown, so none is named. */
     private static MigrationAnswer silence(MigrationRow row) {
         List<BlockName> names = List.copyOf(new LinkedHashSet<>(row.order().blocks()));
         return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(names.size(), MigrationRefusal.TARGET_UNAVAILABLE));

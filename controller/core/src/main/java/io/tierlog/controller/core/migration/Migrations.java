@@ -76,7 +76,7 @@ public final class Migrations {
         return issued.operation();
     }
 
-    /** Whether the agent says that it is done, and names other blocks than it was asked for. Copies for watermarks answer for each block. */
+    /** Whether the agent reports success but names other blocks than the command did. Copies for watermarks report each block. */
     public static boolean isMismatch(OperationRow row, OperationResult c) {
         if (row.kind() != OperationKind.COPY || row.move() == null || c.state() != OperationState.DONE) {
             return false;
@@ -91,8 +91,8 @@ public final class Migrations {
     }
 
     /**
-     * A copy whose report cannot be about what was asked for has failed as a whole. What the agent says to have on the target is recorded, for
-     * it has it, and dropped again; the source serves.
+     * A copy whose report does not match its command has failed as a whole. Blocks that the agent reports on the target are recorded, because it
+     * holds them, and dropped again; the source serves.
      */
     public static void mismatched(NodeContext n, OperationRow row, OperationResult c) {
         List<BlockResult> still = row.to() == Tier.STORE ? List.of() : c.results();
@@ -148,7 +148,7 @@ public final class Migrations {
         return there;
     }
 
-    /** The copies on the source that the operation has read: not those that have gone or came anew meanwhile. */
+    /** The placements on the source that the operation has read, without those that have gone or were written again meanwhile. */
     private static List<PagedBlock> sources(NodeContext n, OperationRow row, String operation, List<Block> there) {
         Bytes namespace = Namespaces.digest(row.namespace());
         List<PagedBlock> sources = new ArrayList<>(there.size());
@@ -175,7 +175,7 @@ public final class Migrations {
         report(n, completed);
     }
 
-    /** The migration that the copy was a part of hears how far its node is; the last report says that nothing runs. */
+    /** Reports the node's progress to the copy's migration; the last report has no running operations. */
     private static void report(NodeContext n, MigrationCompleted completed) {
         String migration = completed.move().migration();
         TaskRow task = migration == null ? null : n.task(migration);
@@ -189,8 +189,9 @@ public final class Migrations {
     }
 
     /**
-     * Drops what was noted by this decision as far as it may go, in the tables as they are now; answers with how many blocks. A block goes when it is
-     * still what was copied, its copy serves, nothing extends it or relies on it, and nobody has used it since; the others stay and serve.
+     * Drops the blocks that this decision recorded for dropping, as far as the tables now allow; returns the number of blocks. A block is dropped
+     * if it is still the one that was copied, its copy serves, nothing extends it or relies on it, and no request has used it since; the others
+     * stay and serve.
      */
     public static int drop(NodeContext n) {
         int dropped = 0;
@@ -237,7 +238,7 @@ public final class Migrations {
                 @Nullable PlacementRow other = n.placement(namespace, reliesOn, key);
                 yield other != null && PlacementRows.isServed(other.state());
             }
-            // What came by mistake may go though nothing else has it: it never served anybody.
+            // What came by mistake may go though nothing else has it: it never served a request.
             case UNKNOWN -> true;
             case DEVICE -> false;
         };

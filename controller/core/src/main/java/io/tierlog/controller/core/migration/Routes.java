@@ -18,9 +18,9 @@ import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.state.GroupTierRow;
 
 /**
- * The routes of groups: when a group stands at a route's threshold of its quota, its coldest blocks are copied on it, within the route's and the
- * node's budgets; what is to leave its source is dropped when the copy has ended. In a round in which the group's blocks are evicted from the
- * source, or anybody's are for the level of the whole tier, nothing is copied from there. Without state.
+ * The routes of groups. When a group stands at a route's threshold of its quota, its coldest blocks are copied on it, within the route's and the
+ * node's budgets; sources that are to leave are dropped when the copy has ended. In a round in which watermark eviction takes blocks of the group,
+ * or of any group for the whole tier, from the source, nothing is copied from there. Without state.
  */
 public final class Routes {
     private Routes() {}
@@ -47,7 +47,7 @@ public final class Routes {
         Watermark level = new Watermark(route.source(), group.name(), route.threshold(), route.threshold(), route.target());
         Long quota = n.row().alive() ? Quotas.blocks(n, group.name(), route.source()) : null;
         GroupTierRow row = ShareRows.use(n.row().shares(), group.name(), route.source());
-        // Most often relief crosses and is over within one decision, so that the row alone does not tell of it.
+        // Most often watermark eviction begins and ends within one decision, so the row alone does not show it.
         if (quota == null || row.inRelief() || n.isRelieved(route.source(), group.name())) {
             return 0;
         }

@@ -19,12 +19,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The coldest blocks of a tier, chosen for an operator: leaves in the eviction order, and above each leaf what only it keeps there. To look is no
- * use, so nothing changes by it. What is known to be held elsewhere too leaves first, however young it is: so each class of the order is looked at,
- * and what is too young takes no place of what is old enough. Reads four rows for each block that the rule asks for, at most, and a few.
+ * The coldest blocks of a tier, chosen for an operator: leaves in the eviction order, and above each leaf the blocks that only it keeps there. A
+ * sample is not a use and changes nothing. Blocks that are recorded elsewhere too leave first, however young they are: so each class of the order
+ * is scanned, and blocks that are too young take no place of old ones. Reads at most four rows for each block that the rule asks for, and a few
+ * more.
  *
- * @param oldEnough those that were not used for so long, coldest first, the deeper before those they extend
- * @param tooYoung those met that were used since, as many as make up for what is missing
+ * @param oldEnough those unused for at least the required time, coldest first, the deeper before those they extend
+ * @param tooYoung those met that were used since, at most as many as the rule's count lacks
  */
 public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
     static Sample take(NodeContext n, Tier tier, SampleRule rule) {
@@ -46,7 +47,7 @@ public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
             boolean more = true;
             while (more && oldEnough.size() < rule.count() && scan.next()) {
                 RowKey.Placement leaf = new RowKey.Placement(n.aggregate(), scan.key().namespace(), tier, scan.key().block());
-                // Behind a leaf that is too young all are: they are named as far as the rule asks for so many.
+                // Behind a leaf that is too young all are: they are named up to the rule's count.
                 more = climb(n, leaf, rule, childrenTaken) || tooYoung.size() < rule.count();
             }
         }

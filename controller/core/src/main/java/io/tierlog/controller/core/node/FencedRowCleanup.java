@@ -43,8 +43,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clears away what incarnations of a node that have ended left behind. That they count no more is true at once, by their incarnation; this is
- * about saying so for each, and about room. It looks at no more rows than the budget and goes on at the next tick. Confined to one call.
+ * Deletes the rows that ended incarnations of a node left behind. Their incarnation alone fences them at once; this cleanup records the end of each
+ * and frees space. It reads no more rows than the budget and goes on at the next tick. Confined to one call.
  */
 public final class FencedRowCleanup {
     private final NodeContext n;
@@ -166,7 +166,7 @@ public final class FencedRowCleanup {
         return done;
     }
 
-    /** Whether a host copy was the last that is known of: neither the store nor the disk, which outlives the agent, has the block. */
+    /** Whether a host placement was the last one on record: neither the store nor the disk, which outlives the agent, has the block. */
     private boolean isLost(RowKey.Placement key, PlacementRow row) {
         boolean counted = PlacementRows.isServed(row.state()) || row.state() == PlacementState.LEAVING;
         if (!counted || row.stored()) {

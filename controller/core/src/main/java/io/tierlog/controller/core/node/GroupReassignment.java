@@ -15,8 +15,8 @@ import io.tierlog.schemas.state.PlacementRow;
 import io.tierlog.schemas.state.SharesRow;
 
 /**
- * Puts the copies of a node into the groups that a new policy has for their namespaces, step by step: each looks at no more rows than the budget
- * and says how far it came. Until its turn has come, a copy counts for the group that it was in. Without state.
+ * Moves the placements of a node into the groups that a new policy has for their namespaces, step by step: each step reads no more rows than the
+ * budget and records its position. Until then, a placement counts for its old group. Without state.
  */
 public final class GroupReassignment {
     private GroupReassignment() {}
@@ -28,7 +28,7 @@ public final class GroupReassignment {
         if (!n.row().alive() || budget <= 0 || !grouped || shares.groupsVersion() == n.clock().policyVersion()) {
             return 0;
         }
-        // A policy that came while copies were put into the groups of another begins anew.
+        // A policy that came during the reassignment of another one starts the reassignment again.
         Bytes from = shares.groupsGoal() == n.clock().policyVersion() ? shares.groupsCursor() : Bytes.EMPTY;
         Bytes next = Bytes.EMPTY;
         int seen = 0;

@@ -22,7 +22,7 @@ import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.state.PolicyRow;
 import java.util.List;
 
-/** The policy aggregate, which numbers policies, and the partitions, which go by the highest number they have heard of. Without state. */
+/** The policy aggregate, which numbers policies, and the partitions, which apply the highest number they have received. Without state. */
 public final class PolicyChanges {
     private PolicyChanges() {}
 

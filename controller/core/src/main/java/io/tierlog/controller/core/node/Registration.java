@@ -24,7 +24,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Who may speak for a node: agents come, go, and are fenced by the next. Without state. */
+/** Which agent may send events for a node: agents register, leave, and are fenced by the next one. Without state. */
 public final class Registration {
     /** Size of a SHA-256, in bytes. */
     private static final int DIGEST_BYTES = 32;

@@ -30,16 +30,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the terminal events of operations have in common.
  *
- * @param move what the operation did; of kind UNKNOWN when the event does not say
+ * @param move what the operation did; of kind UNKNOWN when the event does not report it
  * @param operation its id
  * @param state how it ended
  * @param reason why
- * @param namespace namespace of the blocks; empty text when the event does not say
- * @param results what became of each block; empty when the event does not say
+ * @param namespace namespace of the blocks; empty text when the event does not report it
+ * @param results what became of each block; empty when the event does not report it
  * @param movedBytes bytes moved
  * @param lease lease that the agent holds now; null when none
- * @param durationMicros time from its start until its bytes were at rest, in microseconds of the agent's clock; 0 when it does not say
- * @param awaited those of {@code results} that a request waited for, by index; empty when the event does not say
+ * @param durationMicros time from its start until its bytes were at rest, in microseconds of the agent's clock; 0 when the event does not report it
+ * @param awaited those of {@code results} that a request waited for, by index; empty when the event does not report them
  */
 public record OperationResult(
         Move move,
@@ -55,7 +55,7 @@ public record OperationResult(
     /**
      * What a terminal event reports.
      *
-     * @param issued what the operation does as it was issued, for an event that does not say; of kind UNKNOWN when that is not known either
+     * @param issued the operation's move as it was issued, for an event that does not report it; of kind UNKNOWN when it is not recorded either
      */
     public static OperationResult of(TerminalEvent e, Move issued) {
         return switch (e) {
@@ -77,7 +77,7 @@ public record OperationResult(
         };
     }
 
-    /** An operation of which no block was done, and no event says more. */
+    /** An operation of which no block was done, without an event that reports more. */
     public static OperationResult ofNone(String operation, Move move, OperationState state, OperationReason reason, String namespace) {
         return new OperationResult(move, operation, state, reason, namespace, List.of(), 0, null, 0, List.of());
     }
@@ -111,7 +111,7 @@ public record OperationResult(
         return move.kind();
     }
 
-    /** The operation as failed as a whole for that reason; {@code still} is what counts of its bytes all the same. */
+    /** The operation as failed as a whole for that reason; {@code still} holds the block results that count nevertheless. */
     public OperationResult failedFor(OperationReason why, List<BlockResult> still) {
         return new OperationResult(move, operation, OperationState.FAILED, why, namespace, still, movedBytes, lease, durationMicros, awaited);
     }

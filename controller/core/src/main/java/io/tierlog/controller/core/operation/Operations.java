@@ -40,10 +40,10 @@ public final class Operations {
     }
 
     /**
-     * What an operation owes itself to.
+     * The cause of an operation.
      *
-     * @param move what led to it; null for what needs no more reason than its kind
-     * @param peer name of the node that lends some of the blocks; null when none does
+     * @param move what led to it; null when the kind is the reason
+     * @param peer name of the node that serves some of the blocks for a peer read; null when none does
      */
     public record Because(@Nullable MoveCause move, @Nullable String peer) {}
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Whether a block that the node lacks is cheaper from another node than from the store, or than to compute it.
  *
- * @param peer what another node has; null when none has anything, or none is to be asked
+ * @param peer the blocks of another node; null when no node has any, or peer reads are not to be used
  * @param cost what a block costs from there, in microseconds
  * @param policy the policy's costs
  */

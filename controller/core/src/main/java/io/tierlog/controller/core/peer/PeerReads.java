@@ -55,16 +55,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node lends blocks to another one: under a grant that has the id of the other node's fetch, and a lease of the same name.
+ * A node shares blocks for read with another one: under a peer read lease with the id of the other node's fetch, and a pin lease of the same name.
  *
  * <pre>
- *   asked --> GRANTED (lease REQUESTED) --> HELD by the agent --> CLOSED
- *     |          |  first a promotion, when some are on the disk only  ^
- *     |          +-----------------------------------------------------+   (promotion failed, time over, life over)
+ *   requested --> GRANTED (lease REQUESTED) --> HELD by the agent --> CLOSED
+ *     |              |  first a promotion, when some are on the disk only  ^
+ *     |              +-----------------------------------------------------+   (promotion failed, time over, incarnation over)
  *     +--> REFUSED
  * </pre>
  *
- * <p>Each name is answered once: who asks again hears nothing, neither a second grant nor a second refusal. Without state.
+ * <p>Each name is answered once: a repeated request gets no reply, neither a second grant nor a second refusal. Without state.
  */
 public final class PeerReads {
     private PeerReads() {}
@@ -76,7 +76,7 @@ public final class PeerReads {
             nameless = "Invalid peer read id: must be the id of an operation of the requesting node";
         }
         if (nameless != null) {
-            // Whoever may read under that name has not asked, so nobody is told.
+            // The node that may read under that name sent no request, so no reply is sent.
             n.refuse(e, RefusalReason.OVER_LIMIT, nameless);
             return;
         }
@@ -93,7 +93,7 @@ public final class PeerReads {
         }
     }
 
-    /** Why nobody can be answered under that name; null when the agent of that node, another one, has said it. */
+    /** Why no reply can be sent under that name; null when the request comes from the agent of that node, which is another node. */
     private static @Nullable String nameless(NodeContext n, Event e, String grant, String asker) {
         String broken = Checks.text(n.limits(), "peer read id", grant);
         if (broken == null) {
@@ -244,7 +244,7 @@ public final class PeerReads {
         return blocks;
     }
 
-    /** The agent holds its pins; those of a grant that nobody knows, as a transaction that was undone had given it, it lets go. */
+    /** The agent holds its pins; it releases those of an unrecorded grant, which came from a transaction that was undone. */
     public static void held(NodeContext n, PeerReadHeld e) {
         String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         PeerReadLeaseRow row = live(n, e.grant());
@@ -263,7 +263,7 @@ public final class PeerReads {
         }
     }
 
-    /** The reader has given up: the agent lets go, and says what it had sent; where it was told of no grant yet, there is none any more. */
+    /** The reader cancels: the agent releases its pins and reports what it had sent; a grant that the reader has not received yet is removed. */
     public static void givenUp(NodeContext n, PeerReadGivenUp e) {
         String nameless = nameless(n, e, e.grant(), e.asker());
         PeerReadLeaseRow row = nameless != null ? null : live(n, e.grant());
@@ -304,7 +304,7 @@ public final class PeerReads {
         }
     }
 
-    /** A grant of this life that has not ended; null when there is none. */
+    /** A grant of this incarnation that has not ended; null when there is none. */
     private static @Nullable PeerReadLeaseRow live(NodeContext n, String grant) {
         PeerReadLeaseRow row = n.tables().get(Rows.GRANTS, key(n, grant));
         return row != null && !row.blocks().isEmpty() && n.isOfThisLife(row.incarnation()) ? row : null;

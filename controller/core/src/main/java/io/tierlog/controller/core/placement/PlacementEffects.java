@@ -29,18 +29,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a terminal event says of bytes, made into facts.
+ * The effects of a terminal event on placements, made into facts.
  *
- * <p>From an operation that was waited for, it all counts. From one that is not known or that has ended, only what is newer than what is
- * held: a copy that is gone, if it is the very page and generation that is held; a copy that came, unless that page and generation, or a
- * later one, is held. A report that is repeated changes nothing that way.
+ * <p>All results of an expected operation count. Results of an unrecorded or ended operation count only when they are newer than the recorded
+ * placement: a removal, if it names the recorded page and generation; an arrival, unless that page and generation, or a later one, is recorded. So
+ * a repeated report changes nothing.
  *
- * @param arrived copies that came
- * @param heldAlso for each of them the tier that is known to hold it too
+ * @param arrived placements that came
+ * @param heldAlso for each of them the tier that is recorded to hold it too
  * @param stored blocks that are in the store now
- * @param gone copies that went
- * @param pinned copies that were to go and stay, for somebody uses them
- * @param missed copies on the disk that a drop relied on and that the agent does not have
+ * @param gone placements that went
+ * @param pinned placements that were to go and stay, because they are in use
+ * @param missed placements on the disk that a drop relied on and that the agent does not have
  */
 public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, List<Block> stored, List<RemovedPlacement> gone, List<Block> pinned,
         List<RemovedPlacement> missed) {
@@ -71,7 +71,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         return s;
     }
 
-    /** For an operation that is not known. */
+    /** For an operation that is not recorded. */
     public static void adopted(NodeContext n, OperationResult c) {
         read(n, c.move(), c.namespace(), c, true).facts(n, c.move(), c.namespace(), c.operation(), RemovalReason.WATER_LEVEL);
     }
@@ -127,7 +127,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         }
         PlacementRow held = n.placement(namespace, move.to(), result.block().key());
         boolean known = held != null && held.page() == result.page() && held.generation() >= result.generation();
-        // On a tier without pages the generation alone tells old from new, so an older one never counts.
+        // On a tier without pages only the generation tells old from new, so an older one never counts.
         boolean older = known && result.page() < 0 && held != null && held.generation() > result.generation();
         if (older || (onlyNewer && known)) {
             return;
@@ -136,10 +136,10 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         heldAlso.add(heldAlso(n, namespace, move, result));
     }
 
-    /** The tier that is known to hold a block that came, beside the one it came to: the store, if it does. */
+    /** The tier that is recorded to hold an arrived block, besides its target: the store, if it does. */
     private static Tier heldAlso(NodeContext n, Bytes namespace, Move move, BlockResult result) {
         Tier source = switch (move.kind()) {
-            // What another node lent is here alone, as far as anybody here knows.
+            // A block read from another node is here alone, as far as this node records.
             case PREFETCH, PROMOTE -> result.source() == Tier.HOST ? storedBefore(n, namespace, result) : result.source();
             case COPY -> move.from() == Tier.DEVICE ? storedOnHost(n, namespace, result) : move.from();
             case WRITE_BACK, LOAD_BACK, BACK_UP, DROP, UNKNOWN -> Tier.UNKNOWN;
@@ -156,7 +156,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         return host != null && host.stored() ? Tier.STORE : Tier.UNKNOWN;
     }
 
-    /** HOST when the host has the block as well and the store is known to have it; UNKNOWN otherwise. */
+    /** HOST when the host has the block as well and the store is recorded to have it; UNKNOWN otherwise. */
     private static Tier storedOnHost(NodeContext n, Bytes namespace, BlockResult result) {
         PlacementRow host = n.placement(namespace, Tier.HOST, result.block().key());
         return host != null && host.stored() ? Tier.HOST : Tier.UNKNOWN;
@@ -212,8 +212,8 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
                     blocks.add(arrived.get(i));
                 }
             }
-            // To be copied or promoted is no use: the copy keeps the use that it was given when the operation was issued. What comes from the
-            // device is new.
+            // A copy or promotion is not a use: the placement keeps the use that it had when the operation was issued. What comes from the device
+            // is new.
             boolean copied = (move.kind() == OperationKind.COPY && move.from() != Tier.DEVICE) || move.kind() == OperationKind.PROMOTE;
             long touch = copied ? 0 : n.offset();
             n.fact(new BlocksPlaced(n.envelope(), move.to(), namespace, blocks, operation, also, touch));

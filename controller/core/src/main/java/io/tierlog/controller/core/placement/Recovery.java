@@ -19,8 +19,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an agent finds again on its disk after a start. It serves in the new life; whether the store has it too is not known any more until the
- * agent has looked. Without state.
+ * The blocks that an agent finds on its disk after a start. They serve in the new incarnation; whether the store has them too is unknown until the
+ * agent has checked. Without state.
  */
 public final class Recovery {
     private Recovery() {}

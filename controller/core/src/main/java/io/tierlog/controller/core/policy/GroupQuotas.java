@@ -6,7 +6,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import org.jspecify.annotations.Nullable;
 
-/** What a policy says of groups, for those who show it. Static and without state. */
+/** The quotas of a policy's groups, for display. Static and without state. */
 public final class GroupQuotas {
     private GroupQuotas() {}
 

@@ -8,7 +8,7 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import org.jspecify.annotations.Nullable;
 
-/** Which group a namespace belongs to, and what policy says of groups. Without state. */
+/** The group of a namespace, and the policy of groups. Without state. */
 public final class Groups {
     private Groups() {}
 
@@ -50,7 +50,7 @@ public final class Groups {
         return p == pattern.length();
     }
 
-    /** What policy says of a group; null when it has no such group. */
+    /** The policy of a group; null when the policy has no such group. */
     public static @Nullable GroupPolicy policy(Policy policy, String group) {
         for (GroupPolicy candidate : Policies.migration(policy).groups()) {
             if (candidate.name().equals(group)) {
@@ -60,7 +60,7 @@ public final class Groups {
         return null;
     }
 
-    /** What a group says of a tier; null when it says nothing. */
+    /** A group's settings for a tier; null when it has none. */
     static @Nullable GroupTier tier(GroupPolicy group, Tier tier) {
         for (GroupTier candidate : group.tiers()) {
             if (candidate.tier() == tier) {

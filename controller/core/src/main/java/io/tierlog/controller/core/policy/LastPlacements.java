@@ -48,7 +48,7 @@ final class LastPlacements {
      * Blocks of one group on the disk.
      *
      * @param group its name; empty text for what fits none
-     * @param most of them, so many may stand there without a route taking any
+     * @param most how many of them may be there without a route taking any
      * @param leave whether a route takes them from the next one on
      */
     private record Part(String group, long most, boolean leave) {
@@ -63,7 +63,9 @@ final class LastPlacements {
         return disk == null ? List.of() : new LastPlacements(policy, bounded(policy, tiers, Tier.HOST), disk).warnings("node " + node);
     }
 
-    /** Of nodes that have what the policy bounds them to; nothing where it does not bound their disk. What has less is no better off. */
+    /**
+     * Warnings for nodes whose tiers reach the policy's limits; none where the policy does not limit their disk. Smaller nodes are not better off.
+     */
     static List<PolicyWarning> ofDocument(Policy policy) {
         Long bytes = Policies.bound(policy, Tier.DISK);
         Long ofHost = Policies.bound(policy, Tier.HOST);

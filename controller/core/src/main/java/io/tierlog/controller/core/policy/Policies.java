@@ -13,15 +13,15 @@ import io.tierlog.schemas.WritePolicy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The policy before anybody has set one, and what a policy must be like. */
+/** The policy before the first one is set, and the rules that a policy must satisfy. */
 public final class Policies {
     /** In force, as version 0, until a version is published. Part of the core's version. */
     public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true, null, null);
 
-    /** What holds of migration where a policy says nothing: no groups. Part of the core's version. */
+    /** The migration defaults of a policy without them: no groups. Part of the core's version. */
     private static final MigrationPolicy NO_GROUPS = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of());
 
-    /** What holds where a policy says nothing of fetches. Part of the core's version. */
+    /** The fetch defaults of a policy without them. Part of the core's version. */
     private static final FetchPolicy FETCH = new FetchPolicy(new PromotionPolicy(true, 4, 32, 1_024, 30_000, 5_000),
             new PeerPolicy(true, 4, 1_024, 10_000, 200, 600, 1_000, 5_000));
 
@@ -30,13 +30,13 @@ public final class Policies {
 
     private Policies() {}
 
-    /** Groups, quotas and routes of a policy, and what holds where it says nothing. */
+    /** Groups, quotas and routes of a policy, with the defaults for missing values. */
     public static MigrationPolicy migration(Policy policy) {
         MigrationPolicy migration = policy.migration();
         return migration == null ? NO_GROUPS : migration;
     }
 
-    /** What of a policy is about fetching ahead and between nodes, and what holds where it says nothing. */
+    /** The settings of a policy for promotions and peer reads, with the defaults for missing values. */
     public static FetchPolicy fetch(Policy policy) {
         FetchPolicy fetch = policy.fetch();
         return fetch == null ? FETCH : fetch;

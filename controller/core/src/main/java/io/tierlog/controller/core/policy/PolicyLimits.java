@@ -2,20 +2,20 @@
 package io.tierlog.controller.core.policy;
 
 /**
- * How large a policy may be. Part of the core's version, so that every partition takes what one has taken.
+ * How large a policy may be. Part of the core's version, so that a policy that one partition accepts is accepted by all.
  *
  * @param groups most groups
  * @param patterns most patterns of namespaces, of all groups together
- * @param tiersPerGroup most tiers that a group says something of
+ * @param tiersPerGroup most tiers with settings in a group
  * @param routesPerGroup most routes of a group
  * @param nameLength longest name of a group, in characters
  * @param longestMs longest time except that of marks, in milliseconds
- * @param longestMarkMs longest life of a mark, in milliseconds
+ * @param longestMarkMs longest lifetime of a mark, in milliseconds
  * @param mostBytes largest quota or throttle, in bytes
  * @param promotions most promotions at once on a node
  * @param queuedBlocks most blocks that wait for a promotion on a node
  * @param peerReads most reads by other nodes at once on a node
- * @param lentBlocks most blocks lent to them at once
+ * @param lentBlocks most blocks shared for peer reads at once
  * @param findings most findings that are listed
  */
 public record PolicyLimits(

@@ -31,7 +31,7 @@ public record Watermark(Tier tier, String group, double highMark, double lowMark
             return usedBlocks - leavingBlocks;
         }
 
-        /** Share of the capacity that stands; above 1 when more stands than there is room for, 1 when there is none at all. */
+        /** Used share of the capacity; above 1 when more blocks are used than there is space for, 1 when the capacity is 0. */
     public     double level() {
             return capacityBlocks == 0 ? 1 : (double) standing() / capacityBlocks;
         }
@@ -58,7 +58,7 @@ public record Watermark(Tier tier, String group, double highMark, double lowMark
                 : new Watermark(tier, "", policy.diskHighMark(), policy.diskLowMark(), Tier.UNKNOWN);
     }
 
-    /** A group that says nothing of the tier has the marks of the tier for its own quota. */
+    /** The watermark of a group's quota; a group without one of its own for the tier has the tier's. */
     static Watermark ofGroup(Policy policy, GroupPolicy group, Tier tier) {
         Watermark whole = ofTier(policy, tier);
         GroupTier own = Groups.tier(group, tier);

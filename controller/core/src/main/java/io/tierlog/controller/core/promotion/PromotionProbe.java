@@ -29,14 +29,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node says to a probe, block by block: the first of these that holds.
+ * A node's reply to a probe, block by block: the first of these that applies.
  *
  * <pre>
  *   of the block   DISABLED INVALID_SIZE RESIDENT JOINED (also what waits) PRESSURE (it is leaving the host) NOT_FOUND DRAINING DUPLICATE COOLDOWN
- *   of the room    QUOTA_EXCEEDED PRESSURE (paused, or none below the high marks; then so are all after it) QUEUE_FULL STARTED QUEUED
+ *   of the space   QUOTA_EXCEEDED PRESSURE (paused, or none below the high marks; then so are all after it) QUEUE_FULL STARTED QUEUED
  * </pre>
  *
- * Room is given to the shallowest blocks first: a prefix is of use from its front. Confined to one decision.
+ * Space is given to the shallowest blocks first: a prefix is of use from its front. Confined to one decision.
  */
 final class PromotionProbe {
     private final NodeContext n;
@@ -44,7 +44,7 @@ final class PromotionProbe {
     private final Bytes namespace;
     private final PromotionPolicy policy;
     private final PromotionsRow counts;
-    /** Blocks by what is said of them, in the order of the replies, and of one reply the soonest first. */
+    /** Blocks by reply, in the order of the replies; within one reply the earliest retry first. */
     private final Map<Said, List<Block>> answers =
             new TreeMap<>(Comparator.comparing(Said::reply).thenComparingLong(Said::retryMs));
     private final Map<Bytes, Said> said = new LinkedHashMap<>();
@@ -58,7 +58,7 @@ final class PromotionProbe {
     /** How much longer the node begins none; milliseconds. */
     private long pauseMs;
 
-    /** What is said of a block, and how long nothing is begun for it; 0 when nobody can say. */
+    /** The reply for a block, and how long no promotion of it begins; 0 when that time is unknown. */
     private record Said(PromotionReply reply, long retryMs) {
         static final Said NOTHING = new Said(PromotionReply.UNKNOWN, 0);
 
@@ -113,7 +113,7 @@ final class PromotionProbe {
         answers.computeIfAbsent(begun ? Said.of(PromotionReply.JOINED) : first, w -> new ArrayList<>()).add(block);
     }
 
-    /** What is to be said of the block whatever room there is; null when it may be promoted. */
+    /** The reply that does not depend on free space; null when the block may be promoted. */
     private @Nullable Said standing(Block block, @Nullable PlacementRow disk) {
         if (!policy.enabled()) {
             return Said.of(PromotionReply.DISABLED);
@@ -146,7 +146,7 @@ final class PromotionProbe {
         return null;
     }
 
-    /** Until the first moment after that one: the rows say through when nothing is begun. */
+    /** Time until the first moment after that one: rows store the last moment in which nothing begins. */
     private long leftMs(long untilMs) {
         return untilMs - n.clock().logTimeMs() + 1;
     }

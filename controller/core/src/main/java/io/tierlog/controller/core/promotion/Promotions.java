@@ -53,8 +53,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocks that are expected to be asked for come from the disk to the host ahead of requests: into room below the high marks only, so nothing
- * hotter ever leaves for them. Without state.
+ * Blocks that requests are expected to need are promoted from the disk to the host before the requests come: only into space below the high
+ * watermarks, so nothing hotter ever leaves for them. Without state.
  */
 public final class Promotions {
     private Promotions() {}
@@ -122,7 +122,7 @@ public final class Promotions {
 
     // --- what waits
 
-    /** Goes on with what waits, as far as policy and room allow. */
+    /** Starts waiting promotions, as far as policy and space allow. */
     public static void goOn(NodeContext n) {
         PromotionsRow row = PromotionRows.orNothing(n.row().promotions());
         if (row.queuedBlocks() == 0 || !n.row().alive()) {
@@ -141,14 +141,14 @@ public final class Promotions {
         n.evolve();
     }
 
-    /** What waits is given up, and nothing begins for so long. */
+    /** Cancels the waiting promotions, and pauses new ones for a time. */
     private static void giveUp(NodeContext n, String operation, long pauseMs) {
         n.fact(new PromotionsPaused(n.envelope(), operation, n.in(pauseMs), PromotionRows.orNothing(n.row().promotions()).queuedBlocks()));
     }
 
     // --- ends
 
-    /** An operation has ended: what it did not bring has its outcome now, and what somebody waited for. */
+    /** An operation has ended: blocks that it did not bring get their outcome now, and so do blocks that requests waited for. */
     public static void ended(NodeContext n, OperationRow row, OperationResult c, List<PagedBlock> arrived) {
         Bytes namespace = Namespaces.digest(row.namespace());
         Set<Bytes> came = new LinkedHashSet<>();
@@ -179,7 +179,7 @@ public final class Promotions {
         if (!waited.isEmpty() && row.lease() != null) {
             n.releasableLeases().add(row.lease());
         }
-        // A grant's promotion ends with its grant, and says nothing of what others wait for.
+        // A grant's promotion ends with its grant, and does not affect other waiting promotions.
         if (c.reason() == OperationReason.NO_ROOM && row.request() == null) {
             giveUp(n, c.operation(), policy(n).cooldownMs());
         }
@@ -193,7 +193,7 @@ public final class Promotions {
         Bytes namespace = Namespaces.digest(row.namespace());
         List<Block> open = new ArrayList<>();
         for (Block block : row.blocks()) {
-            // The row may be of the present life, or say that somebody came too late for the block: then its outcome is known.
+            // The row may belong to the current incarnation, or record that a request came too late for the block: then its outcome is settled.
             PromotionRow promotion = n.tables().get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate(), namespace, block.key()));
             if (promotion != null && operation.equals(promotion.operation()) && !promotion.raced()) {
                 open.add(block);
@@ -274,8 +274,8 @@ public final class Promotions {
     }
 
     /**
-     * Ends leases of which the deepest block of each run has been used or has gone, with this decision the last of them: whoever uses that uses what
-     * is before it, and keeps both by pins of its own. Until then the rest of the run is still expected.
+     * Ends leases of which the deepest block of each run has been used or has gone, as of this decision. A request that uses that block also uses
+     * the blocks before it, and keeps all of them by its own pins. Until then the rest of the run is still expected.
      */
     public static void release(NodeContext n) {
         if (n.releasableLeases().isEmpty()) {

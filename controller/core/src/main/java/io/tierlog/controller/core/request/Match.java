@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Where the blocks of a prompt are at the moment of decision, by absolute index.
  *
- * <p>The prompt is walked from its start to the first block that is nowhere: nothing beyond that can be reused. What is on the host and on
- * the disk is looked up anew; what the store said to the agent at submission is believed, and so is a copy that is known to be stored.
+ * <p>The prompt is walked from its start to the first block that is nowhere: nothing beyond that can be reused. Blocks on the host and on the disk
+ * are looked up again. The agent's report of the store at submission is accepted, and so is a placement that is recorded as stored.
  *
  * @param hostBlocks blocks met on the host
  * @param deepest the deepest block of each run on the host
@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param sources where each block to fetch is: DISK, STORE, or HOST for that of another node
  * @param buildsOn the host blocks right before what is fetched
  * @param onDisk blocks met on the disk, that are on the host too or to be fetched
- * @param promoted blocks met on the host that a promotion has brought and nobody has used yet, of those that the request may use from there
- * @param promoting blocks that a promotion brings right now, of the same
+ * @param promoted blocks met on the host that a promotion has brought and no request has used yet, of those that the request may use from there
+ * @param promoting those of the request's blocks that a promotion is bringing right now
  */
 record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> sources, List<PagedBlock> buildsOn, List<OnDisk> onDisk,
         List<Block> promoted, List<Block> promoting) {
@@ -47,7 +47,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         return new Walk(n, e).walk();
     }
 
-    /** The same, with no more to fetch than there is room for: what lies deepest is left out. */
+    /** This match with at most that many blocks to fetch: the deepest ones are left out. */
     Match within(long room) {
         if (fetch.size() <= room) {
             return this;
@@ -147,7 +147,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             }
         }
 
-        /** Whether the block is to be fetched: the request may use it, the device lacks it, and one decision may fetch so many. */
+        /** Whether the block is to be fetched: the request may use it, the device lacks it, and the decision is below its limit of blocks. */
         private boolean fetch(int index, Tier below, @Nullable PlacementRow before) {
             if (index < e.deviceBlocks() || index >= reusable || fetch.size() >= n.limits().blocksPerDecision()) {
                 return false;

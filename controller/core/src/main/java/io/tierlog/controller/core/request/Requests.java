@@ -20,7 +20,7 @@ import io.tierlog.schemas.state.RequestRow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a request after its submission. Its transfers have lives of their own: a request may end while they go on. Without state.
+ * The states of a request after its submission. Its transfers have states of their own: a request may end while they go on. Without state.
  */
 public final class Requests {
     private Requests() {}

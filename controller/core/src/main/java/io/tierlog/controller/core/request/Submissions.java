@@ -103,7 +103,7 @@ public final class Submissions {
         }
     }
 
-    /** The attempt goes on with what it has; a waiting one is told so. */
+    /** The attempt goes on with what it has; a waiting one is notified. */
     private static void prefill(NodeContext n, RequestSubmitted e, RequestReason reason) {
         Requests.transition(n, e.request(), e.attempt(), RequestState.SUBMITTED, RequestState.PREFILLING, reason);
         if (!e.answered()) {

@@ -39,8 +39,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Terminal events. Each says two things: what became of the operation, which counts for a known one that has not ended, and what became of
- * bytes, which counts whoever asked for it. Without state.
+ * Terminal events. Each reports two things: the result of the operation, which counts for a recorded one that has not ended, and the result for
+ * each block, which counts whichever operation moved it. Without state.
  */
 public final class OperationResults {
     private static final Move NOT_KNOWN = Move.of(OperationKind.UNKNOWN, Tier.UNKNOWN);
@@ -74,8 +74,8 @@ public final class OperationResults {
     }
 
     /**
-     * Whether the agent says again what would be put on record for its own sake: it was, when it was said first, and what it says of bytes may be
-     * long over. An operation that has not ended is another thing: of that, nothing was taken, so the first word was lost.
+     * Whether the event repeats the end of an operation that would be adopted: it was adopted when it was first reported, and what it reports about
+     * blocks may be long outdated. An unfinished operation is different: nothing of it was applied, so the first report was lost.
      */
     private static boolean isOld(NodeContext n, @Nullable OperationRow row, Event e, OperationResult c) {
         boolean known = row != null && n.isOfThisLife(row.incarnation()) && (isOf(row, c) || OperationRows.isUnfinished(row.state()));
@@ -88,8 +88,8 @@ public final class OperationResults {
     }
 
     /**
-     * The agent has run something else under this id, as a transaction decided it that was undone: it refuses what is on record, and never speaks of
-     * this id again. Nothing of what is on record was done.
+     * The agent has run another operation under this id, decided by a transaction that was undone. It refuses the recorded one, and never reports
+     * this id again. Nothing of the recorded operation was done.
      */
     private static OperationResult conflict(OperationRow row, OperationResult c) {
         return OperationResult.ofNone(c.operation(), Move.of(row), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace());
@@ -109,7 +109,7 @@ public final class OperationResults {
         }
     }
 
-    /** Nobody here knows the operation: it is recorded, its bytes count, and the pins it took under its own name are let go. */
+    /** The operation is not recorded here: it is recorded now, its blocks count, and the pins under its own name are released. */
     private static void adopt(NodeContext n, OperationResult c) {
         PlacementEffects.adopted(n, c);
         int done = c.doneBlocks();
@@ -191,7 +191,7 @@ public final class OperationResults {
         }
     }
 
-    /** The agent has made the pins of the lease with its own Done event, or says that no request waits for them any more. */
+    /** The agent has made the pins of the lease with its own Done event, or reports that no request waits for them any more. */
     private static void lease(NodeContext n, OperationRow row, OperationResult c, PlacementEffects s) {
         String asked = row.lease();
         @Nullable LeaseRow lease = asked == null ? null : n.lease(asked);

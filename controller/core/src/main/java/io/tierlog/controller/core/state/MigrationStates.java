@@ -37,7 +37,7 @@ public final class MigrationStates {
         };
     }
 
-    /** The state that follows from what its nodes have said. REJECTED: something was refused, and nothing accepted. */
+    /** The state that follows from the answers of its nodes. REJECTED: something was refused, and nothing accepted. */
     public static MigrationState next(MigrationRow row) {
         long running = 0;
         int accepted = 0;

@@ -10,11 +10,11 @@ import io.tierlog.schemas.state.OperationRow;
  * What an operation does, and between which tiers.
  *
  * @param kind its purpose
- * @param from tier that the bytes come from, or that they leave; UNKNOWN when they come from several, or when it is not said
- * @param to tier that the bytes go to; UNKNOWN for a drop, or when it is not said
+ * @param from tier that the bytes come from, or that they leave; UNKNOWN when they come from several, or when the report does not name it
+ * @param to tier that the bytes go to; UNKNOWN for a drop, or when the report does not name it
  */
 public record Move(OperationKind kind, Tier from, Tier to) {
-    /** The move of that kind from a tier: its kind says where it goes. */
+    /** The move of that kind from a tier: the kind determines the target. */
     public static Move of(OperationKind kind, Tier from) {
         Tier to = switch (kind) {
             case WRITE_BACK, PREFETCH, PROMOTE -> Tier.HOST;
@@ -39,7 +39,7 @@ public record Move(OperationKind kind, Tier from, Tier to) {
         return kind == OperationKind.DROP || kind == OperationKind.BACK_UP ? from : to;
     }
 
-    /** Whether a report of {@code told} can be about this: the same purpose, and the same tiers where the purpose leaves them open. */
+    /** Whether a report of {@code told} can be about this: it has the same purpose, and the same tiers where the purpose leaves them open. */
     public boolean isLike(Move told) {
         boolean open = kind == OperationKind.DROP || kind == OperationKind.COPY;
         return open ? equals(told) : kind == told.kind;

@@ -14,7 +14,7 @@ public final class OperationRows {
         return state == OperationState.ISSUED || state == OperationState.OVERDUE;
     }
 
-    /** Whether an operation writes what was computed where marks say. */
+    /** Whether an operation writes computed blocks to the targets of their marks. */
     public static boolean isLed(OperationKind kind, Tier from) {
         return kind == OperationKind.COPY && from == Tier.DEVICE;
     }

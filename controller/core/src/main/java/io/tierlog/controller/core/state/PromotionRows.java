@@ -28,7 +28,7 @@ public final class PromotionRows {
         return row.queued() == 0 && row.operation() == null;
     }
 
-    /** The first of what waits in a life of a node, at most {@code most}. */
+    /** The first waiting promotions of an incarnation of a node, at most {@code most}. */
     public static List<RowKey.Order> waiting(Tables tables, String aggregate, long incarnation, int most) {
         List<RowKey.Order> waiting = new ArrayList<>();
         try (var scan = tables.range(Rows.QUEUE, RowKey.Order.first(aggregate, Tier.HOST, incarnation, "", 0),

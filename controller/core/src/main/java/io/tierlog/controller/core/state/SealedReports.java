@@ -16,7 +16,7 @@ public final class SealedReports {
     /** A report of sealed blocks. */
     public record Report(RowKey.Sealed key, SealedRow row) {}
 
-    /** What an attempt has sealed and nobody has considered for write-back yet, in the order of the reports. */
+    /** The sealed blocks of an attempt that were not yet considered for write-back, in the order of the reports. */
     public static List<Report> of(Tables t, String aggregate, String request, int attempt) {
         List<Report> found = new ArrayList<>();
         try (Scan<RowKey.Sealed, SealedRow> scan = t.range(Rows.SEALED, new RowKey.Sealed(aggregate, request, attempt, 0),

@@ -129,7 +129,7 @@ public sealed interface RowKey<K> {
         /** For the answers of a migration's nodes. */
         public static final int ANSWER = 6;
 
-        /** For what is lent to another node. */
+        /** For peer read leases. */
         public static final int GRANT = 8;
 
         static Timer read(String aggregate, KeyReader in) {
@@ -185,7 +185,7 @@ public sealed interface RowKey<K> {
             return c != 0 ? c : block.compareTo(that.block);
         }
 
-        // By hand, for this is asked several times for each block: the hash of an enum differs between runs, and a record's goes by parts.
+        // By hand, for this is called several times for each block: the hash of an enum differs between runs, and a record's combines its fields.
         @Override
         public int hashCode() {
             return (block.hashCode() * 31 + namespace.hashCode()) * 31 + tier.name().hashCode() + aggregate.hashCode();
@@ -230,7 +230,7 @@ public sealed interface RowKey<K> {
      * @param tier the tier
      * @param incarnation incarnation of the node that the placement belongs to
      * @param group group whose order it is; empty text for that of all copies of the tier
-     * @param kept one of the constants below: whether the block is known to be held elsewhere too; what is not goes last
+     * @param kept one of the constants below: whether the block is recorded elsewhere too; blocks that are not go last
      * @param touch last use; coldest first
      * @param shallowness the higher, the nearer to the start of the prompt; among equals the deeper one goes first
      * @param namespace digest of the namespace
@@ -241,7 +241,7 @@ public sealed interface RowKey<K> {
         /** The store holds the block too. */
         public static final int STORED = 0;
 
-        /** It is not known to be in the store. */
+        /** The block is not recorded in the store. */
         public static final int LAST = 1;
 
         /** Nor did the tier below take it. */

@@ -62,10 +62,10 @@ public final class Rows {
     /** Marks of a node. */
     public static final Table<RowKey.Mark, MarkRow> MARKS = new Table<>(13, true, "marks", RowKey.Mark::read, MarkRow.TYPE);
 
-    /** A node's parts of the migrations that operators asked for, the ended ones for a while. */
+    /** A node's parts of the migrations that operators requested; ended ones are kept for a while. */
     public static final Table<RowKey.Text, TaskRow> TASKS = new Table<>(14, true, "tasks", RowKey.Text::read, TaskRow.TYPE);
 
-    /** The migrations that operators asked for, each under its own aggregate, the ended ones for a while. */
+    /** The migrations that operators requested, each under its own aggregate; ended ones are kept for a while. */
     public static final Table<RowKey.Aggregate, MigrationRow> MIGRATIONS =
             new Table<>(15, true, "migrations", RowKey.Aggregate::read, MigrationRow.TYPE);
 
@@ -76,7 +76,7 @@ public final class Rows {
     /** Promotions that wait for their turn, the next one first: by the offset of the probe, then the shallower block. */
     public static final Table<RowKey.Order, EntryRow> QUEUE = new Table<>(17, false, "queue", RowKey.Order::read, EntryRow.TYPE);
 
-    /** What a node lends to others, by the name of the grant; the ended ones for a while. */
+    /** The peer read leases of a node, by the name of the grant; ended ones are kept for a while. */
     public static final Table<RowKey.Text, PeerReadLeaseRow> GRANTS = new Table<>(18, true, "grants", RowKey.Text::read, PeerReadLeaseRow.TYPE);
 
     /** All of them, by number. */

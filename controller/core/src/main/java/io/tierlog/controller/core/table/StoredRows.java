@@ -25,9 +25,9 @@ public final class StoredRows {
     }
 
     /**
-     * Does to {@code tables} what was done to the store: sets the row, or removes it when {@code value} is null.
+     * Repeats in {@code tables} what was done to the store: sets the row, or removes it when {@code value} is null.
      *
-     * @param table what {@link #tableOf} said of the key
+     * @param table the result of {@link #tableOf} for the key
      * @throws IllegalStateException when a later version wrote the row
      */
     public static <K extends RowKey<K>, V extends WireRecord> void copy(Tables tables, Table<K, V> table, byte[] key, byte @Nullable [] value) {

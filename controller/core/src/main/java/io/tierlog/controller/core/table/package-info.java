@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** State as typed tables: keys and rows, their bytes, and two stores for them. Knows nothing of what the rows mean. */
+/** State as typed tables: keys and rows, their bytes, and two stores for them. Independent of the meaning of the rows. */
 @NullMarked
 package io.tierlog.controller.core.table;
 

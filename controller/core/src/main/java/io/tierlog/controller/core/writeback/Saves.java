@@ -19,8 +19,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What engines want on the host before the write policy would bring it there. Blocks that are neither there nor on their way are written back at
- * once; the rest is refused on record, and the agent hears of it, so that nobody waits for a write-back that does not come. Without state.
+ * Blocks that engines want on the host before the write policy would bring them there. Blocks that are neither there nor on their way are written
+ * back at once. The rest is refused with a fact that the agent receives, so that no caller waits for a write-back that does not come. Without
+ * state.
  */
 public final class Saves {
     private Saves() {}

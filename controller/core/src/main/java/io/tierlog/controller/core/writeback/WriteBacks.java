@@ -26,9 +26,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When sealed blocks are copied to the host, or where their marks say: at once (WRITE_THROUGH), when they are sealed or used a second time
- * (WRITE_THROUGH_SELECTIVE), or at the end of their request (WRITE_BACK). A block that is on the host, on its way there or just leaving is
- * not written again. One decision issues one batch; what is left of a request's blocks waits for the end of that batch. Without state.
+ * When sealed blocks are copied to the host, or to the targets of their marks: at once (WRITE_THROUGH), when they are sealed or used a second time
+ * (WRITE_THROUGH_SELECTIVE), or at the end of their request (WRITE_BACK). A block that is on the host, on its way there or just leaving is not
+ * written again. One decision issues one batch; the rest of a request's blocks waits for the end of that batch. Without state.
  */
 public final class WriteBacks {
     private WriteBacks() {}
@@ -47,7 +47,7 @@ public final class WriteBacks {
         List<PagedBlock> again = policy == WritePolicy.WRITE_THROUGH_SELECTIVE ? onDevice(n, namespace, e.blocks()) : List.of();
         RequestRow row = n.request(e.request());
         if (row == null || row.attempt() != e.attempt() || RequestStates.isEnd(row.state()) || !n.isOfThisLife(row.incarnation())) {
-            // The bytes are where the agent says all the same.
+            // The bytes are where the agent reports them in any case.
             n.refuse(e, RefusalReason.REQUEST_UNKNOWN,
                     "Request " + e.request() + " attempt " + e.attempt() + " is not active");
         } else {
@@ -114,7 +114,7 @@ public final class WriteBacks {
         }
     }
 
-    /** Blocks that came to the host though their room was given up meanwhile: this decision puts them on record, and they count from then on. */
+    /** Blocks that came to the host after their reserved space was released: this decision records them, and they count from then on. */
     private static int unforeseen(NodeContext n, OperationRow operation, List<PagedBlock> arrived) {
         Bytes namespace = Namespaces.digest(operation.namespace());
         int count = 0;
@@ -146,7 +146,7 @@ public final class WriteBacks {
         return writes != null && writes.issue(purpose);
     }
 
-    /** Blocks of one namespace need no write, those of the next one may: their marks are done with all the same. */
+    /** Blocks of one namespace need no write, those of the next one may: the marks of the former are cleared in any case. */
     private static Writes issueNothing(@Nullable Writes writes, Operations.@Nullable Purpose purpose, Writes next) {
         if (writes != null) {
             writes.issue(purpose);

@@ -35,7 +35,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sealed blocks of one namespace that are to be written, each where it belongs: where its mark says, or else to the host, unless it is there already.
+ * Sealed blocks of one namespace that are to be written, each to its target: the target of its mark, or else the host, unless it is there already.
  *
  * <pre>
  *   mark, and its target        goes to
@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  *   none                        the host, by a WRITE_BACK, unless it is there in any state
  * </pre>
  *
- * <p>It is one write: when blocks need the host and it has no room for them, nothing is issued at all. Confined to one decision.
+ * <p>It is one write: when blocks need the host and it has no space for them, nothing is issued at all. Confined to one decision.
  */
 final class Writes {
     private final NodeContext n;
@@ -162,7 +162,7 @@ final class Writes {
         return late;
     }
 
-    /** Issues the write; false when there is nothing to write, nobody to write for, or no room for all that need the host. */
+    /** Issues the write; false when there is nothing to write, no request to write for, or not enough space for all that need the host. */
     boolean issue(Operations.@Nullable Purpose purpose) {
         String request = purpose == null ? null : purpose.request();
         if (purpose == null || request == null || !hostTakes()) {
@@ -194,7 +194,7 @@ final class Writes {
         return false;
     }
 
-    /** The same decision fetches so many blocks of the namespace to the host: they take of the quota, too. */
+    /** Counts blocks of the namespace that the same decision fetches to the host: they take of the quota, too. */
     Writes beside(int blocks) {
         fetched = blocks;
         return this;
