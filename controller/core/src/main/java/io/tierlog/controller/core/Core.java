@@ -43,8 +43,8 @@ public final class Core {
     }
 
     /**
-     * Decides, evolves, and follows up: what can only be decided once the facts are in the tables (relief of a tier that has become too
-     * full, what has fallen due, the sweep of a node that has ended) is decided then, within the same bounds. The answer has all of it.
+     * Decides, evolves, and follows up. Decisions that need the new facts in the tables (eviction from a tier that is now above its watermark, due
+     * timers, cleanup of the rows of an ended incarnation) are made then, within the same bounds. The result contains all of them.
      */
     public DecideResult step(Tables tables, Input input) {
         DecisionContext d = DecisionContext.of(tables, limits, input, Evolve::apply);

@@ -5,7 +5,7 @@ package io.tierlog.controller.core.api;
  * The bounds of decisions. They must be identical on every instance that works on one log, for as long as the log exists.
  *
  * @param partitions partitions of the log, fixed when it was made, 1 or more
- * @param blocksPerDecision most blocks that one input makes the controller move, drop or sweep on its own account, 1 or more
+ * @param blocksPerDecision most blocks that the controller moves, drops or cleans up by its own decision for one input, 1 or more
  * @param blocksPerInput most blocks that one event may name; an event with more is refused
  * @param dropsInFlight most DROP operations of a tier in flight, 1 or more
  * @param timersPerTick most timers that one tick serves; the rest is served by the next, 1 or more

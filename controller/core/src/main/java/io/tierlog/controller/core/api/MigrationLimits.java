@@ -2,7 +2,7 @@
 package io.tierlog.controller.core.api;
 
 /**
- * The bounds of what operators may ask for at once. Part of the core's version: the same for every instance that works on one log.
+ * The bounds of operators' requests. Part of the core's version: they must be identical on every instance that works on one log.
  *
  * @param nodes most nodes of one migration
  * @param names most blocks that one migration names or samples, over all of its nodes
@@ -11,8 +11,8 @@ package io.tierlog.controller.core.api;
  * @param marksPerClearing most marks that one request clears
  * @param keptMs how long an ended migration is kept, in milliseconds of log time
  * @param longestMarkMs longest lifetime of a mark, in milliseconds
- * @param answerMs how long a migration waits for the answers of its nodes, in milliseconds of log time: an hour, since log time makes up at once for
- *     an absence of the controller, and no message is lost by that
+ * @param answerMs how long a migration waits for the answers of its nodes, in milliseconds of log time: an hour, since log time catches up at once
+ *     after an absence of the controller, and no message is lost by that
  * @param marksPerNode most marks that a node may have
  */
 public record MigrationLimits(int nodes, int names, long nameBytes, int idLength, int marksPerClearing, long keptMs, long longestMarkMs,

@@ -15,6 +15,6 @@ public sealed interface Outcome {
     /** The record is not an input; the facts contain an InputSkipped. */
     record Skipped(SkipReason reason) implements Outcome {}
 
-    /** The one instance of {@link Applied} that the core gives out. */
+    /** The only instance of {@link Applied} that the core returns. */
     Outcome APPLIED = new Applied();
 }

@@ -12,7 +12,7 @@ import io.tierlog.schemas.event.RequestSubmitted;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What names and numbers in events must be like before they become keys and sizes. Each answers with the rule that is broken, or null. */
+/** The rules for names and numbers in events before they become keys and sizes. Each check returns the broken rule, or null. */
 public final class Checks {
     private static final int SHORTEST_KEY = 8;
     private static final int LONGEST_KEY = 32;

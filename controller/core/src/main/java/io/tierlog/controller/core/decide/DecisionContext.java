@@ -233,7 +233,7 @@ public final class DecisionContext {
         return new DecideResult(facts, commands, messages, outcome);
     }
 
-    /** The text of a namespace that has copies on {@code aggregate}. */
+    /** The text of a namespace that has placements on {@code aggregate}. */
     String namespace(String aggregate, Bytes digest) {
         var row = tables.get(Rows.NAMESPACES, new RowKey.Namespace(aggregate, digest));
         if (row == null) {
@@ -260,7 +260,7 @@ public final class DecisionContext {
         return members;
     }
 
-    /** Records what a policy will hardly do as meant, for one node or for all. */
+    /** Records a warning that a policy will probably not work as intended, for one node or for all. */
     public void warn(Envelope about, List<PolicyWarning> warnings, long version) {
         for (PolicyWarning warning : warnings) {
             fact(new ConfigWarning(about, warning.kind(), warning.group(), warning.source(), warning.target(), warning.detail(), version));

@@ -44,14 +44,14 @@ public final class NodeContext {
     private Envelope envelope;
     private long commandSequence;
     private final Map<String, TaskRow> tasks = new LinkedHashMap<>();
-    /** Copies that have ended with this decision and after which something is to be dropped. */
+    /** COPY operations that have ended with this decision and whose sources are to be dropped. */
     private final List<PendingDrop> pendingDrops = new ArrayList<>();
     /** Leases of promotions of which something was used, or has gone, with this decision. */
     private final Set<String> releasableLeases = new LinkedHashSet<>();
-    /** What relief has sent away with this decision. */
+    /** Tiers and groups from which watermark eviction removes blocks with this decision. */
     private final Set<Relieved> relieved = new LinkedHashSet<>();
 
-    /** Relief of a tier, or, unless the group is the empty text, of what that group has of it. */
+    /** Watermark eviction of a tier, or of one group's blocks there; an empty group means the whole tier. */
     private record Relieved(Tier tier, String group) {}
 
     NodeContext(DecisionContext d, String aggregate, NodeRow row) {
@@ -82,7 +82,7 @@ public final class NodeContext {
         return aggregate.substring(Aggregates.NODE.length());
     }
 
-    /** The node's part of an operator's migration, with what this decision has made of it so far; null when it has none. */
+    /** The node's part of an operator's migration, including the changes of this decision; null when it has none. */
     public @Nullable TaskRow task(String migration) {
         TaskRow changed = tasks.get(migration);
         return changed != null ? changed : d.tables().get(Rows.TASKS, new RowKey.Text(aggregate, migration));
@@ -93,12 +93,12 @@ public final class NodeContext {
         tasks.put(migration, row);
     }
 
-    /** Relief of a tier, or of what a group has of it unless that is the empty text, sends blocks away with this decision. */
+    /** Records that watermark eviction removes blocks with this decision: of a tier, or of one group there; an empty group means the whole tier. */
     public void relieves(Tier tier, String group) {
         relieved.add(new Relieved(tier, group));
     }
 
-    /** Whether relief sends blocks away with this decision that may be the group's: from the whole tier, or from what the group has of it. */
+    /** Whether watermark eviction removes blocks with this decision that may be the group's: of the whole tier, or of the group there. */
     public boolean isRelieved(Tier tier, String group) {
         return relieved.contains(new Relieved(tier, "")) || relieved.contains(new Relieved(tier, group));
     }
@@ -134,13 +134,13 @@ public final class NodeContext {
         return d.tables().get(Rows.LEASES, new RowKey.Text(aggregate, lease));
     }
 
-    /** The copy of a block on a tier if it counts: of the node's current incarnation, and more than a stand-in. */
+    /** The placement of a block on a tier if it counts: it belongs to the node's current incarnation, and is more than a stand-in. */
     public @Nullable PlacementRow placement(Bytes namespace, Tier tier, Bytes block) {
         PlacementRow copy = d.tables().get(Rows.PLACEMENTS, new RowKey.Placement(aggregate, namespace, tier, block));
         return copy != null && counts(copy, tier) ? copy : null;
     }
 
-    /** Whether a copy is of the node's current incarnation, and more than a stand-in. */
+    /** Whether a placement belongs to the node's current incarnation, and is more than a stand-in. */
     public boolean counts(PlacementRow copy, Tier tier) {
         return NodeRows.isCurrent(row, tier, copy) && copy.state() != PlacementState.ABSENT;
     }
@@ -159,7 +159,7 @@ public final class NodeContext {
         return aggregate;
     }
 
-    /** Copies that have ended with this decision and after which something is to be dropped; the caller may change the list. */
+    /** COPY operations that have ended with this decision and whose sources are to be dropped; the caller may change the list. */
     public List<PendingDrop> pendingDrops() {
         return pendingDrops;
     }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class Quotas {
     private Quotas() {}
 
-    /** The quota of a group on a tier of a node, in blocks; null for none. Part of a block is none. */
+    /** The quota of a group on a tier of a node, in whole blocks, rounded down; null for no quota. */
     public static @Nullable Long blocks(NodeContext n, String group, Tier tier) {
         GroupPolicy policy = group.isEmpty() ? null : Groups.policy(n.policy(), group);
         Long bytes = policy == null ? null : Groups.quotaBytes(policy, tier);

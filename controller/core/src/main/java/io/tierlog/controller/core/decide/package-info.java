@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The context of one decision: the tables as they are now, the node it is about, and the facts and commands so far. */
+/** The context of one decision: the current tables, the node it is about, and its facts and commands. */
 @NullMarked
 package io.tierlog.controller.core.decide;
 

@@ -108,7 +108,7 @@ public final class EventDispatcher {
         }
     }
 
-    /** A request to a node applies whatever incarnation the node has. */
+    /** A request to a node is valid in any incarnation of the node. */
     private static void ofRequester(DecisionContext d, NodeRequest event) {
         String aggregate = event.envelope().aggregate();
         NodeContext n = Aggregates.isNode(aggregate) ? d.node(aggregate) : null;

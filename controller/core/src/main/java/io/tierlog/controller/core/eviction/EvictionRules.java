@@ -16,7 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How blocks may leave a tier: for a watermark, or on a route. Confined to one choice of eviction candidates, whose copies it counts. */
+/** How blocks may leave a tier: for a watermark, or on a route. Confined to one choice of eviction candidates, whose COPY operations it counts. */
 public sealed interface EvictionRules {
     /** The first class of the eviction order that nothing leaves from. */
     int endOfOrder();

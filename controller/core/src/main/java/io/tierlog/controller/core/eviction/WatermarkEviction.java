@@ -20,15 +20,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watermarks of a node's tiers, and of what groups may have of them. At the high mark relief begins, and what is coldest leaves until the level
- * is below the low mark: it is dropped, or first copied to the tier below, and dropped when the copies have ended. What is on its way out counts
- * as gone, so one crossing never takes twice; while copies run, more is taken at the high mark only. When nothing can leave, the next input or
- * tick tries again. Without state.
+ * Eviction by the watermarks of a node's tiers, and of groups' quotas. At the high watermark eviction begins, and the coldest blocks leave until
+ * usage is below the low watermark: a block is dropped, or first copied to the tier below, and dropped when the copy has ended. Leaving blocks
+ * count as gone, so one crossing never evicts twice; while copies run, eviction goes on only at the high watermark. When no block can leave, the
+ * next input or tick tries again. Without state.
  */
 public final class WatermarkEviction {
     private WatermarkEviction() {}
 
-    /** Begins, goes on with or ends relief; answers with the number of blocks it has sent away, at most {@code budget}. */
+    /** Starts, continues or ends watermark eviction; returns the number of blocks it evicts, at most {@code budget}. */
     public static int decide(NodeContext n, int budget) {
         return decide(n, budget, tier -> true, true);
     }
@@ -63,7 +63,7 @@ public final class WatermarkEviction {
         return sent;
     }
 
-    /** Copies in flight after which something leaves the tier, count. */
+    /** Number of blocks whose COPY is in flight and that leave the tier afterwards. */
     private static int copies(NodeContext n, Watermark level) {
         TierRow tier = n.tier(level.tier());
         return tier == null ? 0 : tier.copies();

@@ -134,7 +134,7 @@ public final class Evolve {
             case PeerReadRefused f -> EvolvePeerReads.refused(t, f);
             case PeerReadRecalled f -> EvolvePeerReads.recalled(t, f);
             case PeerReadClosed f -> EvolvePeerReads.closed(t, f);
-            // These are on record for readers of the log; no decision goes by them.
+            // These facts are recorded for readers of the log; no decision depends on them.
             case InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, NodeSeen _, OrphanAdopted _, PolicyRefused _, ConfigWarning _,
                     QuotaExceeded _, MigrationSubmitted _, MigrationRejected _, MigrationDeclined _ -> {}
         }

@@ -23,11 +23,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Facts about the groups that copies count for. Without state. */
+/** Facts about the groups that placements count for. Without state. */
 final class EvolveGroups {
     private EvolveGroups() {}
 
-    /** Copies of one namespace on one tier. */
+    /** Placements of one namespace on one tier. */
     private record Kind(Bytes namespace, Tier tier) {}
 
     static void advanced(Tables t, GroupsAdvanced fact) {
@@ -53,7 +53,7 @@ final class EvolveGroups {
         t.put(Rows.NODES, Evolve.key(fact), state.toRow());
     }
 
-    /** The copies of the node's current incarnation that the step is about. */
+    /** The placements of the node's current incarnation that the step is about. */
     private static Map<Kind, List<Block>> copies(Tables t, GroupsAdvanced fact, NodeRow node) {
         String aggregate = fact.envelope().aggregate();
         RowKey.Placement end = fact.cursor().isEmpty() ? null : PlacementRows.from(aggregate, fact.cursor());

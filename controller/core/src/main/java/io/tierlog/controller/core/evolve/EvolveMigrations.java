@@ -161,7 +161,7 @@ final class EvolveMigrations {
         Timers.set(t, fact, RowKey.Timer.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
     }
 
-    /** A copy has begun: perhaps of an operator's migration. */
+    /** A COPY has begun, perhaps for an operator's migration. */
     static void begun(Tables t, OperationIssued fact) {
         String migration = fact.move() == null ? null : fact.move().migration();
         if (migration == null) {

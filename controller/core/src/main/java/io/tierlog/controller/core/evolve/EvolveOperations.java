@@ -62,7 +62,7 @@ final class EvolveOperations {
         }
     }
 
-    /** What an operation does to copies by being issued. */
+    /** The changes of placements when an operation is issued. */
     private static void begin(Tables t, OperationIssued fact, List<Block> kept) {
         if (fact.kind() == OperationKind.COPY) {
             beginCopy(t, fact);
@@ -122,7 +122,7 @@ final class EvolveOperations {
         }
     }
 
-    /** Keeps count of the copies in flight on each route. */
+    /** Counts the COPY operations in flight on each route. */
     private static void route(NodeState node, OperationKind kind, Move move, @Nullable MoveCause cause, int operations, int blocks) {
         if (kind == OperationKind.COPY && cause != null) {
             node.shares.moving(cause.group(), move.from(), move.to(), operations, blocks);
@@ -197,7 +197,7 @@ final class EvolveOperations {
         }
     }
 
-    /** What an operation had taken of copies and leaves behind. When all of its blocks were done, that is nothing but holds. */
+    /** Releases an operation's claims on placements. When all of its blocks were done, only holds are left to release. */
     private static void release(Tables t, OperationEnded fact, OperationRow row) {
         boolean holds = row.kind() == OperationKind.BACK_UP;
         if (!holds && fact.doneBlocks() == row.blockCount() && fact.failedBlocks() == 0) {

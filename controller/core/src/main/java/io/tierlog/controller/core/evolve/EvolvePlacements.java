@@ -20,7 +20,7 @@ import io.tierlog.schemas.state.NodeRow;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Facts about copies of blocks. Without state. */
+/** Facts about placements of blocks. Without state. */
 final class EvolvePlacements {
     private EvolvePlacements() {}
 
@@ -68,7 +68,7 @@ final class EvolvePlacements {
         close(t, fact, fact.tier(), copies);
     }
 
-    /** The copies on a tier of the aggregate that the fact is about. */
+    /** The placements on a tier of the aggregate that the fact is about. */
     static PlacementWriter open(Tables t, Fact fact, Tier tier, String namespace) {
         return new PlacementWriter(t, fact.envelope().aggregate(), owner(t, fact), tier, namespace,
                 () -> Groups.of(Evolve.policy(t, fact), namespace), fact.envelope().timeMs());

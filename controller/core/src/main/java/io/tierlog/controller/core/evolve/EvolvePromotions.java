@@ -121,7 +121,7 @@ final class EvolvePromotions {
         book.close();
     }
 
-    /** What is promoted has on the host the use that it has on the disk: to be promoted is none. */
+    /** A promoted block keeps on the host the last use that it has on the disk: a promotion is not a use. */
     static long touchOnDisk(Tables t, OperationIssued fact, Block block) {
         PlacementRow disk = t.get(Rows.PLACEMENTS,
                 new RowKey.Placement(fact.envelope().aggregate(), Namespaces.digest(fact.namespace()), Tier.DISK, block.key()));

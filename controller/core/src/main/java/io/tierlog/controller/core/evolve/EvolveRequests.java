@@ -109,7 +109,7 @@ final class EvolveRequests {
         t.put(Rows.REQUESTS, key, request.toRow());
     }
 
-    /** Gives a request its lease. */
+    /** Records the lease of a request. */
     static void leased(Tables t, Fact fact, String request, int attempt, String lease) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), request);
         RequestRow row = t.get(Rows.REQUESTS, key);

@@ -26,32 +26,32 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one writer of copies: rows of one tier and namespace of one aggregate, changed by one fact, with the eviction order and the counts
- * of the tier kept in step.
+ * The only writer of placements: rows of one tier and namespace of one aggregate, changed by one fact, together with the eviction order and the
+ * counts of the tier.
  *
- * <p>Exact recency at one row write for a hit, whatever the length of the path. What may leave a tier is a leaf: a serving copy that no
- * other copy of the tier extends. So only leaves stand in the order table, coldest first, among equals the deeper first, and the first row
- * of a scan is the next to go. A hit uses a whole path, but is written at its deepest block only: as long as the blocks above it have that
- * child they cannot leave, and when a leaf leaves, its parent takes over the later of the two uses, loses a child, and enters the order
- * when that was the last. Each block thus meets its turn with the time of the last use of anything below it. A prefix is trimmed from its
- * end and never gets a hole, and every move of recency costs a bounded number of rows.
+ * <p>Exact recency at one row write for a hit, whatever the length of the path. Only a leaf may leave a tier: a serving placement that no other
+ * placement of the tier extends. So the order table holds only leaves, coldest first, among equals the deeper first, and the first row of a scan
+ * leaves next. A hit uses a whole path, but is written at its deepest block only: as long as the blocks above it have that child they cannot leave.
+ * When a leaf leaves, its parent takes over the later of the two uses, loses a child, and enters the order when that was its last child. So each
+ * block enters the order with the time of the last use of anything below it. A prefix is trimmed from its end and never gets a hole, and every
+ * change of recency costs a bounded number of rows.
  *
  * <pre>
  *   a0 - a1 - a2      hits: a2 at 5, b1 at 7, a0 at 9 (deepest match a0)
  *      \ b1           order: a2(5) b1(7);  after a2: b1(7) a1(5);  at last a0 with max(9, 7, 5)
  * </pre>
  *
- * <p>What is copied to the tier below before it leaves (COPYING) serves on and keeps its parent, so nothing above it is dropped before it is.
+ * <p>A block that is copied to the tier below before it leaves (COPYING) serves on and keeps its parent, so no block above it is dropped before it.
  *
  * <p>A leased block, and one that a backup reads, is held: not in the order. The deepest block of a run holds the run. A block that is not
  * there while something refers to it (a child that came before it, a hold) has a stand-in row, state ABSENT.
  *
- * <p>Rows of earlier incarnations of the node are as good as nothing: they are overwritten, and counted nowhere. Two rows are kept open, for the
- * blocks of a fact come as chains, up or down: a block, and its parent, which is the next or was the last one. {@link #close} writes them.
- * Confined to one call of evolve. Trade-off: a copy costs one row and a leaf two.
+ * <p>Rows of earlier incarnations of the node do not count: they are overwritten. Two rows are kept open, because the blocks of a fact come as
+ * chains, up or down: a block and its parent, which is the next block or was the last one. {@link #close} writes them. Confined to one call of
+ * evolve. Trade-off: a placement costs one row and a leaf two.
  */
 final class PlacementWriter {
-    /** Under which the counts of all copies stand; no group has this name. */
+    /** Key of the counts of all placements; no group has this name. */
     static final String ALL = "*";
 
     private final Tables tables;
@@ -69,7 +69,7 @@ final class PlacementWriter {
     private Slot near = new Slot();
     private Slot far = new Slot();
 
-    /** What a group has more than before; of all copies, that of {@link #ALL}. */
+    /** The changes of a group's counts; under {@link #ALL} those of all placements. */
     static final class Deltas {
         long used;
         long leaving;
@@ -145,9 +145,9 @@ final class PlacementWriter {
     }
 
     /**
-     * Copies on {@code tier} of {@code aggregate}; {@code node} is null for the store.
+     * Placements on {@code tier} of {@code aggregate}; {@code node} is null for the store.
      *
-     * @param groupOfNew group that copies count for which are not there yet
+     * @param groupOfNew group that new placements count for
      * @param nowMs log time, milliseconds since 1970
      */
     PlacementWriter(Tables tables, String aggregate, @Nullable NodeRow node, Tier tier, String namespace, Supplier<String> groupOfNew, long nowMs) {
@@ -164,7 +164,7 @@ final class PlacementWriter {
         this.ordered = PlacementRows.isOrdered(tier);
     }
 
-    /** What has changed of the counts: of all copies under {@link #ALL}, and of each group. */
+    /** The changes of the counts: of all placements under {@link #ALL}, and of each group. */
     Map<String, Deltas> deltas() {
         return deltas;
     }
@@ -203,8 +203,8 @@ final class PlacementWriter {
     }
 
     /**
-     * A block that is not there is being written. Of several fetches that write it, the last one answers for it; a write-back is never
-     * displaced, so that no second one is issued while it runs. Its last use so far was at {@code touch}.
+     * Records that a missing block is being written. If several fetches write it, the last one counts; a write-back is never displaced, so that no
+     * second one is issued while it runs. The block's last use so far was at {@code touch}.
      */
     void write(Block block, String operation, long touch) {
         Slot slot = open(block.key());
@@ -262,12 +262,12 @@ final class PlacementWriter {
         go(block, operation, PlacementState.LEAVING);
     }
 
-    /** A COPY of it to another tier was issued, after which it shall leave; answers with its last use. */
+    /** A COPY of it to another tier was issued, after which it shall leave; returns its last use. */
     long copy(Block block, String operation) {
         return go(block, operation, PlacementState.COPYING);
     }
 
-    /** A COPY of it to another tier was issued, after which it shall stay; answers with its last use. */
+    /** A COPY of it to another tier was issued, after which it shall stay; returns its last use. */
     long lend(Block block, String operation) {
         return go(block, operation, PlacementState.LENDING);
     }

@@ -87,7 +87,7 @@ public final class Shares {
         }
     }
 
-    /** Copies on a route have begun, or have ended. */
+    /** COPY operations on a route have begun, or have ended. */
     void moving(String group, Tier source, Tier target, int operations, long blocks) {
         RouteRow was = ShareRows.route(routes, group, source, target);
         RouteRow is = new RouteRow(group, source, target, was.operations() + operations, was.blocks() + blocks);
@@ -100,14 +100,14 @@ public final class Shares {
         }
     }
 
-    /** All copies are in the groups of that version of the policy. */
+    /** All placements are in the groups of that version of the policy. */
     void regrouped(long version) {
         groupsVersion = version;
         groupsGoal = version;
         groupsCursor = Bytes.EMPTY;
     }
 
-    /** A node that drains is looked through from the start. */
+    /** The scan of a draining node starts again. */
     void drainAnew() {
         drained = false;
         drainPass = 0;

@@ -12,7 +12,7 @@ final class Cause {
     final @Nullable Ending ending;
     private long lastOrdinal = -1;
 
-    /** An event, or null for a record that is none. */
+    /** An event, or null for a record that is not an event. */
     Cause(long offset, @Nullable Event event) {
         this.offset = offset;
         this.event = event;

@@ -209,7 +209,7 @@ final class Copies {
         if (known < f.blocks().size()) {
             node.findings.say(Invariant.I13, (f.blocks().size() - known) + " blocks leave " + f.tier() + " that were not there");
         } else if (f.lastCopiesLost() > lost || f.lastCopiesLost() < lost - unsure) {
-            // What is on its way to another tier may count as there.
+            // A block on its way to another tier may count as placed there.
             node.findings.say(Invariant.I11, f.lastCopiesLost() + " of " + f.blocks().size() + " are said to be last copies, and " + lost + " are");
         }
     }
@@ -236,7 +236,7 @@ final class Copies {
         for (Block block : f.blocks()) {
             Known inStore = find(f.from(), f.namespace(), block.key());
             boolean below = f.from() == Tier.HOST && find(Tier.DISK, f.namespace(), block.key()) != null;
-            // What a copy has brought to the disk by mistake is where it came from, too.
+            // A block that a copy has brought to the disk by mistake is still at its source.
             below |= f.from() == Tier.DISK && f.move() != null
                     && (find(Tier.HOST, f.namespace(), block.key()) != null || find(Tier.DEVICE, f.namespace(), block.key()) != null);
             if (!below && (inStore == null || inStore == Known.NO) && perhaps(block.key()) == Known.NO) {

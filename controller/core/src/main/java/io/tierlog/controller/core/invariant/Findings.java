@@ -3,7 +3,7 @@ package io.tierlog.controller.core.invariant;
 
 import java.util.function.Consumer;
 
-/** Where violations go, with the record that is being looked at. Confined to one partition's fold. */
+/** Collects violations, with the record that is being checked. Confined to one partition's fold. */
 final class Findings {
     private final Consumer<Violation> listener;
     private final int partition;
@@ -20,12 +20,12 @@ final class Findings {
         offset = recordOffset;
     }
 
-    /** Offset of the record that is being looked at. */
+    /** Offset of the record that is being checked. */
     long offset() {
         return offset;
     }
 
-    /** The record that is being looked at breaks it. */
+    /** The record that is being checked violates the invariant. */
     void say(Invariant invariant, String detail) {
         listener.accept(new Violation(invariant, topicKind, partition, offset, detail));
     }

@@ -81,7 +81,7 @@ final class HostPages {
         page.copy = resident.find(namespace, result.block().key());
     }
 
-    /** The operation has ended: what it had taken is its no more. */
+    /** The operation has ended: it no longer owns its pages. */
     void release(PagedBlock block, String operation) {
         Page page = page(block.page());
         if (page != null && operation.equals(page.operation)) {

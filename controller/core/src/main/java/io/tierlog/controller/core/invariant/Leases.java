@@ -71,7 +71,7 @@ final class Leases {
         live.put(f.lease(), new Live(f, node.findings.offset()));
     }
 
-    /** The lease of a grant has the name that its asker gave it. */
+    /** The pin lease of a peer read has the name that the reader gave it. */
     private void granted(LeaseRequested f, Cause cause) {
         boolean asked = cause.event instanceof PeerReadRequested e && e.grant().equals(f.lease());
         if (live.put(f.lease(), new Live(f, node.findings.offset())) != null || (!asked && cause.event != null)) {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   I3   what a BACK_UP or COPY reads is not dropped, evicted or given away meanwhile
  *   I4   heartbeats add up; a page serves one block, a block serves in one page, inside of the capacity
  *   I5   requests take legal steps only, end once, and have no lease when their last decision is made
- *   I6   at rest no request waits, no operation runs, no event is unanswered, no sweep is open
+ *   I6   at rest no request waits, no operation runs, no event is unanswered, no cleanup of fenced rows is open
  *   I8   each placement is named, page, generation and checksum, by the Done event it answers
  *   I9   checksums only: a copy has that of its source
  *   I10  what is evicted or dropped is extended by nothing that serves on that tier

@@ -32,7 +32,7 @@ final class MigrationTables {
         this.say = say;
     }
 
-    /** Copies in flight on a route. */
+    /** COPY operations in flight on a route. */
     private record Way(String group, Tier source, Tier target) {}
 
     /** {@code inProgress} are the operations of the node's current incarnation that have not ended. */

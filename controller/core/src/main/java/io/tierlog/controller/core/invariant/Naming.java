@@ -12,7 +12,7 @@ import io.tierlog.schemas.event.Event;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the event that a placement answers names each of its copies (I8). Without state. */
+/** Whether the event that a placement fact answers names each of its blocks (I8). Without state. */
 final class Naming {
     private Naming() {}
 

@@ -88,7 +88,7 @@ final class NodeFold {
     private @Nullable AgentFold agent;
 
     /**
-     * How things stand in the partition.
+     * The state of the partition.
      *
      * @param timeMs log time, milliseconds since 1970
      * @param policy the policy in force

@@ -181,7 +181,7 @@ final class NodeTables {
         return operation.kind() == OperationKind.COPY && !stays && TableInvariants.isOrdered(operation.from());
     }
 
-    /** What groups and namespaces have is the sum of their copies. */
+    /** The counts of groups and namespaces are the sums over their placements. */
     private void shares() {
         Map<String, long[]> groups = new TreeMap<>();
         Map<RowKey.Namespace, Map<Tier, Long>> namespaces = new LinkedHashMap<>();
@@ -259,7 +259,7 @@ final class NodeTables {
         blocks.forEach(block -> holds.merge(block.key(), 1, Integer::sum));
     }
 
-    /** A request that goes on may have a lease, which is its own; a lease of another request does not go on. */
+    /** A request in progress may have a lease of its own; no lease of another request is open. */
     private void requests() {
         Map<String, LeaseRow> owned = new LinkedHashMap<>();
         try (var scan = tables.range(Rows.REQUESTS, new RowKey.Text(aggregate, ""), null)) {

@@ -59,7 +59,7 @@ final class PartitionFold {
         return new LogInvariants.Counts(counts.started, counts.done, counts.failed, counts.cancelled, counts.fenced, unfinished);
     }
 
-    /** An event, or null for what is none. */
+    /** An event, or null for a record that is not an event. */
     void event(long offset, @Nullable Event event) {
         findings.at(Violation.EVENTS, offset);
         if (offset <= lastEvent) {

@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Requests of a node that go on: legal steps, one end, nothing owned after it (I5). Confined to its node's fold. */
+/** Requests of a node in progress: legal steps, one end, nothing owned after it (I5). Confined to its node's fold. */
 final class Requests {
     private final NodeFold node;
     private final Map<String, Live> live = new LinkedHashMap<>();
     private final List<Live> endedNow = new ArrayList<>();
 
-    /** One attempt that goes on. */
+    /** One attempt in progress. */
     static final class Live {
         final String request;
         final int attempt;
@@ -39,7 +39,7 @@ final class Requests {
         this.node = node;
     }
 
-    /** The attempt, if it goes on. */
+    /** The attempt, if it is in progress. */
     @Nullable Live find(String request, int attempt) {
         Live found = live.get(request);
         return found != null && found.attempt == attempt ? found : null;

@@ -18,19 +18,18 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the tables of a partition say twice, held one against the other: counts against rows (I4, I12), holds against leases and backups
- * (I1), requests against their leases (I5), children against parents and the eviction order against the leaves (I13).
+ * Compares what the tables of a partition store twice: counts with rows (I4, I12), holds with leases and backups (I1), requests with their leases
+ * (I5), children with parents and the eviction order with the leaves (I13).
  *
- * <p>{@link #check} looks at all of it; {@link #sample} at a bounded number of rows at a time, going round, each with what is next to it;
- * {@link #row} at one.
- * Both read through ranges and gets, so they do on any {@link Tables}, and write nothing. Without state.
+ * <p>{@link #check} checks everything; {@link #sample} checks a bounded number of rows at a time, in rotation, each with its neighbours;
+ * {@link #row} checks one row. All of them read through ranges and gets, so they work on any {@link Tables}, and write nothing. Without state.
  */
 public final class TableInvariants {
     private static final Bytes LOWEST_DIGEST = Bytes.wrapUnshared(new byte[Namespaces.DIGEST_BYTES]);
 
     private TableInvariants() {}
 
-    /** Everything that does not hold in the tables of {@code partition}. Memory: the copies of one node at a time. */
+    /** All violations in the tables of {@code partition}. Memory: the placements of one node at a time. */
     public static List<Violation> check(Tables tables, int partition) {
         List<Violation> found = new ArrayList<>();
         for (String aggregate : nodes(tables, partition)) {
@@ -78,7 +77,7 @@ public final class TableInvariants {
         }
     }
 
-    /** Where a sample goes on. */
+    /** Where a sample continues. */
     public sealed interface Cursor {
         /** At the first row of the first node. */
         Cursor START = new AtNode("");
@@ -99,15 +98,15 @@ public final class TableInvariants {
     /**
      * A sample.
      *
-     * @param next where the next one goes on
-     * @param rows rows looked at, not counting those beside them
-     * @param violations what does not hold
+     * @param next where the next sample continues
+     * @param rows rows checked, not counting their neighbours
+     * @param violations the violations found
      */
     public record Sample(Cursor next, int rows, List<Violation> violations) {}
 
     /**
-     * Looks at up to {@code limit} rows from {@code cursor} on, of one node: its counts, its copies, its operations, its leases; then the next
-     * node. For each row at most four others are read.
+     * Checks up to {@code limit} rows from {@code cursor} on, of one node: its counts, its placements, its operations, its leases; then the next
+     * node. For each row it reads at most four others.
      *
      * @param limit rows, 1 or more
      */
@@ -152,7 +151,7 @@ public final class TableInvariants {
         return stop == null ? new Cursor.AtNode(from.aggregate()) : new Cursor.AtLease(stop);
     }
 
-    /** A bounded walk. The rows of a piece are collected first, for what is beside them is read while no scan is open. */
+    /** A bounded walk. The rows of a piece are collected first, because their neighbours are read while no scan is open. */
     private static final class Walk {
         private final Tables tables;
         private final int limit;
@@ -163,7 +162,7 @@ public final class TableInvariants {
             this.limit = limit;
         }
 
-        /** Visits rows from {@code from} on; answers with the key to go on with, or null when the table of that aggregate has no more. */
+        /** Visits rows from {@code from} on; returns the key to continue with, or null when the table of that aggregate has no more. */
         <K extends RowKey<K>, V extends WireRecord> @Nullable K through(Table<K, V> table, K from, BiConsumer<K, V> visit) {
             List<K> keys = new ArrayList<>();
             List<V> values = new ArrayList<>();

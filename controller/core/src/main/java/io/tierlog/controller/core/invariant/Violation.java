@@ -2,7 +2,7 @@
 package io.tierlog.controller.core.invariant;
 
 /**
- * Something that does not hold, and where it shows.
+ * A violated invariant, and where it shows.
  *
  * @param invariant which one
  * @param topicKind {@link #EVENTS}, {@link #DECISIONS} or {@link #STATE}

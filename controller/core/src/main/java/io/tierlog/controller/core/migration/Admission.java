@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *   copies   NODE_UNKNOWN DRAINING TARGET_UNAVAILABLE
  *            not on the source:  TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS SOURCE_NOT_SERVING
  *            on the source:      SOURCE_NOT_SERVING ALREADY_MIGRATING SOURCE_LEASED
- *            TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS TARGET_UNAVAILABLE (the copy there is leaving)
+ *            TARGET_SERVING_EXISTS TARGET_WRITING_EXISTS TARGET_UNAVAILABLE (the placement there is leaving)
  *            TOO_YOUNG OUT_OF_BUDGET, which the callers find
  *   marks    NODE_UNKNOWN DRAINING TARGET_UNKNOWN TARGET_UNAVAILABLE SOURCE_NOT_SERVING (on no tier of the node)
  *            OUT_OF_BUDGET (as many marks as a node may have), which the callers find

@@ -18,9 +18,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What copies may still take of a node: of what policy gives all of them, of what it gives a route of a group, and of the group's quota on the
- * target. It starts from what is in flight by the tables and counts what one decision adds. Writes that marks lead are none of it: they are never
- * refused. Confined to one decision.
+ * The rest of a node's budgets for copies: policy's budget for all of them, for a route of a group, and the group's quota on the target. It starts
+ * from what the tables have in flight and counts what one decision adds. Writes to the targets of marks do not count here: they are never refused.
+ * Confined to one decision.
  */
 final class Budget {
     private final NodeContext n;

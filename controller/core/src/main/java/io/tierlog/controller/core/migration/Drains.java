@@ -93,7 +93,7 @@ public final class Drains {
         }
     }
 
-    /** Goes on saving what only a draining node has, looking at {@code budget} copies at most; answers with how many it has looked at. */
+    /** Continues to save blocks that only a draining node has, checking at most {@code budget} placements; returns how many it has checked. */
     public static int decide(NodeContext n, int budget) {
         SharesRow shares = ShareRows.orNothing(n.row().shares());
         if (!shares.draining() || shares.drained() || !n.row().alive() || budget <= 0) {
@@ -133,7 +133,7 @@ public final class Drains {
         return seen;
     }
 
-    /** Looks at one copy; false when it is to be saved and no place in the budgets is left. */
+    /** Checks one placement; false when it is to be saved and the budgets are used up. */
     private boolean look(RowKey.Placement key, PlacementRow row) {
         if (!PlacementRows.isOrdered(key.tier()) || !n.counts(row, key.tier()) || row.stored() || isSavedFromHost(key)) {
             return true;

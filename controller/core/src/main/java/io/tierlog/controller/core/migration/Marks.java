@@ -69,7 +69,7 @@ public final class Marks {
         return targets;
     }
 
-    /** The mark of a block of a namespace that may have marks for {@code targets}; null when it has none that counts. */
+    /** The mark of a block of a namespace that may have marks for {@code targets}; null when it has no valid one. */
     public static @Nullable MarkRow of(NodeContext n, Set<Tier> targets, Bytes namespace, Bytes key) {
         MarkRow row = targets.isEmpty() ? null : row(n, namespace, key);
         return row != null && row.endMs() > n.clock().logTimeMs() && targets.contains(row.target()) ? row : null;
@@ -79,7 +79,7 @@ public final class Marks {
         return n.tables().get(Rows.MARKS, new RowKey.Mark(n.aggregate(), namespace, key));
     }
 
-    /** Whether the block has a mark, also one that counts no more. */
+    /** Whether the block has a mark, including one that is no longer valid. */
     static boolean isMarked(NodeContext n, BlockName block) {
         return row(n, Namespaces.digest(block.namespace()), block.key()) != null;
     }
@@ -185,7 +185,7 @@ public final class Marks {
         try (Scan<RowKey.Mark, MarkRow> scan = n.tables().range(Rows.MARKS, new RowKey.Mark(n.aggregate(), Namespaces.NONE, Bytes.EMPTY), null)) {
             while (seen < most && scan.next()) {
                 MarkRow row = scan.value();
-                // Those whose time is over are written by now, so there are no more of them than writes under way: they take no place.
+                // Expired ones are being written now, so there are never more of them than writes in progress: they do not count against the bound.
                 if (row.endMs() == MarkRows.OVER) {
                     continue;
                 }

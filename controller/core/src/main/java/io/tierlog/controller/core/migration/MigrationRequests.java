@@ -148,7 +148,7 @@ public final class MigrationRequests {
         return false;
     }
 
-    /** The row of the migration that the event is about; null when there is none, which is then recorded. */
+    /** The row of the migration that the event is about; null when there is none: the event is then refused. */
     private static @Nullable MigrationRow known(DecisionContext d, Event e) {
         String aggregate = e.envelope().aggregate();
         MigrationRow row = row(d, aggregate);

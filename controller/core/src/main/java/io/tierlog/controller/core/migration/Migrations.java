@@ -45,8 +45,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies to colder tiers that routes, operators and drains ask for, and writes that marks have led: how they begin, how they end, and what leaves
- * its source afterwards. Without state.
+ * Copies to colder tiers, for routes, operators and drains, and writes to the targets of marks: how they begin, how they end, and which blocks
+ * leave their source afterwards. Without state.
  *
  * <pre>
  *   OperationIssued MigrationSubmitted ... BlocksPlaced OperationEnded MigrationCompleted MarkCleared OperationIssued(DROP of the source)
@@ -55,7 +55,7 @@ import org.jspecify.annotations.Nullable;
 public final class Migrations {
     private Migrations() {}
 
-    /** Issues one copy, records it as submitted, and answers with its operation. The caller has admitted every block. */
+    /** Issues one copy, records it as submitted, and returns its operation. The caller has admitted every block. */
     static String copy(NodeContext n, MoveCause cause, Tier source, Tier target, String namespace, Bytes root, List<PagedBlock> blocks) {
         Move move = new Move(OperationKind.COPY, source, target);
         String operation = issue(n, move, cause, new Operations.Purpose(null, 0, namespace, root), blocks);
@@ -65,7 +65,7 @@ public final class Migrations {
         return operation;
     }
 
-    /** Issues one copy without saying that it was submitted, and answers with its operation. */
+    /** Issues one copy without recording a submission, and returns its operation. */
     public static String issue(NodeContext n, Move move, MoveCause cause, Operations.Purpose purpose, List<PagedBlock> blocks) {
         Operations.Issued issued = Operations.issue(n, move, purpose, Blocks.of(blocks), cause);
         boolean told = move.from() == Tier.DEVICE || move.to() == Tier.STORE;
@@ -107,7 +107,7 @@ public final class Migrations {
         }
     }
 
-    /** A copy has ended, and its operation is on record as ended: records its end, clears marks, and notes what is to leave the source. */
+    /** A copy has ended, and its operation is recorded as ended: records its end, clears marks, and notes the blocks that are to leave the source. */
     public static void ended(NodeContext n, OperationRow row, OperationResult c, int failed) {
         MoveCause move = row.move();
         List<Block> there = there(row, c);

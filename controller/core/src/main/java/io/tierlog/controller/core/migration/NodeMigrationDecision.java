@@ -31,8 +31,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One order as one node decides it, block by block: to be copied, to be marked, or refused. There is no queue: what may not begin now is refused
- * for the budget, or, under BOTH, marked. Each copy is an operation of its own, so that one slot is one block. Confined to one decision.
+ * One node's decision on one order, block by block: copied, marked, or refused. There is no queue: a block that may not begin now is refused for
+ * the budget or, under BOTH, marked. Each copy is an operation of its own, so that one slot is one block. Confined to one decision.
  */
 final class NodeMigrationDecision {
     private final NodeContext n;
@@ -104,7 +104,7 @@ final class NodeMigrationDecision {
         reasons.add(reason);
     }
 
-    /** Takes one copy's place in the budgets, when there is one. */
+    /** Takes one slot of the budgets, when there is one. */
     private boolean fits(BlockName block) {
         String group = Groups.of(n.policy(), block.namespace());
         if (copied.size() >= n.limits().blocksPerDecision() || budget.room(group, order.source(), order.target()) < 1) {

@@ -26,10 +26,10 @@ public final class Routes {
     private Routes() {}
 
     /**
-     * Sends at most {@code budget} blocks on their way; answers with how many.
+     * Issues copies of at most {@code budget} blocks; returns how many.
      *
-     * @param keeping whether routes are served whose blocks stay on their source: they stand at the threshold for ever, and to find that nothing is
-     *     left to do for the coldest costs a look at each of them
+     * @param keeping whether routes are served whose blocks stay on their source: these stay at their threshold for ever, and each round would
+     *     check every one of the coldest blocks only to find nothing to do
      */
     public static int decide(NodeContext n, int budget, boolean keeping) {
         int left = budget;

@@ -53,7 +53,7 @@ public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
         }
     }
 
-    /** Takes a leaf, and goes on with its parent when nothing else extends that; answers whether the leaf was old enough. */
+    /** Adds a leaf, and continues with its parent when no other block extends the parent; returns whether the leaf was old enough. */
     private boolean climb(NodeContext n, RowKey.Placement leaf, SampleRule rule, Map<RowKey.Placement, Integer> childrenTaken) {
         RowKey.@Nullable Placement at = leaf;
         while (at != null && oldEnough.size() < rule.count()) {

@@ -62,7 +62,7 @@ public final class FencedRowCleanup {
         this.cursor = sweep.cursor();
     }
 
-    /** Takes the next step of the node's sweep, if one is under way; answers with the number of rows it has looked at. */
+    /** Runs the next step of the node's cleanup, if one is in progress; returns the number of rows it has read. */
     public static int decide(NodeContext n, int budget) {
         SweepRow sweep = n.row().sweep();
         if (sweep == null || budget <= 0) {
@@ -97,7 +97,7 @@ public final class FencedRowCleanup {
         void row(K key, V row);
     }
 
-    /** Looks at rows from the cursor on; true at the end of the table, false when the budget is used up before. */
+    /** Reads rows from the cursor on; true at the end of the table, false when the budget is used up before. */
     private <K extends RowKey<K>, V extends WireRecord> boolean scan(Table<K, V> table, K first, Visit<K, V> visit) {
         K from = cursor.isEmpty() ? first : table.decodeKey(cursor.unshared());
         try (Scan<K, V> scan = n.tables().range(table, from, null)) {
@@ -139,7 +139,7 @@ public final class FencedRowCleanup {
         }
     }
 
-    /** Copies of one namespace and tier that go together. */
+    /** Placements of one namespace and tier that are removed together. */
     private record Kind(Bytes namespace, Tier tier) {}
 
     private static final class Lost {

@@ -21,7 +21,7 @@ import io.tierlog.schemas.state.SharesRow;
 public final class GroupReassignment {
     private GroupReassignment() {}
 
-    /** Takes the next step, if there is one; answers with the number of rows it has looked at. */
+    /** Runs the next step, if there is one; returns the number of rows it has read. */
     public static int decide(NodeContext n, int budget) {
         SharesRow shares = ShareRows.orNothing(n.row().shares());
         boolean grouped = !Policies.migration(n.policy()).groups().isEmpty() || !shares.groups().isEmpty();

@@ -20,10 +20,10 @@ public final class Operations {
     /**
      * What an operation is for.
      *
-     * @param request request it serves, for a PROMOTE the grant; null when none
+     * @param request request it serves, for a PROMOTE the peer read lease; null when none
      * @param attempt attempt of that request; 0 when none
      * @param namespace namespace of the blocks
-     * @param root key of block 0 of the prompt; no bytes when it does not matter
+     * @param root key of block 0 of the prompt; no bytes when it is not needed
      */
     public record Purpose(@Nullable String request, int attempt, String namespace, Bytes root) {}
 
@@ -34,7 +34,7 @@ public final class Operations {
         return issue(n, Move.of(kind, from), purpose, blocks, new Because(null, null));
     }
 
-    /** The same between two tiers, with what led to it; null for what needs no more reason than its kind. */
+    /** Issues an operation between two tiers, with its cause; null when the kind is the reason. */
     public static Issued issue(NodeContext n, Move move, Purpose purpose, List<Block> blocks, @Nullable MoveCause cause) {
         return issue(n, move, purpose, blocks, new Because(cause, null));
     }

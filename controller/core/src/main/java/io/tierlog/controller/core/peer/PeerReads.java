@@ -71,7 +71,7 @@ public final class PeerReads {
 
     public static void requested(NodeContext n, PeerReadRequested e) {
         String nameless = nameless(n, e, e.grant(), e.asker());
-        // A name of this node's own leases would overwrite one of them, and let its blocks stand pinned for ever.
+        // A grant with the name of one of this node's own leases would overwrite that lease, and leave its blocks pinned for ever.
         if (nameless == null && !e.grant().substring(0, Math.max(0, e.grant().lastIndexOf('@'))).equals("node/" + e.asker())) {
             nameless = "Invalid peer read id: must be the id of an operation of the requesting node";
         }
@@ -138,7 +138,10 @@ public final class PeerReads {
         }
     }
 
-    /** Blocks that may come from the disk for a grant: as for a probe nothing hotter leaves for them, and none comes while promotions pause. */
+    /**
+     * Blocks that may be promoted from the disk for a grant: as for a probe, no hotter block leaves for them, and none comes while promotions
+     * pause.
+     */
     private static long roomFor(NodeContext n, PeerReadRequested e) {
         long pausedUntilMs = PromotionRows.orNothing(n.row().promotions()).pausedUntilMs();
         if (pausedUntilMs > 0 && pausedUntilMs >= n.clock().logTimeMs()) {
@@ -153,7 +156,7 @@ public final class PeerReads {
         private final List<PagedBlock> paged = new ArrayList<>();
         private final List<PagedBlock> onDisk = new ArrayList<>();
         private final int asked;
-        /** Those that are on their way to the host, or from it: a promotion beside that would come to a copy that is there. */
+        /** Blocks on their way to the host, or from it: a promotion of these would meet a placement that is already there. */
         private int moving;
 
         Found(NodeContext n, PeerReadRequested e) {
@@ -193,7 +196,7 @@ public final class PeerReads {
         }
         Operations.Issued promotion = Operations.issue(n, OperationKind.PROMOTE, Tier.DISK,
                 new Operations.Purpose(e.grant(), 0, e.namespace(), Bytes.EMPTY), Blocks.of(found.onDisk));
-        // The pins of the promotion, those of any other, last until those of the grant are there.
+        // The pins of the promotion last, as those of any other promotion, until those of the grant are there.
         String lease = n.nextId();
         long leaseMs = n.policy().leaseMs();
         n.fact(new LeaseRequested(n.envelope(), lease, promotion.operation(), "", 0, n.in(leaseMs)));
@@ -204,11 +207,11 @@ public final class PeerReads {
 
     private static void granted(NodeContext n, PeerReadRequested e, @Nullable String promotion, long endMs) {
         n.fact(new PeerReadGranted(n.envelope(), e.grant(), e.asker(), e.namespace(), e.blocks(), promotion, endMs, n.commandSequence()));
-        // The agent's pins end by its own clock, which the log's time is behind: the lease waits for its word, as an operation does.
+        // The agent's pins end by its own clock, which the log's time is behind: the lease waits for the agent's report, as an operation does.
         n.fact(new LeaseRequested(n.envelope(), e.grant(), "", "", 0, endMs + n.policy().operationTimeoutMs()));
     }
 
-    /** A promotion has ended; when it was for a grant, the grant goes on, or ends with it. */
+    /** A promotion has ended; when it was for a grant, the grant continues, or ends with it. */
     public static void promoted(NodeContext n, String operation, OperationRow promotion, List<PagedBlock> arrived) {
         String grant = promotion.request();
         PeerReadLeaseRow row = grant == null ? null : live(n, grant);
@@ -226,7 +229,7 @@ public final class PeerReads {
         }
     }
 
-    /** Those of a grant's blocks that serve on the host, with what has just arrived there. */
+    /** The blocks of a grant that serve on the host, including those that have just arrived there. */
     private static List<PagedBlock> serving(NodeContext n, PeerReadLeaseRow row, List<PagedBlock> arrived) {
         Map<Block, PagedBlock> here = new LinkedHashMap<>();
         arrived.forEach(block -> here.put(block.block(), block));
@@ -263,7 +266,7 @@ public final class PeerReads {
         }
     }
 
-    /** The reader cancels: the agent releases its pins and reports what it had sent; a grant that the reader has not received yet is removed. */
+    /** The reader cancels: the agent releases its pins and reports what it had sent; a grant whose promotion still runs is closed at once. */
     public static void givenUp(NodeContext n, PeerReadGivenUp e) {
         String nameless = nameless(n, e, e.grant(), e.asker());
         PeerReadLeaseRow row = nameless != null ? null : live(n, e.grant());
@@ -282,7 +285,7 @@ public final class PeerReads {
         }
     }
 
-    /** The agent holds nothing any more; what it has sent was used. */
+    /** The agent has released all pins; the blocks it has sent count as used. */
     public static void ended(NodeContext n, PeerReadEnded e) {
         PeerReadLeaseRow row = live(n, e.grant());
         if (row == null || n.lease(e.grant()) == null) {
@@ -296,7 +299,7 @@ public final class PeerReads {
         }
     }
 
-    /** The lease of a grant has ended otherwise than by the agent's word; nothing for any other lease. */
+    /** The lease of a grant has ended without a report of the agent; does nothing for any other lease. */
     public static void leaseEnded(NodeContext n, String lease, PeerReadReason why) {
         PeerReadLeaseRow row = n.tables().get(Rows.GRANTS, key(n, lease));
         if (row != null && !row.blocks().isEmpty()) {

@@ -87,7 +87,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         s.facts(n, Move.of(row), row.namespace(), c.operation(), reason(row));
     }
 
-    /** Why what goes with the operation goes: dropped after a migration; or, where it was to be read for one, not there any more. */
+    /** The reason of a removal by the operation: dropped after a migration; or, where the block was to be read for one, missing. */
     private static RemovalReason reason(OperationRow row) {
         boolean migrates = row.move() != null;
         return !migrates ? RemovalReason.WATER_LEVEL : row.kind() == OperationKind.DROP ? RemovalReason.MIGRATED : RemovalReason.PRESSURE;

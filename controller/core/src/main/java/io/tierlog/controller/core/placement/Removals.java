@@ -19,7 +19,7 @@ import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Copies that went. Without state. */
+/** Removals of placements. Without state. */
 public final class Removals {
     private static final List<Tier> NODE_TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK);
 

@@ -24,7 +24,7 @@ public final class Groups {
         return "";
     }
 
-    /** Whether a pattern, in which * stands for any text, fits the whole of a text. */
+    /** Whether a pattern, in which * matches any text, matches the whole of a text. */
     static boolean fits(String pattern, String text) {
         int p = 0;
         int t = 0;

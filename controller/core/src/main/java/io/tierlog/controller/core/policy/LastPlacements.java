@@ -13,22 +13,23 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a policy lets a disk come to a stand: relief drops from a disk what the store has, and nothing else, so where finished requests back
- * nothing up, blocks must get to the store by a route before the disk is full of last copies. Without state.
+ * Whether a policy can fill a disk with last copies so that nothing leaves it any more. Watermark eviction drops from a disk only blocks that the
+ * store has. So where finished requests back up nothing, blocks must get to the store by a route before the disk is full of last copies. Without
+ * state.
  *
- * <p>Looked at are the groups, and what fits none of them. Of each as many blocks may stand on the disk as no route takes:
+ * <p>It checks each group, and the blocks of no group. Of each, as many blocks may stay on the disk as no route takes:
  *
  * <pre>
  *   a route to the store begins at block f, the disk's and the group's quota let f come,
- *   and relief of the group on the disk begins later (it would find nothing to drop, and a group in relief
+ *   and eviction of the group on the disk begins later (it would find nothing to drop, and a group in eviction
  *   sends nothing on routes):                                                              f - 1
- *   a route from the host to the store begins before relief of the host does:              0
+ *   a route from the host to the store begins before eviction of the host does:            0
  *   nothing comes down from the host:                                                      0
  *   otherwise:                                                                             quota, or the whole disk
  * </pre>
  *
- * The disk stands when those without a way out reach its high mark by themselves, or all together fill it; else a group without a way out stands at
- * its own mark. Trade-off: what operators send to a disk by hand is not thought of.
+ * The disk is stuck when the groups whose blocks cannot leave reach its high watermark by themselves, or all groups together fill it; else a group
+ * whose blocks cannot leave is stuck at its own watermark. Trade-off: copies that operators send to a disk are not considered.
  */
 final class LastPlacements {
     /** Unit in which a document's bytes are counted: marks in millionths of the largest quota still fit a long. */
@@ -142,7 +143,7 @@ final class LastPlacements {
         return begins <= most ? new Part(group.name(), begins - 1, true) : new Part(group.name(), most, false);
     }
 
-    /** Whether relief or a route brings blocks of the group to the disk. */
+    /** Whether watermark eviction or a route brings blocks of the group to the disk. */
     private boolean comesDown(GroupPolicy group) {
         boolean bounded = Groups.quotaBytes(group, Tier.HOST) != null;
         boolean relieved = policy.hostHighMark() > 0 || (bounded && Watermark.ofGroup(policy, group, Tier.HOST).highMark() > 0);
@@ -150,7 +151,7 @@ final class LastPlacements {
         return (policy.copyToDisk() && relieved) || (route != null && route.copy() && bounded);
     }
 
-    /** Whether a route takes blocks of the group to the store before the host lets go of them. */
+    /** Whether a route takes blocks of the group to the store before the host evicts them. */
     private boolean isSavedOnHost(GroupPolicy group) {
         TierCapacity tier = host;
         if (tier == null) {
@@ -160,7 +161,10 @@ final class LastPlacements {
         return begins(group, tier, relief) <= tier.capacityBlocks();
     }
 
-    /** At how many blocks of the group a route from the tier to the store begins; a very large number for never, or not before relief does. */
+    /**
+     * The number of the group's blocks at which a route from the tier to the store begins; a very large number for never, or not before eviction
+     * does.
+     */
     private long begins(GroupPolicy group, TierCapacity tier, long relief) {
         MigrationRoute route = Groups.route(group, tier.tier(), Tier.STORE);
         Long quota = blocks(group, tier);

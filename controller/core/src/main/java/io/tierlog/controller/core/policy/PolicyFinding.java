@@ -8,7 +8,7 @@ package io.tierlog.controller.core.policy;
  * @param reason what it must be, in words that follow the path
  */
 public record PolicyFinding(String path, String reason) {
-    /** Both, as it stands in a record. */
+    /** Both, in the form of a record's text. */
     @Override
     public String toString() {
         return path + ": " + reason;

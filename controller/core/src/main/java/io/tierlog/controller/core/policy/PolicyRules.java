@@ -25,8 +25,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What a policy must be like. It looks at the whole policy and stops at nothing, except that of a list that is too long only as much is
- * looked at as it may hold. For one policy and one thread.
+ * The rules of a valid policy. It checks the whole policy and reports every finding; of a list that is too long, it checks only as many elements as
+ * the list may hold. For one policy and one thread.
  */
 public final class PolicyRules {
     /** Marks are counted in millionths of the capacity. */

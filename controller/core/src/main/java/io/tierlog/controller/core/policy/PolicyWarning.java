@@ -5,7 +5,7 @@ import io.tierlog.schemas.ConfigWarningKind;
 import io.tierlog.schemas.Tier;
 
 /**
- * Something in a policy that can be used, and will hardly do what was meant.
+ * A part of a policy that is valid, but will probably not work as intended.
  *
  * @param kind what it is
  * @param group the group

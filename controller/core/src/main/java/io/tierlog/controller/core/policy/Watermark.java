@@ -9,22 +9,22 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A watermark of a node: of a tier, or of what a group may have of one. What is on its way out counts as gone.
+ * A watermark of a node: of a tier, or of a group's quota there. Leaving blocks count as gone.
  *
  * @param tier the tier
  * @param group the group; empty text for the whole tier
- * @param highMark share of the capacity or quota at which relief begins, inclusive; 0 for never
+ * @param highMark share of the capacity or quota at which eviction begins, inclusive; 0 for never
  * @param lowMark share below which it ends
  * @param below tier that takes a copy of what leaves; UNKNOWN when none does
  */
 public record Watermark(Tier tier, String group, double highMark, double lowMark, Tier below) {
     /**
-     * How full it is.
+     * The usage that the watermark applies to.
      *
-     * @param usedBlocks copies being written, serving or leaving
-     * @param leavingBlocks those on their way out
+     * @param usedBlocks blocks being written, serving or leaving
+     * @param leavingBlocks those that are leaving
      * @param capacityBlocks capacity of the tier, or quota of the group
-     * @param inRelief whether relief has begun
+     * @param inRelief whether watermark eviction has begun
      */
     public record Use(long usedBlocks, long leavingBlocks, long capacityBlocks, boolean inRelief) {
     public     long standing() {
@@ -67,17 +67,17 @@ public record Watermark(Tier tier, String group, double highMark, double lowMark
                 : new Watermark(tier, group.name(), own.highMark(), own.lowMark(), whole.below);
     }
 
-    /** Whether so much stands that relief begins. */
+    /** Whether usage is high enough for eviction to begin. */
     public boolean isHigh(Use use) {
         return highMark > 0 && use.standing() > 0 && Policies.reaches(use.standing(), highMark, use.capacityBlocks());
     }
 
-    /** Whether so little stands that relief may end. */
+    /** Whether usage is low enough for eviction to end. */
     public boolean isLow(Use use) {
         return highMark == 0 || use.standing() == 0 || !Policies.reaches(use.standing(), lowMark, use.capacityBlocks());
     }
 
-    /** Blocks that may come before it is high or full, count; none while relief is under way. */
+    /** Number of blocks that fit before the tier is at its high watermark or full; 0 while watermark eviction runs. */
     public long room(Use use) {
         if (use.inRelief()) {
             return 0;

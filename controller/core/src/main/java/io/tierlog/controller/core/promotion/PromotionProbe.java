@@ -49,7 +49,7 @@ final class PromotionProbe {
             new TreeMap<>(Comparator.comparing(Said::reply).thenComparingLong(Said::retryMs));
     private final Map<Bytes, Said> said = new LinkedHashMap<>();
     private final List<PagedBlock> started = new ArrayList<>();
-    /** How much more may begin at once, wait, come to the host, come of this group, and be remembered; blocks. */
+    /** Bounds in blocks: how many more may begin at once, wait, come to the host, come of this group, and be recorded. */
     private long toStart;
     private long toQueue;
     private long room;
@@ -106,7 +106,7 @@ final class PromotionProbe {
         answers.computeIfAbsent(what, w -> new ArrayList<>()).add(block);
     }
 
-    /** A block that the probe names once more: what was begun for it is joined. */
+    /** A block that the probe names again: it joins the promotion that was begun for it. */
     private void sayAgain(Block block) {
         Said first = said.getOrDefault(block.key(), Said.NOTHING);
         boolean begun = first.reply() == PromotionReply.STARTED || first.reply() == PromotionReply.QUEUED;

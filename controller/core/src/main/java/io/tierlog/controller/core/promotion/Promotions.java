@@ -79,19 +79,21 @@ public final class Promotions {
         return Policies.fetch(n.policy()).promotion();
     }
 
-    /** The promotion of a block as far as it counts in the node's current incarnation; null when there is none. */
+    /** The promotion of a block if it counts in the node's current incarnation; null when there is none. */
     static @Nullable PromotionRow find(NodeContext n, Bytes namespace, Bytes key) {
         PromotionRow row = n.tables().get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate(), namespace, key));
         return row != null && n.isOfThisLife(row.incarnation()) ? row : null;
     }
 
-    /** The copy on the disk that a promotion may read; null when there is none. */
+    /** The disk placement that a promotion may read; null when there is none. */
     static @Nullable PlacementRow source(NodeContext n, Bytes namespace, Bytes key) {
         PlacementRow disk = n.placement(namespace, Tier.DISK, key);
         return disk != null && PlacementRows.isServed(disk.state()) ? disk : null;
     }
 
-    /** Blocks of a group that may come to the host before it, or the group's part of it, is high or full; 0 while relief is under way there. */
+    /**
+     * Number of a group's blocks that fit on the host before it, or the group's part of it, is high or full; 0 while watermark eviction runs there.
+     */
     public static long room(NodeContext n, String group) {
         long room = 0;
         for (Watermark level : Watermark.of(n.policy())) {
@@ -214,7 +216,7 @@ public final class Promotions {
 
     // --- uses
 
-    /** A request has come: what it walks over on the host is used, and what was on its way there and is not waited for came too late. */
+    /** A request has come: blocks that it walks over on the host are used; promotions on their way that it does not wait for are too late. */
     public static void asked(NodeContext n, String namespace, List<Block> promoted, List<Block> promoting, List<Block> fetched) {
         used(n, namespace, promoted);
         List<Block> raced = new ArrayList<>(promoting);
@@ -222,7 +224,7 @@ public final class Promotions {
         settle(n, namespace, PromotionOutcome.MISSED_RACE, raced);
     }
 
-    /** Whether a promotion brings the block right now, and no request came too late for it. */
+    /** Whether a promotion is bringing the block, and no request came too late for it. */
     public static boolean isOnItsWay(NodeContext n, Bytes namespace, Bytes key) {
         PromotionsRow row = n.row().promotions();
         PromotionRow promotion = row == null || row.operations() == 0 ? null : find(n, namespace, key);
@@ -302,7 +304,10 @@ public final class Promotions {
         return host != null && host.promotedUnder() != null;
     }
 
-    /** Copies have gone: from the host, perhaps promoted ones before a request used them; from the disk, perhaps what was to be promoted. */
+    /**
+     * Placements have gone: from the host, perhaps promoted ones before a request used them; from the disk, perhaps blocks that were to be
+     * promoted.
+     */
     public static void gone(NodeContext n, Tier tier, String namespace, List<RemovedPlacement> gone) {
         if (tier == Tier.HOST) {
             List<Block> unused = new ArrayList<>();

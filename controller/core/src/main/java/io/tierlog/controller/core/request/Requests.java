@@ -86,7 +86,7 @@ public final class Requests {
         }
     }
 
-    /** Brings an attempt that still waits to PREFILLING; answers with the state it is in then. */
+    /** Brings a waiting attempt to PREFILLING; returns its state after that. */
     private static RequestState prefilling(NodeContext n, String request, RequestRow row, RequestReason reason) {
         return switch (row.state()) {
             case SUBMITTED, PREFETCHING, PREFETCH_DONE -> {
@@ -97,7 +97,7 @@ public final class Requests {
         };
     }
 
-    /** The row of an attempt that goes on; null when it does not, which is then recorded. */
+    /** The row of an attempt in progress; null when it is not in progress: the event is then refused. */
     private static @Nullable RequestRow live(NodeContext n, Event e, String request, int attempt) {
         RequestRow row = n.request(request);
         if (row == null || !n.isOfThisLife(row.incarnation()) || attempt > row.attempt()) {

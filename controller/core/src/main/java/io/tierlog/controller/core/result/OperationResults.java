@@ -82,7 +82,7 @@ public final class OperationResults {
         return e.envelope().repeats() != null && !known;
     }
 
-    /** Whether the agent can mean the operation as it is on record. */
+    /** Whether the agent's report fits the recorded operation. */
     private static boolean isOf(OperationRow row, OperationResult c) {
         return Move.of(row).isLike(c.move()) && (c.results().isEmpty() || c.namespace().equals(row.namespace()));
     }
@@ -139,7 +139,7 @@ public final class OperationResults {
             }
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
-            // What was copied for a watermark of the tier is dropped by relief, which goes on after this.
+            // Blocks that were copied for a watermark of the tier are dropped by watermark eviction, which runs after this.
             case COPY -> {
                 Migrations.ended(n, row, c, failed);
                 WriteBacks.batchEnded(n, row, s.arrived());

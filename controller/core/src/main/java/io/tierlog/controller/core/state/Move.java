@@ -34,7 +34,7 @@ public record Move(OperationKind kind, Tier from, Tier to) {
         return new Move(fact.kind(), fact.from(), fact.to());
     }
 
-    /** The tier whose copies it writes, drops or holds. */
+    /** The tier whose placements it writes, drops or holds. */
     public Tier subject() {
         return kind == OperationKind.DROP || kind == OperationKind.BACK_UP ? from : to;
     }

@@ -31,7 +31,7 @@ public final class PlacementRows {
         return state == PlacementState.LEAVING || state == PlacementState.COPYING;
     }
 
-    /** Whether a row of that content stands in the eviction order. */
+    /** Whether a row with that content belongs in the eviction order. */
     public static boolean isLeaf(PlacementRow row) {
         return row.state() == PlacementState.SERVING && row.children() == 0 && row.holds() == 0;
     }
@@ -48,7 +48,7 @@ public final class PlacementRows {
         return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), "", kept, touch, shallowness, key.namespace(), key.block());
     }
 
-    /** The placement that a walk over all placements of the aggregate goes on with; the first one when the cursor is empty. */
+    /** The placement at which a walk over all placements of the aggregate continues; the first one when the cursor is empty. */
     public static RowKey.Placement from(String aggregate, Bytes cursor) {
         return cursor.isEmpty()
                 ? new RowKey.Placement(aggregate, Namespaces.NONE, Tier.UNKNOWN, Bytes.EMPTY)

@@ -18,7 +18,7 @@ public final class PromotionRows {
     /** What a node without promotions and peer reads has. */
     public static final PromotionsRow NOTHING = new PromotionsRow(0, 0, 0, 0, 0, 0);
 
-    /** The row, or what it stands for when there is none. */
+    /** The row, or its default when there is none. */
     public static PromotionsRow orNothing(@Nullable PromotionsRow row) {
         return row == null ? NOTHING : row;
     }

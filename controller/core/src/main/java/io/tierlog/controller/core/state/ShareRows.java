@@ -18,7 +18,7 @@ public final class ShareRows {
     public static final SharesRow NOTHING = new SharesRow(List.of(), List.of(), 0, 0, Bytes.EMPTY, false, false, List.of(), "",
             0, Bytes.EMPTY, 0, 0, 0);
 
-    /** The row, or what it stands for when there is none. */
+    /** The row, or its default when there is none. */
     public static SharesRow orNothing(@Nullable SharesRow row) {
         return row == null ? NOTHING : row;
     }
@@ -41,7 +41,7 @@ public final class ShareRows {
         return new GroupTierRow(tier, 0, 0, false);
     }
 
-    /** Copies in flight on a route; of one that has none, zeros. */
+    /** COPY operations in flight on a route; zeros when it has none. */
     public static RouteRow route(@Nullable SharesRow row, String group, Tier source, Tier target) {
         return route(orNothing(row).routes(), group, source, target);
     }

@@ -3,11 +3,11 @@ package io.tierlog.controller.core.state;
 
 import org.jspecify.annotations.Nullable;
 
-/** Tables that the cleanup of a node's ended incarnations walks, in this order. The numbers stand in facts and never change. */
+/** Tables that the cleanup of a node's ended incarnations walks, in this order. The numbers are part of facts and never change. */
 public enum SweepPhase {
     REQUESTS(0), OPERATIONS(1), LEASES(2), PLACEMENTS(3);
 
-    /** Number that stands for the end: no table is left. */
+    /** Number of the end: no table is left. */
     public static final int END = 4;
 
     private final int number;

@@ -57,7 +57,7 @@ public final class HeapTables implements Tables {
         return new HeapScan<>(fromInclusive.aggregate(), part.entrySet().iterator());
     }
 
-    /** All rows of {@code table}, of every aggregate, in no order that means anything; a view that cannot be written to. */
+    /** All rows of {@code table}, of every aggregate, in no particular order; a read-only view. */
     public <K extends RowKey<K>, V extends WireRecord> Map<K, V> rows(Table<K, V> table) {
         return Collections.unmodifiableMap(map(table));
     }

@@ -4,7 +4,7 @@ package io.tierlog.controller.core.table;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store of bytes in unsigned lexicographic order of its keys: the port that a Kafka Streams store stands behind.
+ * A store of bytes in unsigned lexicographic order of its keys: the port that a Kafka Streams store implements.
  *
  * <p>Confined to the thread of its task. Arrays that go in or come out are not written to afterwards by either side.
  */
@@ -15,7 +15,7 @@ public interface OrderedBytes {
     /** Sets the value under {@code key}. */
     void put(byte[] key, byte[] value);
 
-    /** Removes what is under {@code key}; nothing there is no error. */
+    /** Removes the value of {@code key}; a missing key is not an error. */
     void delete(byte[] key);
 
     /** The entries from {@code fromInclusive} to before {@code toExclusive}, ascending. */
@@ -26,10 +26,10 @@ public interface OrderedBytes {
         /** Goes to the next entry; false when there is none. */
         boolean next();
 
-        /** Key of the entry it stands on. */
+        /** Key of the current entry. */
         byte[] key();
 
-        /** Value of the entry it stands on. */
+        /** Value of the current entry. */
         byte[] value();
 
         @Override

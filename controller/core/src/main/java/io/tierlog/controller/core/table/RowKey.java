@@ -229,7 +229,7 @@ public sealed interface RowKey<K> {
      * @param aggregate the node
      * @param tier the tier
      * @param incarnation incarnation of the node that the placement belongs to
-     * @param group group whose order it is; empty text for that of all copies of the tier
+     * @param group group whose order it is; empty text for the order of all placements of the tier
      * @param kept one of the constants below: whether the block is recorded elsewhere too; blocks that are not go last
      * @param touch last use; coldest first
      * @param shallowness the higher, the nearer to the start of the prompt; among equals the deeper one goes first

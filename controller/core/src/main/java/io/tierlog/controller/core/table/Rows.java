@@ -52,7 +52,7 @@ public final class Rows {
     /** Leases that have not ended. */
     public static final Table<RowKey.Text, LeaseRow> LEASES = new Table<>(10, true, "leases", RowKey.Text::read, LeaseRow.TYPE);
 
-    /** Copies of blocks. */
+    /** Placements of blocks. */
     public static final Table<RowKey.Placement, PlacementRow> PLACEMENTS =
             new Table<>(11, true, "placements", RowKey.Placement::read, PlacementRow.TYPE);
 

@@ -6,10 +6,10 @@ public interface Scan<K, V> extends AutoCloseable {
     /** Goes to the next row; false when there is none. */
     boolean next();
 
-    /** Key of the row it stands on. */
+    /** Key of the current row. */
     K key();
 
-    /** The row it stands on. */
+    /** The current row. */
     V value();
 
     @Override

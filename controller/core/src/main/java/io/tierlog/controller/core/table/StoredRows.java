@@ -5,14 +5,14 @@ import io.tierlog.schemas.WireRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the rows of a store of the controller from wherever a copy of its bytes is: its changelog, for one. Static and without state.
+ * Reads the rows of a store of the controller from any stream of its bytes, such as its changelog. Static and without state.
  *
- * <p>The table of a key is found without decoding it, so that a reader who wants few tables passes over the rest at the speed of the bytes.
+ * <p>The table of a key is found without decoding it, so that a reader of few tables skips the others at the speed of the bytes.
  */
 public final class StoredRows {
     private StoredRows() {}
 
-    /** The table that a key belongs to; null for a key that is none of the core's, such as the shell's own. */
+    /** The table that a key belongs to; null for a key outside the core's tables, such as the shell's own. */
     public static @Nullable Table<?, ?> tableOf(byte[] key) {
         int end = 0;
         // The name of the aggregate ends with the first 0: escapes hold none, see KeyWriter.

@@ -14,7 +14,7 @@ import java.nio.ByteBuffer;
  * @param <V> its rows
  */
 public final class Table<K extends RowKey<K>, V extends WireRecord> {
-    /** The one format of rows so far; another one would be read beside it, and rows rewritten as they change. */
+    /** The only format of rows so far; a later one would be read besides it, and rows rewritten as they change. */
     private static final byte FORMAT = 1;
 
     private final int number;

@@ -16,7 +16,7 @@ public interface Tables {
     /** Sets the row under {@code key}. */
     <K extends RowKey<K>, V extends WireRecord> void put(Table<K, V> table, K key, V value);
 
-    /** Removes the row under {@code key}; nothing there is no error. */
+    /** Removes the row of {@code key}; a missing row is not an error. */
     <K extends RowKey<K>, V extends WireRecord> void delete(Table<K, V> table, K key);
 
     /**

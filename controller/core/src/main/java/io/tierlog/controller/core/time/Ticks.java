@@ -47,7 +47,7 @@ public final class Ticks {
         } else if (e.timeMs() == d.clock().logTimeMs() && d.clock().ticks() > 0) {
             d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED, "Log time is " + e.timeMs() + " already");
         } else {
-            // A clock that was set back still ticks: the count goes on, the time stands.
+            // A clock that was set back still ticks: the count goes on, log time does not move.
             d.timeIs(Math.max(d.clock().logTimeMs(), e.timeMs()), d.clock().ticks() + 1);
             d.fact(new TimeAdvanced(d.envelope(d.clockAggregate(), 0), d.clock().logTimeMs(), d.clock().ticks()));
         }

@@ -16,7 +16,7 @@ import io.tierlog.schemas.state.PlacementRow;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is written back goes on to the store when the store lacks it. Its pages stay pinned from the one to the other. Without state. */
+/** Written-back blocks are backed up to the store when the store lacks them. Their pages stay pinned in between. Without state. */
 public final class BackUps {
     private BackUps() {}
 

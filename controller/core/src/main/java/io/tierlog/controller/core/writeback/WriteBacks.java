@@ -124,7 +124,7 @@ public final class WriteBacks {
         return count;
     }
 
-    /** Issues the next batch of an attempt beside blocks that come otherwise; false when nothing is left to write. */
+    /** Issues the next batch of an attempt, along with blocks that other operations bring; false when nothing is left to write. */
     private static boolean next(NodeContext n, String request, int attempt, int beside) {
         Writes writes = null;
         Operations.Purpose purpose = null;

@@ -67,7 +67,7 @@ final class Writes {
     /** What blocks have in common that one operation writes by their marks. */
     private record Led(Tier target, MigrationMethod fallbackFrom, MoveCause move) {}
 
-    /** What a mark means for a block now. */
+    /** The effect of a mark on a block now. */
     private enum Fate {
         THERE, COMING, GOES, STAYS
     }
@@ -142,12 +142,12 @@ final class Writes {
         return count;
     }
 
-    /** Whether nothing is to be written, so far. */
+    /** Whether nothing is to be written so far. */
     boolean isEmpty() {
         return size == 0;
     }
 
-    /** Whether one decision takes no more. */
+    /** Whether the decision is at its limit of blocks. */
     boolean isFull() {
         return size == most;
     }
@@ -169,7 +169,7 @@ final class Writes {
             return false;
         }
         there.forEach((target, keys) -> n.fact(new MarkConsumed(n.envelope(), target, namespace, keys, "")));
-        // Copies first: at the end of a request a write-back lets go of every page that it does not name.
+        // Copies first: at the end of a request, a write-back releases every page that it does not name.
         led.forEach((by, blocks) -> Migrations.issue(n, new Move(OperationKind.COPY, Tier.DEVICE, by.target()), by.move(), purpose, blocks));
         if (!host.isEmpty()) {
             writeBack(purpose, request);
