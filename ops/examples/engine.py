@@ -16,15 +16,15 @@ import grpc
 ADDRESS = sys.argv[1] if len(sys.argv) > 1 else "127.0.0.1:7070"
 PATIENCE = float(sys.argv[2]) if len(sys.argv) > 2 else 30
 # The directory of the .proto is the import root: from further up the package would be called "io", as a module of Python's own is.
-PROTO = pathlib.Path(__file__).resolve().parents[2] / "schemas/door/src/main/proto/io/tierlog/door/v1"
+PROTO = pathlib.Path(__file__).resolve().parents[2] / "schemas/engine/src/main/proto/io/tierlog/engine/v1"
 with tempfile.TemporaryDirectory() as made:
-    subprocess.run(["protoc", f"-I{PROTO}", f"--python_out={made}", "door.proto"], check=True)
+    subprocess.run(["protoc", f"-I{PROTO}", f"--python_out={made}", "engine.proto"], check=True)
     sys.path.insert(0, made)
-    import door_pb2 as d
+    import engine_pb2 as d
 
 
 def stub(channel):  # what grpc_tools would generate: a callable for each call of the service
-    service = d.DESCRIPTOR.services_by_name["EngineDoor"]
+    service = d.DESCRIPTOR.services_by_name["EngineService"]
     kinds = {method.name: channel.unary_stream if method.name == "Open" else channel.unary_unary for method in service.methods}
     return types.SimpleNamespace(**{
         method.name: kinds[method.name](
@@ -36,11 +36,11 @@ def stub(channel):  # what grpc_tools would generate: a callable for each call o
 TOKENS, BLOCKS, PAGES = 512, 4, 16  # tokens of a block, blocks of the prompt, pages of the device pool
 NAMESPACE = "example-model/bf16"    # all that must match for KV to be reusable: model, revision, dtype, adapter, tenant
 DIGEST = hashlib.sha256(b"kv|ATTENTION|1|512|16384|1|u8\n").digest()  # the layouts that both sides agree on
-door = stub(grpc.insecure_channel(ADDRESS))
+agent = stub(grpc.insecure_channel(ADDRESS))
 CALL = {"timeout": 20}              # every call has a deadline
 
 # 1. A session is a stream of notices. When it ends, for whatever reason, the agent takes back all that it held for this engine.
-notices = door.Open(d.OpenRequest(instance=f"example-{os.getpid()}"))
+notices = agent.Open(d.OpenRequest(instance=f"example-{os.getpid()}"))
 late = threading.Timer(CALL["timeout"], notices.cancel)  # the stream has no end of its own, but its first notice has
 late.start()
 opened = next(notices).opened
@@ -68,7 +68,7 @@ def wait(kind, request):
 
 threading.Thread(target=listen, daemon=True).start()
 end = time.monotonic() + PATIENCE
-while not door.Health(d.HealthRequest(), **CALL).on_the_log:  # before, nothing would be saved, and all else works
+while not agent.Health(d.HealthRequest(), **CALL).on_the_log:  # before, nothing would be saved, and all else works
     if time.monotonic() > end:
         sys.exit(f"the agent of node {opened.node} is not on the log: is a controller running?")
     time.sleep(0.1)
@@ -80,7 +80,7 @@ path.write_bytes(bytes(PAGES * size))
 with path.open("r+b") as file:
     device = mmap.mmap(file.fileno(), PAGES * size)
 try:
-    door.RegisterBuffers(d.RegisterBuffersRequest(
+    agent.RegisterBuffers(d.RegisterBuffersRequest(
         session=opened.session, shared_memory_path=str(path), pages=PAGES, block_bytes=size, layout_digest=DIGEST), **CALL)
     print(f"session {opened.session} with node {opened.node}: {PAGES} pages of {size} bytes")
 
@@ -91,7 +91,7 @@ try:
     content = [hashlib.shake_256(key).digest(size) for key in keys]  # stands for the KV that a model would compute
 
     def submit(request):
-        reply = door.Submit(d.SubmitRequest(
+        reply = agent.Submit(d.SubmitRequest(
             session=opened.session, request=request, attempt=1, namespace=NAMESPACE, keys=keys,
             prompt_tokens=BLOCKS * TOKENS + 1, block_tokens=TOKENS, reuse_eligible=True), **CALL)
         offer = reply.offer if reply.HasField("offer") else wait("ready", request).offer  # "waiting" means that a fetch may come first
@@ -108,20 +108,20 @@ try:
     assert not submit(first).sources, "nobody can have these blocks yet"
     for i in range(BLOCKS):                       # compute into pages 0 to 3
         device[i * size:(i + 1) * size] = content[i]
-    door.Prefilled(d.PrefilledRequest(**name(first), computed_blocks=BLOCKS), **CALL)
-    door.Sealed(d.SealedRequest(**name(first), namespace=NAMESPACE, root=keys[0], blocks=pages(0)), **CALL)
-    saved = door.Save(d.SaveRequest(**name(first), namespace=NAMESPACE, blocks=pages(0)), **CALL)
+    agent.Prefilled(d.PrefilledRequest(**name(first), computed_blocks=BLOCKS), **CALL)
+    agent.Sealed(d.SealedRequest(**name(first), namespace=NAMESPACE, root=keys[0], blocks=pages(0)), **CALL)
+    saved = agent.Save(d.SaveRequest(**name(first), namespace=NAMESPACE, blocks=pages(0)), **CALL)
     print(f"{first}: saved {sum(block.done for block in saved.blocks)} of {BLOCKS} blocks to the host")  # optional: Finish would do it too
-    door.Finish(d.FinishRequest(**name(first), outcome=d.FinishRequest.OUTCOME_COMPLETED, generated_tokens=1), **CALL)
+    agent.Finish(d.FinishRequest(**name(first), outcome=d.FinishRequest.OUTCOME_COMPLETED, generated_tokens=1), **CALL)
     print(f"{first}: pages {sorted(wait('released', first).pages)} are released")  # until then nobody may write to them
 
     # 4. The same prompt again: its blocks come back to other pages. Load consumes the lease of the offer.
     offer = submit(second)
-    loaded = door.Load(d.LoadRequest(**name(second), namespace=NAMESPACE, lease=offer.lease, blocks=pages(8)[:len(offer.sources)]), **CALL)
+    loaded = agent.Load(d.LoadRequest(**name(second), namespace=NAMESPACE, lease=offer.lease, blocks=pages(8)[:len(offer.sources)]), **CALL)
     same = sum(device[(8 + i) * size:(9 + i) * size] == content[i] for i in range(loaded.loaded))
     print(f"{second}: loaded {loaded.loaded} blocks into pages 8 to {7 + loaded.loaded}, {same} of them byte for byte what was computed")
-    door.Prefilled(d.PrefilledRequest(**name(second), loaded_blocks=loaded.loaded, computed_blocks=BLOCKS - loaded.loaded), **CALL)
-    door.Finish(d.FinishRequest(**name(second), outcome=d.FinishRequest.OUTCOME_COMPLETED, generated_tokens=1), **CALL)
+    agent.Prefilled(d.PrefilledRequest(**name(second), loaded_blocks=loaded.loaded, computed_blocks=BLOCKS - loaded.loaded), **CALL)
+    agent.Finish(d.FinishRequest(**name(second), outcome=d.FinishRequest.OUTCOME_COMPLETED, generated_tokens=1), **CALL)
     sys.exit(0 if same == BLOCKS else "not every block came back")
 finally:
     notices.cancel()

@@ -6,7 +6,7 @@ import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
@@ -19,7 +19,7 @@ public final class Schemas {
 
     /** All families that stand in topics. */
     public static List<Class<? extends WireRecord>> families() {
-        return List.of(Event.class, Decision.class, Command.class, Published.class);
+        return List.of(Event.class, Fact.class, Command.class, Published.class);
     }
 
     /** The current schema of every type of every family. */

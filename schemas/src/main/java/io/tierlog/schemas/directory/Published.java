@@ -6,7 +6,7 @@ import io.tierlog.schemas.WireRecord;
 
 /** What is published in compacted topics for directories, routers and dashboards. */
 public sealed interface Published extends WireRecord
-        permits Placement, NodeLife {
+        permits Placement, NodeEpoch {
     /** Whom the record is about, who says it, and where it stands in the sender's count. */
     Envelope envelope();
 

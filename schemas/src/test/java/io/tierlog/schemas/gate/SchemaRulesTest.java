@@ -38,7 +38,7 @@ class SchemaRulesTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({"t.Event,true", "t.Decision,true", "t.Command,true", "t.Published,false"})
+    @CsvSource({"t.Event,true", "t.Fact,true", "t.Command,true", "t.Published,false"})
     void recordsOfASenderStartWithTheirEnvelope(String family, boolean demanded) {
         Schema.Field envelope = new Schema.Field("envelope", Envelope.SCHEMA, "Who and when.");
         Schema.Field other = new Schema.Field("other", Schema.create(Schema.Type.STRING), "Another field.");

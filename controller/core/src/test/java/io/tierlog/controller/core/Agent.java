@@ -34,47 +34,47 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** An agent process that says whatever a test wants it to say, numbered as an agent numbers its events. */
-final class Agent {
-    static final String NAMESPACE = "model/bf16";
+public final class Agent {
+    public static final String NAMESPACE = "model/bf16";
 
     final String node;
     final String processId;
     final long host;
     final long disk;
-    long incarnation;
+    public long incarnation;
     long sequence;
-    @Nullable String replaces;
+    public @Nullable String replaces;
 
-    Agent(String node, String processId, long host) {
+    public Agent(String node, String processId, long host) {
         this(node, processId, host, 0);
     }
 
     /** With a disk of that many blocks; 0 for none. */
-    Agent(String node, String processId, long host, long disk) {
+    public Agent(String node, String processId, long host, long disk) {
         this.disk = disk;
         this.node = node;
         this.processId = processId;
         this.host = host;
     }
 
-    String aggregate() {
+    public String aggregate() {
         return "node/" + node;
     }
 
-    Envelope envelope() {
+    public Envelope envelope() {
         return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null, null);
     }
 
     /** Of an event that says again what was said under that number. */
-    Envelope repeating(long first) {
+    public Envelope repeating(long first) {
         return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null, null, first);
     }
 
-    AgentRegistering registering() {
+    public AgentRegistering registering() {
         return registering(new Layout("all", LayoutKind.ATTENTION, 4, 2, 4_096, 2, "bf16", false), 1);
     }
 
-    AgentRegistering registering(Layout layout, int nodesPerInstance) {
+    public AgentRegistering registering(Layout layout, int nodesPerInstance) {
         long last = incarnation;
         incarnation = 0;
         Envelope envelope = envelope();
@@ -87,48 +87,48 @@ final class Agent {
                 digest(), replaces, null);
     }
 
-    static Bytes digest() {
+    public static Bytes digest() {
         return Bytes.wrapUnshared(new byte[32]);
     }
 
-    AgentStopping stopping() {
+    public AgentStopping stopping() {
         return new AgentStopping(envelope(), processId);
     }
 
-    AgentHeartbeat heartbeat() {
+    public AgentHeartbeat heartbeat() {
         return new AgentHeartbeat(envelope(), List.of(), 0, 0, 0);
     }
 
     /** A prompt whose blocks have the keys of {@code path}, of two tokens each and one more token. */
-    Submission submit(String request, List<Bytes> path) {
+    public Submission submit(String request, List<Bytes> path) {
         return new Submission(this, request, path);
     }
 
-    RequestPrefilled prefilled(String request, int attempt) {
+    public RequestPrefilled prefilled(String request, int attempt) {
         return new RequestPrefilled(envelope(), request, attempt, 0, 0, 0);
     }
 
-    RequestFinished finished(String request, int attempt) {
+    public RequestFinished finished(String request, int attempt) {
         return new RequestFinished(envelope(), request, attempt, RequestReason.COMPLETED, 1);
     }
 
-    RequestCancelled cancelled(String request, int attempt) {
+    public RequestCancelled cancelled(String request, int attempt) {
         return new RequestCancelled(envelope(), request, attempt, RequestReason.CLIENT_CANCELLED);
     }
 
-    WaitExpired waitExpired(String request, int attempt) {
+    public WaitExpired waitExpired(String request, int attempt) {
         return new WaitExpired(envelope(), request, attempt, 200);
     }
 
-    BlocksSealed sealed(String request, int attempt, List<PagedBlock> blocks) {
+    public BlocksSealed sealed(String request, int attempt, List<PagedBlock> blocks) {
         return new BlocksSealed(envelope(), request, attempt, NAMESPACE, root(blocks), blocks);
     }
 
-    SaveRequested save(String request, int attempt, List<PagedBlock> blocks) {
+    public SaveRequested save(String request, int attempt, List<PagedBlock> blocks) {
         return new SaveRequested(envelope(), "a/save/1/1", request, attempt, NAMESPACE, root(blocks), blocks);
     }
 
-    BlocksEvicted evicted(Tier tier, RemovalReason reason, List<PagedBlock> blocks) {
+    public BlocksEvicted evicted(Tier tier, RemovalReason reason, List<PagedBlock> blocks) {
         return new BlocksEvicted(envelope(), tier, NAMESPACE, reason, blocks);
     }
 
@@ -137,7 +137,7 @@ final class Agent {
     }
 
     /** What a submission says, to be changed before it is sent. */
-    static final class Submission {
+    public static final class Submission {
         private final Agent agent;
         private final String request;
         private final List<Bytes> path;
@@ -159,74 +159,74 @@ final class Agent {
             this.promptTokens = path.size() * 2 + 1;
         }
 
-        Submission attempt(int value) {
+        public Submission attempt(int value) {
             attempt = value;
             return this;
         }
 
-        Submission tokens(int value) {
+        public Submission tokens(int value) {
             promptTokens = value;
             return this;
         }
 
-        Submission device(int blocks) {
+        public Submission device(int blocks) {
             deviceBlocks = blocks;
             return this;
         }
 
-        Submission store(int from, int blocks) {
+        public Submission store(int from, int blocks) {
             storeFrom = from;
             storeBlocks = blocks;
             return this;
         }
 
-        Submission disk(Integer... indexes) {
+        public Submission disk(Integer... indexes) {
             disk = List.of(indexes);
             return this;
         }
 
         /** Node {@code node} has {@code blocks} blocks from index {@code from} on. */
-        Submission peer(String node, Tier tier, int from, int blocks) {
+        public Submission peer(String node, Tier tier, int from, int blocks) {
             peer = new PeerCopies(node, node + ":7000", tier, from, blocks);
             return this;
         }
 
         /** Of that engine instance. */
-        Submission of(String engine) {
+        public Submission of(String engine) {
             instance = engine;
             return this;
         }
 
-        Submission notEligible() {
+        public Submission notEligible() {
             reuseEligible = false;
             return this;
         }
 
-        Submission answered() {
+        public Submission answered() {
             answered = true;
             return this;
         }
 
-        RequestSubmitted event() {
+        public RequestSubmitted event() {
             return new RequestSubmitted(agent.envelope(), request, attempt, NAMESPACE, path, promptTokens, 2, deviceBlocks, List.of(), disk,
                     storeFrom, storeBlocks, reuseEligible, answered, peer, instance);
         }
     }
 
     /** A key named for people: padded to eight bytes. */
-    static Bytes key(String name) {
+    public static Bytes key(String name) {
         byte[] bytes = new byte[8];
         byte[] text = name.getBytes(StandardCharsets.UTF_8);
         System.arraycopy(text, 0, bytes, 0, Math.min(8, text.length));
         return Bytes.wrapUnshared(bytes);
     }
 
-    static Bytes key(long number) {
+    public static Bytes key(long number) {
         return Bytes.wrapUnshared(ByteBuffer.allocate(8).putLong(number).array());
     }
 
     /** Keys name0, name1, ... of a prompt that is alone. */
-    static List<Bytes> path(String name, int blocks) {
+    public static List<Bytes> path(String name, int blocks) {
         List<Bytes> keys = new ArrayList<>();
         for (int i = 0; i < blocks; i++) {
             keys.add(key(name + i));
@@ -234,11 +234,11 @@ final class Agent {
         return keys;
     }
 
-    static Block block(List<Bytes> path, int index) {
+    public static Block block(List<Bytes> path, int index) {
         return new Block(index, path.get(index), index == 0 ? Bytes.EMPTY : path.get(index - 1));
     }
 
-    static List<Block> blocks(List<Bytes> path, int from, int to) {
+    public static List<Block> blocks(List<Bytes> path, int from, int to) {
         List<Block> blocks = new ArrayList<>();
         for (int i = from; i < to; i++) {
             blocks.add(block(path, i));
@@ -247,7 +247,7 @@ final class Agent {
     }
 
     /** Blocks from..to-1 in pages firstPage, firstPage + 1, ... of generation 1. */
-    static List<PagedBlock> paged(List<Bytes> path, int from, int to, int firstPage) {
+    public static List<PagedBlock> paged(List<Bytes> path, int from, int to, int firstPage) {
         List<PagedBlock> paged = new ArrayList<>();
         for (int i = from; i < to; i++) {
             paged.add(new PagedBlock(block(path, i), firstPage + i - from, 1, 77));
@@ -255,7 +255,7 @@ final class Agent {
         return paged;
     }
 
-    static List<BlockResult> results(List<Block> blocks, BlockStatus status, OperationReason reason, int firstPage) {
+    public static List<BlockResult> results(List<Block> blocks, BlockStatus status, OperationReason reason, int firstPage) {
         List<BlockResult> results = new ArrayList<>();
         for (int i = 0; i < blocks.size(); i++) {
             results.add(new BlockResult(blocks.get(i), status, reason, firstPage + i, 1, 77, Tier.UNKNOWN));
@@ -264,20 +264,20 @@ final class Agent {
     }
 
     /** Blocks that were read from the store. */
-    static List<BlockResult> fetched(List<Block> blocks, int firstPage) {
+    public static List<BlockResult> fetched(List<Block> blocks, int firstPage) {
         return arrived(blocks, firstPage).stream()
                 .map(r -> new BlockResult(r.block(), r.status(), r.reason(), r.page(), r.generation(), r.crc32c(), Tier.STORE)).toList();
     }
 
-    static List<BlockResult> arrived(List<Block> blocks, int firstPage) {
+    public static List<BlockResult> arrived(List<Block> blocks, int firstPage) {
         return results(blocks, BlockStatus.ARRIVED, OperationReason.COMPLETED, firstPage);
     }
 
-    static List<BlockResult> failed(List<Block> blocks, OperationReason reason) {
+    public static List<BlockResult> failed(List<Block> blocks, OperationReason reason) {
         return results(blocks, BlockStatus.FAILED, reason, -1);
     }
 
-    static List<BlockResult> gone(List<PagedBlock> blocks) {
+    public static List<BlockResult> gone(List<PagedBlock> blocks) {
         List<BlockResult> results = new ArrayList<>();
         for (PagedBlock b : blocks) {
             results.add(new BlockResult(b.block(), BlockStatus.GONE, OperationReason.COMPLETED, b.page(), b.generation(), 0, Tier.UNKNOWN));

@@ -4,6 +4,12 @@ package io.tierlog.controller.core;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.state.NodeRows;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
@@ -12,8 +18,8 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.RequestSubmitted;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.TierRow;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -98,8 +104,8 @@ class ModelTest {
             PlacementRow disk = copy(w, e.envelope().aggregate(), Tier.DISK, e.keys().get(i));
             boolean asked = i >= e.storeFrom() && i < e.storeFrom() + e.storeBlocks();
             boolean store = asked || (host != null && host.stored()) || (disk != null && disk.stored());
-            boolean onHost = host != null && (host.state() == CopyState.SERVING || host.state() == CopyState.COPYING);
-            boolean onDisk = disk != null && disk.state() == CopyState.SERVING;
+            boolean onHost = host != null && (host.state() == PlacementState.SERVING || host.state() == PlacementState.COPYING);
+            boolean onDisk = disk != null && disk.state() == PlacementState.SERVING;
             if (!onHost && !onDisk && !store) {
                 break;
             }
@@ -111,9 +117,9 @@ class ModelTest {
     }
 
     private static @Nullable PlacementRow copy(World w, String aggregate, Tier tier, Bytes key) {
-        PlacementRow row = w.tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(Agent.NAMESPACE), tier, key));
+        PlacementRow row = w.tables.get(Rows.PLACEMENTS, new RowKey.Placement(aggregate, Namespaces.digest(Agent.NAMESPACE), tier, key));
         var node = Objects.requireNonNull(w.tables.get(Rows.NODES, new RowKey.Aggregate(aggregate)));
-        return row != null && Evolve.isCurrent(node, tier, row) && row.state() != CopyState.ABSENT ? row : null;
+        return row != null && NodeRows.isCurrent(node, tier, row) && row.state() != PlacementState.ABSENT ? row : null;
     }
 
     /** Between inputs no tier stands at its high mark without relief, nor below its low mark in relief when nothing is being copied. */

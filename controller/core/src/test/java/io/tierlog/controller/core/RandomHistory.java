@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.state.Blocks;
+import io.tierlog.controller.core.state.NodeRows;
+import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.BlockResult;
@@ -59,8 +67,8 @@ import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,7 +82,7 @@ import org.jspecify.annotations.Nullable;
  * A history drawn from a seed: two nodes whose requests walk a small tree of prompts, whose agents answer commands well, badly, twice or
  * not at all, evict on their own (as agents do: leaves that nobody holds), stop, and come back. What happens is decided by the seed alone.
  */
-final class RandomHistory {
+public final class RandomHistory {
     private static final int CAPACITY = 10;
     private static final int DISK = 7;
 
@@ -102,7 +110,7 @@ final class RandomHistory {
         }
     }
 
-    RandomHistory(long seed, BiConsumer<World, Event> before, Runnable after) {
+    public RandomHistory(long seed, BiConsumer<World, Event> before, Runnable after) {
         this.random = new Random(seed);
         this.before = before;
         this.after = after;
@@ -120,15 +128,15 @@ final class RandomHistory {
         return this;
     }
 
-    World world() {
+    public World world() {
         return w;
     }
 
-    HeapTables tables() {
+    public HeapTables tables() {
         return tables;
     }
 
-    RandomHistory run(int steps) {
+    public RandomHistory run(int steps) {
         w.policy(policy());
         for (String node : List.of("a", "b")) {
             agents.add(new Agent(node, node + "-" + lives++, CAPACITY, node.equals("a") ? DISK : 0));
@@ -164,7 +172,7 @@ final class RandomHistory {
         List<Block> wanted = new ArrayList<>();
         onDisk(agent).stream().map(PagedBlock::block).filter(b -> random.nextInt(3) > 0).forEach(wanted::add);
         if (random.nextInt(4) == 0 || wanted.isEmpty()) {
-            wanted.addAll(Operations.blocks(paged(path())));
+            wanted.addAll(Blocks.of(paged(path())));
         }
         send(new PromotionRequested(new Envelope(agent.aggregate(), "directory/d", 0, 0, 0, 0, null, null, null), "p" + page, Agent.NAMESPACE,
                 wanted));
@@ -172,7 +180,7 @@ final class RandomHistory {
 
     /** All of it arrives, some, or nothing; now and then somebody has waited. */
     private Event promoted(Agent agent, PromoteBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         return switch (mood) {
             case 0 -> new PromoteFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
                     Agent.failed(blocks, OperationReason.IO));
@@ -202,7 +210,7 @@ final class RandomHistory {
 
     private void send(Event event) {
         before.accept(w, event);
-        Decided decided = w.input(event);
+        DecideResult decided = w.input(event);
         for (Command command : decided.commands()) {
             for (Agent agent : agents) {
                 if (agent.aggregate().equals(command.envelope().aggregate()) && agent.incarnation == command.envelope().incarnation()) {
@@ -316,14 +324,14 @@ final class RandomHistory {
             case 4 -> send(new EngineDetached(agent.envelope(), "e", false));
             case 5 -> unknown(agent);
             case 6 -> send(new LoadBackDone(agent.envelope(), "l" + page, request(agent), 1, Agent.NAMESPACE,
-                    Agent.arrived(Operations.blocks(paged(path())), page), 0, 0));
+                    Agent.arrived(Blocks.of(paged(path())), page), 0, 0));
             default -> tick();
         }
     }
 
     private void tick() {
         before.accept(w, new Tick(agents.getFirst().envelope(), 0));
-        Decided decided = w.tick(random.nextInt(2_000) + 1);
+        DecideResult decided = w.tick(random.nextInt(2_000) + 1);
         for (Command command : decided.commands()) {
             agents.stream().filter(a -> a.aggregate().equals(command.envelope().aggregate())).forEach(a -> open.add(new Open(a, command)));
         }
@@ -356,7 +364,7 @@ final class RandomHistory {
     private List<PagedBlock> onDisk(Agent agent) {
         List<PagedBlock> blocks = new ArrayList<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            boolean there = row.state() == CopyState.SERVING || row.state() == CopyState.LEAVING;
+            boolean there = row.state() == PlacementState.SERVING || row.state() == PlacementState.LEAVING;
             if (there && key.aggregate().equals(agent.aggregate()) && key.tier() == Tier.DISK && row.incarnation() == agent.incarnation) {
                 blocks.add(paged(key.block(), row));
             }
@@ -434,14 +442,14 @@ final class RandomHistory {
     private void evict(Agent agent, Tier tier) {
         List<PagedBlock> candidates = new ArrayList<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            boolean current = key.aggregate().equals(agent.aggregate()) && Evolve.isCurrent(w.node(agent), tier, row);
+            boolean current = key.aggregate().equals(agent.aggregate()) && NodeRows.isCurrent(w.node(agent), tier, row);
             boolean may = switch (tier) {
-                case HOST -> Copies.isLeaf(row);
+                case HOST -> PlacementRows.isLeaf(row);
                 // A block that fails verification goes from wherever it is.
-                case DISK -> Copies.isLeaf(row) || page % 3 == 0;
+                case DISK -> PlacementRows.isLeaf(row) || page % 3 == 0;
                 default -> true;
             };
-            if (current && key.tier() == tier && row.state() == CopyState.SERVING && may) {
+            if (current && key.tier() == tier && row.state() == PlacementState.SERVING && may) {
                 candidates.add(paged(key.block(), row));
             }
         });
@@ -458,7 +466,7 @@ final class RandomHistory {
     }
 
     private void unknown(Agent agent) {
-        List<BlockResult> results = Agent.arrived(Operations.blocks(paged(path())), page++);
+        List<BlockResult> results = Agent.arrived(Blocks.of(paged(path())), page++);
         if (agent.disk > 0 && random.nextBoolean()) {
             List<BlockResult> copied = results.stream().map(this::onDisk).toList();
             send(new CopyDone(agent.envelope(), "node/x@" + page + ".1", Tier.HOST, Tier.DISK, Agent.NAMESPACE, copied, 0, 0));
@@ -502,7 +510,7 @@ final class RandomHistory {
     }
 
     private static Event backedUp(Agent agent, BackUpBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         return mood < 8
                 ? new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, Agent.arrived(blocks, 0), 0, 0)
                 : new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
@@ -545,7 +553,7 @@ final class RandomHistory {
 
     /** All of a copy arrives, some of it, or nothing; what the host lacks cannot be copied; now and then no answer comes. */
     private @Nullable Event copied(Agent agent, CopyBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         OperationReason why = List.of(OperationReason.IO, OperationReason.NO_ROOM, OperationReason.NOT_SERVING).get(random.nextInt(3));
         return switch (mood) {
             case 0 -> new CopyFailed(agent.envelope(), c.operation(), c.source(), c.target(), why, Agent.NAMESPACE, Agent.failed(blocks, why));
@@ -570,7 +578,7 @@ final class RandomHistory {
     }
 
     private Event writtenBack(Agent agent, WriteBackBlocks c, int mood) {
-        List<Block> blocks = Operations.blocks(c.blocks());
+        List<Block> blocks = Blocks.of(c.blocks());
         return switch (mood) {
             case 0 -> new WriteBackFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
                     Agent.failed(blocks, OperationReason.IO));
@@ -584,7 +592,7 @@ final class RandomHistory {
         if (mood == 0) {
             OperationReason why = c.reliesOn() == Tier.DISK && random.nextBoolean() ? OperationReason.LAST_COPY : OperationReason.PINNED;
             return new DropFailed(agent.envelope(), c.operation(), c.tier(), why, Agent.NAMESPACE,
-                    Agent.failed(Operations.blocks(c.blocks()), why));
+                    Agent.failed(Blocks.of(c.blocks()), why));
         }
         int gone = mood == 1 ? 1 : c.blocks().size();
         List<BlockResult> results = new ArrayList<>(Agent.gone(c.blocks().subList(0, gone)));

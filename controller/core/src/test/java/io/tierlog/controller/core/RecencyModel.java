@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
@@ -16,7 +17,7 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.NodeEnded;
@@ -84,14 +85,14 @@ final class RecencyModel {
         return tiers.computeIfAbsent(aggregate + "/" + tier, a -> new TreeMap<>());
     }
 
-    private Map<Bytes, Copy> copies(Decision fact, Tier tier) {
+    private Map<Bytes, Copy> copies(Fact fact, Tier tier) {
         return copies(fact.envelope().aggregate(), tier);
     }
 
     /** The facts that one input led to. */
-    void evolve(List<Decision> facts) {
+    void evolve(List<Fact> facts) {
         Set<String> checked = new HashSet<>();
-        for (Decision fact : facts) {
+        for (Fact fact : facts) {
             if (fact instanceof OperationIssued first && isRelief(first) && checked.add(first.envelope().aggregate() + first.from())) {
                 List<OperationIssued> group = facts.stream().filter(OperationIssued.class::isInstance).map(OperationIssued.class::cast)
                         .filter(f -> isRelief(f) && f.from() == first.from() && f.envelope().aggregate().equals(first.envelope().aggregate()))
@@ -106,7 +107,7 @@ final class RecencyModel {
         return fact.kind() == OperationKind.DROP || fact.kind() == OperationKind.COPY;
     }
 
-    private void apply(Decision fact) {
+    private void apply(Fact fact) {
         switch (fact) {
             case PolicyAdopted f -> policy = f.policy();
             case AgentAccepted f -> diskBlocks.put(f.envelope().aggregate(),

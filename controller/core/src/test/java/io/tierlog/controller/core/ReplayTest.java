@@ -6,11 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.evolve.Evolve;
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.HeapBytes;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.FenceAgent;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.PromotionRequested;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -30,8 +39,8 @@ class ReplayTest {
     }
 
     /** What is left of a fact after it was a record of the log. */
-    private static Decision throughTheLog(Decision fact) {
-        return (Decision) roundTrip(WireType.of(fact), fact);
+    private static Fact throughTheLog(Fact fact) {
+        return (Fact) roundTrip(WireType.of(fact), fact);
     }
 
     @SuppressWarnings("unchecked") // the type is that of the value
@@ -55,7 +64,7 @@ class ReplayTest {
         RandomHistory history = history(5);
         HeapBytes store = new HeapBytes();
         BytesTables tables = new BytesTables(store);
-        List<Decision> facts = history.world().facts;
+        List<Fact> facts = history.world().facts;
         for (int i = 0; i < facts.size(); i++) {
             Evolve.apply(tables, facts.get(i));
             if (i % batch == batch - 1) {
@@ -71,7 +80,7 @@ class ReplayTest {
     @Test
     void aCutAfterAnyFactGivesTheSameTables() {
         RandomHistory history = new RandomHistory(12, (w, e) -> {}, () -> {}).run(120);
-        List<Decision> facts = history.world().facts;
+        List<Fact> facts = history.world().facts;
         HeapBytes upToHere = new HeapBytes();
         for (int cut = 0; cut <= facts.size(); cut++) {
             HeapBytes store = upToHere.copy();
@@ -94,7 +103,7 @@ class ReplayTest {
         HeapBytes store = new HeapBytes();
         BytesTables tables = new BytesTables(store);
         Core core = new Core(history.world().limits);
-        List<Decision> facts = new ArrayList<>();
+        List<Fact> facts = new ArrayList<>();
         for (Input input : history.world().log) {
             facts.addAll(core.step(tables, input).facts());
         }
@@ -113,7 +122,7 @@ class ReplayTest {
         for (Input input : history.world().log) {
             Input.Recorded first = (Input.Recorded) input;
             core.step(tables, new Input.Recorded(0, first.offset() * 2, first.event()));
-            Decided again = core.decide(tables, new Input.Recorded(0, first.offset() * 2 + 1, first.event()));
+            DecideResult again = core.decide(tables, new Input.Recorded(0, first.offset() * 2 + 1, first.event()));
             // A probe is answered as often as it comes, and what was begun for it is joined.
             if (!(first.event() instanceof PromotionRequested)) {
                 assertInstanceOf(Outcome.Refused.class, again.outcome(), () -> "seed " + seed + ", " + first.event());
@@ -146,7 +155,7 @@ class ReplayTest {
         for (long seed = 1; seed <= 20; seed++) {
             history(seed).world().facts.forEach(fact -> seen.add(fact.getClass().getSimpleName()));
         }
-        Set<String> missing = WireType.ofFamily(Decision.class).stream().map(type -> type.javaType().getSimpleName())
+        Set<String> missing = WireType.ofFamily(Fact.class).stream().map(type -> type.javaType().getSimpleName())
                 .filter(name -> !seen.contains(name)).collect(Collectors.toSet());
 
         assertEquals(Set.of("InputSkipped", "PolicyVersioned", "PolicyRefused", "PeerReadGranted", "PeerReadRefused",
@@ -156,7 +165,7 @@ class ReplayTest {
     @Test
     void anIllegalHistoryIsFatalAndSaysWhere() {
         RandomHistory history = history(11);
-        List<Decision> facts = history.world().facts;
+        List<Fact> facts = history.world().facts;
         HeapTables tables = new HeapTables();
         IllegalHistory thrown = assertThrows(IllegalHistory.class, () -> {
             for (int i = 0; i < facts.size(); i++) {

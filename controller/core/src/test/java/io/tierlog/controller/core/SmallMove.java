@@ -2,6 +2,11 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.state.Blocks;
+import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.OperationReason;
@@ -27,8 +32,8 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -115,14 +120,14 @@ enum SmallMove {
                     ? new PrefetchFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, none(c.blocks()))
                     : new PrefetchDone(agent.envelope(), c.operation(), c.lease(), Agent.NAMESPACE, some(c.blocks(), generation), 0, 0);
             case WriteBackBlocks c -> this == FAILED
-                    ? new WriteBackFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, none(Operations.blocks(c.blocks())))
-                    : new WriteBackDone(agent.envelope(), c.operation(), Agent.NAMESPACE, some(Operations.blocks(c.blocks()), generation), 0, 0);
+                    ? new WriteBackFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, none(Blocks.of(c.blocks())))
+                    : new WriteBackDone(agent.envelope(), c.operation(), Agent.NAMESPACE, some(Blocks.of(c.blocks()), generation), 0, 0);
             case BackUpBlocks c -> this == FAILED
-                    ? new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, none(Operations.blocks(c.blocks())))
-                    : new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, some(Operations.blocks(c.blocks()), 1), 0, 0);
+                    ? new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, none(Blocks.of(c.blocks())))
+                    : new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, some(Blocks.of(c.blocks()), 1), 0, 0);
             case DropBlocks c -> this == FAILED || this == PART
                     ? new DropFailed(agent.envelope(), c.operation(), c.tier(), OperationReason.PINNED, Agent.NAMESPACE,
-                            Agent.failed(Operations.blocks(c.blocks()), OperationReason.PINNED))
+                            Agent.failed(Blocks.of(c.blocks()), OperationReason.PINNED))
                     : new DropDone(agent.envelope(), c.operation(), c.tier(), Agent.NAMESPACE, Agent.gone(c.blocks()));
             case CancelOperation c -> this == DONE
                     ? new OperationCancelled(agent.envelope(), c.operation(), OperationReason.NEVER_STARTED, "", List.of())
@@ -163,8 +168,8 @@ enum SmallMove {
         for (int i = 1; i >= 0; i--) {
             Block block = Agent.block(SmallWorld.PATH, i);
             PlacementRow row = w.tables().get(Rows.PLACEMENTS,
-                    new RowKey.Copy("node/" + side.node(), Namespaces.digest(Agent.NAMESPACE), Tier.HOST, block.key()));
-            if (row != null && row.incarnation() == side.incarnation() && row.state() == CopyState.SERVING && Copies.isLeaf(row)) {
+                    new RowKey.Placement("node/" + side.node(), Namespaces.digest(Agent.NAMESPACE), Tier.HOST, block.key()));
+            if (row != null && row.incarnation() == side.incarnation() && row.state() == PlacementState.SERVING && PlacementRows.isLeaf(row)) {
                 return w.step(core, side.agent().evicted(Tier.HOST, RemovalReason.PRESSURE,
                         List.of(new PagedBlock(block, row.page(), row.generation(), 0))), side);
             }

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core;
 
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
@@ -37,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeMs of the last tick
  */
 record SmallWorld(
-        @Nullable SmallWorld before, String how, @Nullable Event input, @Nullable Decided decided, HeapTables tables, Side a, Side b, long offset,
+        @Nullable SmallWorld before, String how, @Nullable Event input, @Nullable DecideResult decided, HeapTables tables, Side a, Side b, long offset,
         long timeMs) {
     static final long FIRST_OFFSET = 7_000_000;
     static final long FIRST_MS = 3_000_000_000L;
@@ -137,7 +144,7 @@ record SmallWorld(
 
     private SmallWorld step(Core core, Event event, Side nextA, Side nextB) {
         HeapTables after = copy(tables);
-        Decided now = core.step(after, recorded(event, offset + 1));
+        DecideResult now = core.step(after, recorded(event, offset + 1));
         return new SmallWorld(this, how(event), event, now, after, hearing(nextA, event, now, after), hearing(nextB, event, now, after),
                 offset + 1, event instanceof Tick tick ? tick.timeMs() : timeMs);
     }
@@ -157,7 +164,7 @@ record SmallWorld(
         return new Input.Recorded(0, offset, event);
     }
 
-    private static Side hearing(Side side, Event event, Decided now, HeapTables after) {
+    private static Side hearing(Side side, Event event, DecideResult now, HeapTables after) {
         String aggregate = "node/" + side.node();
         Side next = side;
         if (event instanceof AgentRegistering e && e.node().equals(side.node())) {

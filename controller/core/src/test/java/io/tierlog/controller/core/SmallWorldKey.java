@@ -2,6 +2,9 @@
 package io.tierlog.controller.core;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.state.ClockRow;
@@ -68,7 +71,7 @@ final class SmallWorldKey {
     private static String node(SmallWorld w, String aggregate, NodeRow row, ClockRow clock) {
         Side side = aggregate.equals("node/a") ? w.a() : w.b();
         boolean speaks = row.processId().equals(side.node() + "-" + side.process());
-        return "node " + row.incarnation() + row.alive() + speaks + " silent " + (clock.ticks() - row.heardTick()) + " untaken "
+        return "node " + row.incarnation() + row.alive() + speaks + " silent " + (clock.ticks() - row.lastHeartbeatTick()) + " untaken "
                 + (speaks ? side.sequence() - row.lastSequence() : 0) + " " + row.engines() + row.tiers() + row.sweep();
     }
 

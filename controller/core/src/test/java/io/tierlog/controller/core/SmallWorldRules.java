@@ -6,7 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.invariant.TableInvariants;
+import io.tierlog.controller.core.operation.OperationResult;
+import io.tierlog.controller.core.state.OperationRows;
+import io.tierlog.controller.core.state.RequestStates;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.PagedBlock;
@@ -16,7 +26,7 @@ import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.decision.BlocksPlaced;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.Event;
@@ -46,7 +56,7 @@ final class SmallWorldRules {
     void check(SmallWorld world) {
         SmallWorld before = world.before();
         Event event = world.input();
-        Decided decided = world.decided();
+        DecideResult decided = world.decided();
         if (before == null || event == null || decided == null) {
             return;
         }
@@ -62,16 +72,16 @@ final class SmallWorldRules {
         });
     }
 
-    private void decidingIsAFunction(SmallWorld before, SmallWorld world, Event event, Decided decided) {
+    private void decidingIsAFunction(SmallWorld before, SmallWorld world, Event event, DecideResult decided) {
         Input input = SmallWorld.recorded(event, world.offset());
-        Decided first = core.decide(before.tables(), input);
+        DecideResult first = core.decide(before.tables(), input);
         assertEquals(first, core.decide(before.tables(), input));
         assertEquals(first.facts(), decided.facts().subList(0, first.facts().size()));
     }
 
-    private static void theFoldOfTheFactsIsTheState(SmallWorld before, SmallWorld world, Decided decided) {
+    private static void theFoldOfTheFactsIsTheState(SmallWorld before, SmallWorld world, DecideResult decided) {
         HeapTables folded = SmallWorld.copy(before.tables());
-        decided.facts().forEach(fact -> Core.evolve(folded, (Decision) throughTheLog(WireType.of(fact), fact)));
+        decided.facts().forEach(fact -> Core.evolve(folded, (Fact) throughTheLog(WireType.of(fact), fact)));
         for (Table<?, ?> table : Rows.ALL) {
             assertEquals(world.tables().rows(table), folded.rows(table), table::name);
         }
@@ -83,9 +93,9 @@ final class SmallWorldRules {
     }
 
     /** I8: nothing serves that no agent said had come, to that page and in that generation. */
-    private static void whatIsPlacedWasReported(Event event, Decided decided) {
+    private static void whatIsPlacedWasReported(Event event, DecideResult decided) {
         Set<PagedBlock> reported = reported(event).collect(Collectors.toSet());
-        for (Decision fact : decided.facts()) {
+        for (Fact fact : decided.facts()) {
             if (fact instanceof BlocksPlaced placed) {
                 assertTrue(reported.containsAll(placed.blocks()), () -> placed + " was not reported by " + event);
             }
@@ -103,7 +113,7 @@ final class SmallWorldRules {
     }
 
     private static Stream<PagedBlock> came(List<BlockResult> results) {
-        return results.stream().filter(Completion::isDone).map(r -> new PagedBlock(r.block(), r.page(), r.generation(), r.crc32c()));
+        return results.stream().filter(OperationResult::isDone).map(r -> new PagedBlock(r.block(), r.page(), r.generation(), r.crc32c()));
     }
 
     /** Whatever has led here comes again: it is refused, moves nothing, and commands nothing but to fence a process. */
@@ -134,7 +144,7 @@ final class SmallWorldRules {
     }
 
     private void refused(SmallWorld world, Event event, @Nullable RefusalReason why) {
-        Decided again = core.decide(world.tables(), SmallWorld.recorded(event, world.offset() + 1));
+        DecideResult again = core.decide(world.tables(), SmallWorld.recorded(event, world.offset() + 1));
         Outcome.Refused refused = assertInstanceOf(Outcome.Refused.class, again.outcome(), () -> "again " + event);
         assertEquals(1, again.facts().size(), () -> "again " + event + ": " + again.facts());
         assertTrue(again.commands().stream().allMatch(FenceAgent.class::isInstance), () -> "again " + event + ": " + again.commands());
@@ -189,7 +199,7 @@ final class SmallWorldRules {
         world.tables().rows(Rows.REQUESTS).forEach((key, request) -> assertTrue(
                 !key.aggregate().equals(aggregate) || RequestStates.isEnd(request.state()), () -> "I5 " + request));
         world.tables().rows(Rows.OPERATIONS).forEach((key, operation) -> assertTrue(
-                !key.aggregate().equals(aggregate) || !EvolveOperations.isUnfinished(operation.state()), () -> "I12 " + operation));
+                !key.aggregate().equals(aggregate) || !OperationRows.isUnfinished(operation.state()), () -> "I12 " + operation));
         world.tables().rows(Rows.LEASES).forEach((key, lease) -> assertTrue(!key.aggregate().equals(aggregate), () -> "I1 " + lease));
         for (TierRow tier : row.tiers()) {
             assertTrue(!row.alive() || (tier.leavingBlocks() == 0 && tier.drops() == 0), () -> "I6 " + tier);

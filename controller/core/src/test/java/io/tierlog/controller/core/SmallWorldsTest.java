@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.SmallWorld.Side;
+import io.tierlog.controller.core.api.Limits;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -104,7 +105,7 @@ class SmallWorldsTest {
                     .forEach(fact -> facts.merge(fact.getClass().getSimpleName(), 1, Integer::sum));
         }
         assertEquals("""
-                AgentAccepted AgentRefused BlocksPlaced BlocksRemoved BlocksTouched InputRefused InputTaken LeaseEnded LeaseHeld LeaseRequested \
+                AgentAccepted AgentRefused BlocksPlaced BlocksRemoved BlocksTouched InputRefused InputApplied LeaseEnded LeaseHeld LeaseRequested \
                 NodeEnded OperationEnded OperationIssued OperationOverdue OrphanAdopted RequestAdmitted RequestTransitioned SealedNoted \
                 SweepAdvanced TimeAdvanced WaterLevelCrossed WaterLevelRelieved""", String.join(" ", facts.keySet()));
     }

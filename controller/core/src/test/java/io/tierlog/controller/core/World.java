@@ -2,13 +2,25 @@
 package io.tierlog.controller.core;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.invariant.TableInvariants;
+import io.tierlog.controller.core.state.NodeRows;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WritePolicy;
 import io.tierlog.schemas.command.BackUpBlocks;
@@ -16,15 +28,15 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.WriteBackBlocks;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
@@ -38,45 +50,45 @@ import org.jspecify.annotations.Nullable;
  * One partition, its tables and its log. Every input is decided twice from the same state, which must come to the same, and the books of
  * the tables are checked after it.
  */
-final class World {
-    static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null);
+public final class World {
+    public static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null);
 
-    final Tables tables;
-    final Limits limits;
-    final Core core;
-    final List<Input> log = new ArrayList<>();
-    final List<Decision> facts = new ArrayList<>();
-    final List<Command> commands = new ArrayList<>();
+    public final Tables tables;
+    public final Limits limits;
+    public final Core core;
+    public final List<Input> log = new ArrayList<>();
+    public final List<Fact> facts = new ArrayList<>();
+    public final List<Command> commands = new ArrayList<>();
     private long offset = 99;
     private long timeMs = 1_000;
     private long policyVersion;
     private TableInvariants.Cursor cursor = TableInvariants.Cursor.START;
     private final Map<String, Long> numbers = new LinkedHashMap<>();
-    Decided last = new Decided(List.of(), List.of(), List.of(), Outcome.APPLIED);
+    public DecideResult last = new DecideResult(List.of(), List.of(), List.of(), Outcome.APPLIED);
 
-    World() {
+    public World() {
         this(new HeapTables(), Limits.DEFAULTS);
     }
 
-    World(Tables tables, Limits limits) {
+    public World(Tables tables, Limits limits) {
         this.tables = tables;
         this.limits = limits;
         this.core = new Core(limits);
         policy(POLICY);
     }
 
-    World policy(Policy policy) {
+    public World policy(Policy policy) {
         policyVersion++;
         input(new PolicyPublished(new Envelope("clock/0", "policy", 0, policyVersion, 0, 0, null, null, null), policyVersion, policy));
         return this;
     }
 
-    Decided input(Event event) {
+    public DecideResult input(Event event) {
         return input(new Input.Recorded(0, ++offset, event));
     }
 
-    Decided input(Input input) {
-        Decided first = core.decide(tables, input);
+    public DecideResult input(Input input) {
+        DecideResult first = core.decide(tables, input);
         assertEquals(first, core.decide(tables, input), "the same state and input");
         last = core.step(tables, input);
         assertEquals(first.facts(), last.facts().subList(0, first.facts().size()), "a step begins with what is decided at once");
@@ -110,46 +122,46 @@ final class World {
         cursor = sample.next();
     }
 
-    long offset() {
+    public long offset() {
         return offset;
     }
 
-    Decided tick() {
+    public DecideResult tick() {
         return tick(1_000);
     }
 
-    Decided tick(long ms) {
+    public DecideResult tick(long ms) {
         timeMs += ms;
         return input(new Tick(new Envelope("clock/0", "clock/0", 0, 0, 0, timeMs, null, null, null), timeMs));
     }
 
     /** Log time: that of the last tick; 0 before the first. */
-    long timeMsOfLog() {
+    public long timeMsOfLog() {
         return Objects.requireNonNull(tables.get(Rows.CLOCK, new RowKey.Aggregate("clock/0"))).logTimeMs();
     }
 
-    long timeMs() {
+    public long timeMs() {
         return timeMs;
     }
 
     /** Registers {@code agent}, which takes the incarnation that it is given. */
-    Agent register(Agent agent) {
+    public Agent register(Agent agent) {
         input(agent.registering());
         agent.incarnation = node(agent).incarnation();
         return agent;
     }
 
-    Agent register(String node, long host) {
+    public Agent register(String node, long host) {
         return register(new Agent(node, node + "-1", host));
     }
 
     /** A request computes the blocks of {@code path}, all of which are then on host and store, in pages from {@code firstPage} on. */
-    void warm(Agent agent, String request, List<Bytes> path, int firstPage) {
+    public void warm(Agent agent, String request, List<Bytes> path, int firstPage) {
         warm(agent, request, path, 0, firstPage);
     }
 
     /** The same for blocks from index {@code from} on. */
-    void warm(Agent agent, String request, List<Bytes> path, int from, int firstPage) {
+    public void warm(Agent agent, String request, List<Bytes> path, int from, int firstPage) {
         input(agent.submit(request, path).device(from).answered().event());
         input(agent.prefilled(request, 1));
         input(agent.sealed(request, 1, Agent.paged(path, from, path.size(), 1_000 + firstPage)));
@@ -163,61 +175,65 @@ final class World {
     }
 
     /** The one command of that type in the last answer. */
-    <C extends Command> C command(Class<C> type) {
+    public <C extends Command> C command(Class<C> type) {
         List<C> found = commands(type);
         assertEquals(1, found.size(), () -> type.getSimpleName() + " in " + last.commands());
         return found.getFirst();
     }
 
-    <C extends Command> List<C> commands(Class<C> type) {
+    public <C extends Command> List<C> commands(Class<C> type) {
         return last.commands().stream().filter(type::isInstance).map(type::cast).toList();
     }
 
     /** The one fact of that type in the last answer. */
-    <D extends Decision> D fact(Class<D> type) {
+    public <D extends Fact> D fact(Class<D> type) {
         List<D> found = facts(type);
         assertEquals(1, found.size(), () -> type.getSimpleName() + " in " + last.facts());
         return found.getFirst();
     }
 
-    <D extends Decision> List<D> facts(Class<D> type) {
+    public <D extends Fact> List<D> facts(Class<D> type) {
         return last.facts().stream().filter(type::isInstance).map(type::cast).toList();
     }
 
-    /** Types of the facts of the last answer, InputTaken left out. */
-    String factNames() {
+    /** Types of the facts of the last answer, InputApplied left out. */
+    public String factNames() {
         return String.join(" ", last.facts().stream().map(fact -> fact.getClass().getSimpleName())
-                .filter(name -> !name.equals("InputTaken")).toList());
+                .filter(name -> !name.equals("InputApplied")).toList());
     }
 
-    NodeRow node(Agent agent) {
+    public NodeRow node(Agent agent) {
         return Objects.requireNonNull(tables.get(Rows.NODES, new RowKey.Aggregate(agent.aggregate())));
     }
 
-    TierRow host(Agent agent) {
+    public TierRow host(Agent agent) {
         return tier(agent, Tier.HOST);
     }
 
-    TierRow tier(Agent agent, Tier tier) {
-        return Objects.requireNonNull(Evolve.tier(node(agent), tier));
+    public TierRow tier(Agent agent, Tier tier) {
+        return Objects.requireNonNull(NodeRows.tier(node(agent), tier));
     }
 
-    @Nullable RequestRow request(Agent agent, String request) {
+    public @Nullable RequestRow request(Agent agent, String request) {
         return tables.get(Rows.REQUESTS, new RowKey.Text(agent.aggregate(), request));
     }
 
     /** State of the copy of a block; ABSENT when it counts for nothing. */
-    CopyState state(Agent agent, Tier tier, Bytes key) {
+    public PlacementState state(Agent agent, Tier tier, Bytes key) {
         PlacementRow row = copy(agent, tier, key);
-        return row == null ? CopyState.ABSENT : row.state();
+        return row == null ? PlacementState.ABSENT : row.state();
     }
 
-    @Nullable PlacementRow copy(Agent agent, Tier tier, Bytes key) {
-        PlacementRow row = tables.get(Rows.PLACEMENTS, new RowKey.Copy(agent.aggregate(), Namespaces.digest(Agent.NAMESPACE), tier, key));
-        return row != null && Evolve.isCurrent(node(agent), tier, row) ? row : null;
+    public @Nullable PlacementRow copy(Agent agent, Tier tier, Bytes key) {
+        PlacementRow row = tables.get(Rows.PLACEMENTS, new RowKey.Placement(agent.aggregate(), Namespaces.digest(Agent.NAMESPACE), tier, key));
+        return row != null && NodeRows.isCurrent(node(agent), tier, row) ? row : null;
     }
 
-    static List<Integer> indexes(List<Block> blocks) {
+    public static List<Integer> indexes(List<Block> blocks) {
         return blocks.stream().map(Block::index).toList();
+    }
+
+    public static void assertRefused(RefusalReason reason, DecideResult decided) {
+        assertEquals(reason, assertInstanceOf(Outcome.Refused.class, decided.outcome()).reason());
     }
 }

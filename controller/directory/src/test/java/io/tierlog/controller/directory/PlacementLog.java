@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.PlacementFeed.Publication;
+import io.tierlog.controller.core.feed.PlacementFeed.Publication;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
@@ -14,7 +14,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -87,7 +87,7 @@ public final class PlacementLog implements AutoCloseable {
     /** A node lives, and lends at that address; every partition is told. */
     public PlacementLog lives(String node, long incarnation, String peerAddress) {
         Envelope envelope = new Envelope("node/" + node, "controller/0", incarnation, 1, 0, 1_000, null, null, null);
-        byte[] value = codec.encode(topics.placements(), new NodeLife(envelope, node, incarnation, true, peerAddress));
+        byte[] value = codec.encode(topics.placements(), new NodeEpoch(envelope, node, incarnation, true, peerAddress));
         for (int partition = 0; partition < partitions; partition++) {
             Future<RecordMetadata> _ = producer.send(new ProducerRecord<>(
                     topics.placements(), partition, ("node/" + node).getBytes(StandardCharsets.UTF_8), value));

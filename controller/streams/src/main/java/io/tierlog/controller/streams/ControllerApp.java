@@ -2,7 +2,7 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.HttpBounds;
 import io.tierlog.controller.http.ServerException;
@@ -19,7 +19,7 @@ import io.tierlog.events.registry.RegistryException;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.registry.SchemaIds;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
@@ -244,7 +244,7 @@ public final class ControllerApp implements AutoCloseable {
         while (true) {
             try {
                 codec.prepare(topics.events(), Event.class);
-                codec.prepare(topics.decisions(), Decision.class);
+                codec.prepare(topics.decisions(), Fact.class);
                 codec.prepare(topics.commands(), Command.class);
                 codec.prepare(topics.messages(), Message.class);
                 codec.prepare(topics.placements(), Published.class);

@@ -8,7 +8,7 @@ import io.tierlog.controller.core.invariant.Invariant;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.concurrent.TimeUnit;
 
@@ -46,7 +46,7 @@ final class ControllerMetrics {
 
     ControllerMetrics() {
         initialise(inputs, Event.class);
-        initialise(facts, Decision.class);
+        initialise(facts, Fact.class);
         initialise(commands, Command.class);
         inputs.initLabelValues(UNREADABLE);
         for (Invariant invariant : Invariant.values()) {
@@ -71,7 +71,7 @@ final class ControllerMetrics {
         inputs.labelValues(UNREADABLE).inc();
     }
 
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         facts.labelValues(fact.schema().getName()).inc();
         factDetails.observe(fact);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.Input;
+import io.tierlog.controller.core.api.Input;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;

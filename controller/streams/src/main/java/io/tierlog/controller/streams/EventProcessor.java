@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.BytesTables;
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.Input;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.schemas.event.Tick;
 import java.time.Duration;
 import org.apache.kafka.common.utils.Bytes;
@@ -62,7 +62,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
                 .orElseThrow(() -> new IllegalStateException("a record without a place in a topic came in"));
         InputPosition position = new InputPosition(meta.partition(), meta.offset());
         Input input = taken(position, record);
-        Decided decided = decide(here, position, input);
+        DecideResult decided = decide(here, position, input);
         here.outlet().send(record, input, decided);
         if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick tick) {
             here.clock().seen(tick, record.value());
@@ -88,7 +88,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         return input;
     }
 
-    private Decided decide(Task here, InputPosition position, Input input) {
+    private DecideResult decide(Task here, InputPosition position, Input input) {
         try {
             return parts.core().step(here.tables(), input);
         } catch (RuntimeException e) {

@@ -24,15 +24,15 @@ import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
 import io.tierlog.schemas.decision.ConfigWarning;
-import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.DrainAdvanced;
 import io.tierlog.schemas.decision.DrainChanged;
 import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.GroupsAdvanced;
+import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
-import io.tierlog.schemas.decision.InputTaken;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
@@ -151,7 +151,7 @@ final class FactMetrics {
         initialise();
     }
 
-    void observe(Decision decision) {
+    void observe(Fact decision) {
         switch (decision) {
             case RequestAdmitted _ -> requests.labelValues(RequestReason.SUBMITTED.name()).inc();
             case RequestTransitioned fact -> requests.labelValues(fact.reason().name()).inc();
@@ -204,7 +204,7 @@ final class FactMetrics {
             }
             case GroupsAdvanced _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _, MigrationTaken _,
                     MigrationStopping _,
-                    MigrationNoted _, MigrationChanged _, PartitionOpened _, InputTaken _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
+                    MigrationNoted _, MigrationChanged _, PartitionOpened _, InputApplied _, SweepAdvanced _, AgentAccepted _, EngineJoined _,
                             EngineLeft _, SealedNoted _, BlocksTouched _, LeaseRequested _,
                     LeaseHeld _, BlocksBackedUp _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyAdopted _ -> {
                 // Counted by type.

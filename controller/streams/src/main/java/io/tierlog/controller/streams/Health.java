@@ -3,7 +3,7 @@ package io.tierlog.controller.streams;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.Core;
+import io.tierlog.controller.core.api.CoreVersion;
 import io.tierlog.controller.http.StatusServer;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.streams.KafkaStreams;
@@ -51,7 +51,7 @@ final class Health {
     StatusServer.Report report(String instance) {
         State now = state();
         ObjectNode body = JsonNodeFactory.instance.objectNode();
-        body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", Core.VERSION);
+        body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", CoreVersion.CURRENT);
         return new StatusServer.Report(now == State.RUNNING, body);
     }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.Outcome;
+import io.tierlog.controller.core.api.Outcome;
 
 /** What became of an input, as a label. */
 enum Outcomes {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Outgoing;
-import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Outgoing;
+import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.event.Message;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +46,7 @@ final class ResultSender {
         this.shared = shared;
     }
 
-    void send(Record<byte[], byte[]> received, Input input, Decided decided) {
+    void send(Record<byte[], byte[]> received, Input input, DecideResult decided) {
         long nowMs = context.currentSystemTimeMs();
         decided.commands().forEach(command -> command(command, nowMs));
         decided.facts().forEach(fact -> fact(fact, nowMs));
@@ -76,8 +76,8 @@ final class ResultSender {
         LOG.warn("a command could not be sent and will be sent again when its operation is overdue: {}", failure.toString());
     }
 
-    private void fact(Decision fact, long nowMs) {
-        SequenceStamper.Stamped<Decision> stamped = stamps.stamp(SequenceStamper.Kind.DECISION, fact, fact.envelope(), Decision::withEnvelope);
+    private void fact(Fact fact, long nowMs) {
+        SequenceStamper.Stamped<Fact> stamped = stamps.stamp(SequenceStamper.Kind.DECISION, fact, fact.envelope(), Fact::withEnvelope);
         byte[] value = shared.codec().frame(shared.topics().decisions(), fact.schema(), stamped.avro());
         RecordTarget address = RecordTarget.of(fact.envelope().aggregate(), shared.partitions());
         shared.metrics().fact(fact);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.Tables;
 import io.tierlog.controller.core.invariant.Invariant;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.MalformedRecordException;
 import java.util.List;
 import org.slf4j.Logger;

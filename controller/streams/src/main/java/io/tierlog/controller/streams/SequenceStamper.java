@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.OrderedBytes;
+import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;

@@ -10,7 +10,7 @@ import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.schemas.decision.AgentAccepted;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -63,7 +63,7 @@ class CommittedAnswersTest {
     /** A node with a disk and that many blocks of one prompt on its host. */
     static FakeAgent withBlocks(TestLog log, String node, int blocks) {
         FakeAgent agent = new FakeAgent(node, "p1", 1_000, 1_000);
-        try (LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
+        try (LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
             Decisions decisions = new Decisions(reader);
             log.append(agent.registering());
             TestLog.await("the registration", () -> decisions.of(AgentAccepted.class).stream().anyMatch(fact -> fact.node().equals(node)));

@@ -18,7 +18,7 @@ import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.SkipReason;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import java.net.InetAddress;
@@ -50,7 +50,7 @@ class ControllerAppTest {
     void timePassesByTicksThatItAppendsItself() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 ControllerApp app = ControllerApp.start(log.controller(state).tickMs(50).build());
-                LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             Decisions decisions = new Decisions(reader);
             TestLog.await("five times", () -> decisions.of(TimeAdvanced.class).size() >= 5);
@@ -63,7 +63,7 @@ class ControllerAppTest {
     void whatCanNotBeReadIsADeadLetterAndADecisionAndTheRestGoesOn() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 Decisions.DeadLetters letters = new Decisions.DeadLetters(log);
-                LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
             List<Poison> poisons = Poison.all(log);
             poisons.forEach(poison -> log.append(poison.partition(), poison.key(), poison.value()));
             long good = log.append(Script.tick(1, 1, 5_000));
@@ -87,7 +87,7 @@ class ControllerAppTest {
     @Test
     void anOperatorCanHaveARecordSkipped() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
-                LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
             log.append(Script.tick(0, 1, 5_000));
             log.append(Script.tick(0, 2, 6_000));
             ControllerConfig config = log.controller(state).tickMs(60_000).skipInputs(Set.of(InputPosition.parse("0:0"))).build();

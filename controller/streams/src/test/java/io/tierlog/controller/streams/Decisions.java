@@ -7,7 +7,7 @@ import io.tierlog.events.Codec;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordStamp;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,24 +23,24 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** All decisions of a log so far, in the order of each partition. */
 final class Decisions {
-    private final LogReader<Decision> reader;
-    private final List<Decision> all = new ArrayList<>();
+    private final LogReader<Fact> reader;
+    private final List<Fact> all = new ArrayList<>();
 
-    Decisions(LogReader<Decision> reader) {
+    Decisions(LogReader<Fact> reader) {
         this.reader = reader;
     }
 
     /** Those of one type, after having read on to the end. */
-    <T extends Decision> List<T> of(Class<T> type) {
+    <T extends Fact> List<T> of(Class<T> type) {
         return all().stream().filter(type::isInstance).map(type::cast).toList();
     }
 
     /** All, after having read on to the end. */
-    List<Decision> all() {
+    List<Fact> all() {
         reader.readToEnd(entry -> {
             switch (entry.reading()) {
-                case Reading.Decoded<Decision> good -> all.add(good.value());
-                case Reading.Unreadable<Decision> bad -> throw new AssertionError("an unreadable decision: " + bad);
+                case Reading.Decoded<Fact> good -> all.add(good.value());
+                case Reading.Unreadable<Fact> bad -> throw new AssertionError("an unreadable decision: " + bad);
             }
         });
         return all;
@@ -49,7 +49,7 @@ final class Decisions {
     /** No gap, no repeat, no change in the count of any aggregate. */
     void assertChained() {
         Map<String, RecordStamp> last = new HashMap<>();
-        for (Decision decision : all()) {
+        for (Fact decision : all()) {
             String aggregate = decision.envelope().aggregate();
             RecordStamp before = last.getOrDefault(aggregate, RecordStamp.NONE);
             assertTrue(before.precedes(decision.envelope()), () -> "after " + before + " comes " + decision);

@@ -15,7 +15,7 @@ import io.tierlog.events.wire.WireFormat;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.SkipReason;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Tick;
@@ -60,7 +60,7 @@ class ForeignSchemaTest {
         try (TestLog log = new TestLog(broker, 1);
                 RegistryClient client = new RegistryClient(RegistryConfig.of(registry.url()));
                 ControllerApp app = ControllerApp.start(config(log).build());
-                LogReader<Decision> reader = reader(log, client)) {
+                LogReader<Fact> reader = reader(log, client)) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             Decisions decisions = new Decisions(reader);
             registry.setUp(false);
@@ -81,7 +81,7 @@ class ForeignSchemaTest {
                  "fields": [{"name": "n", "type": "int"}]}"""));
         try (TestLog log = new TestLog(broker, 1);
                 RegistryClient client = new RegistryClient(RegistryConfig.of(registry.url()));
-                LogReader<Decision> reader = reader(log, client)) {
+                LogReader<Fact> reader = reader(log, client)) {
             Decisions decisions = new Decisions(reader);
             long offset = log.append(0, Partitions.key("clock/0"), WireFormat.frame(id, new byte[] {2}));
             try (ControllerApp app = ControllerApp.start(config(log).build())) {
@@ -107,8 +107,8 @@ class ForeignSchemaTest {
         return log.controller(directory.resolve("state")).registry(RegistryConfig.of(registry.url())).tickMs(60_000);
     }
 
-    private static LogReader<Decision> reader(TestLog log, RegistryClient client) {
+    private static LogReader<Fact> reader(TestLog log, RegistryClient client) {
         return new LogReader<>(
-                log.access, new Codec(client), new LogReader.Source<>(log.topics.decisions(), Decision.class, Isolation.COMMITTED));
+                log.access, new Codec(client), new LogReader.Source<>(log.topics.decisions(), Fact.class, Isolation.COMMITTED));
     }
 }

@@ -14,12 +14,12 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.AgentAccepted;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
@@ -55,7 +55,7 @@ class MainPathTest {
     void aRequestIsFetchedWrittenBackAndBackedUp(CommandDelivery delivery) throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 2);
                 ControllerApp app = ControllerApp.start(log.controller(state).commands(delivery).build());
-                LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED);
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED);
                 LogReader<Command> commandReader = log.reader(log.topics.commands(), Command.class, Isolation.ALL);
                 LogReader<Published> directoryReader = log.reader(log.topics.placements(), Published.class, Isolation.COMMITTED)) {
             Decisions decisions = new Decisions(reader);
@@ -82,7 +82,7 @@ class MainPathTest {
             Set<Integer> told = new HashSet<>();
             TestLog.await("the directory", () -> {
                 directoryReader.readToEnd(entry -> {
-                    if (entry.reading() instanceof Reading.Decoded<Published>(NodeLife life) && life.node().equals("a") && life.alive()) {
+                    if (entry.reading() instanceof Reading.Decoded<Published>(NodeEpoch life) && life.node().equals("a") && life.alive()) {
                         assertEquals("node/a", StandardCharsets.UTF_8.decode(Objects.requireNonNull(entry.key()).asByteBuffer()).toString());
                         told.add(entry.partition());
                     }
@@ -101,7 +101,7 @@ class MainPathTest {
     @Test
     void killedAndStartedAgainItLosesNothingAndRepeatsNothing() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
-                LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
             Decisions decisions = new Decisions(reader);
             ControllerProcess.Settings settings = new ControllerProcess.Settings(log, state, 200);
             int beats = 0;
@@ -140,7 +140,7 @@ class MainPathTest {
         int events = 2_000;
         int blocks = 1_000;
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
-                LogReader<Decision> reader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED)) {
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED)) {
             Decisions decisions = new Decisions(reader);
             ControllerProcess.Settings settings = new ControllerProcess.Settings(log, state, 1_000);
             try (ControllerProcess controller = new ControllerProcess(settings, "-Xmx256m", "-XX:+ExitOnOutOfMemoryError")) {

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.streams.api.ApiConfig;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.GroupPolicy;

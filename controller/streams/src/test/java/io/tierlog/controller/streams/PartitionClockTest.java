@@ -4,7 +4,7 @@ package io.tierlog.controller.streams;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.core.OrderedBytes;
+import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordStamp;

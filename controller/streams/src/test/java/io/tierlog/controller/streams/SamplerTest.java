@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
-import io.tierlog.controller.core.BytesTables;
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Scan;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Scan;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
@@ -21,8 +21,8 @@ import io.tierlog.events.Topics;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -109,12 +109,12 @@ class SamplerTest {
     private static void spoil(KeyValueStore<org.apache.kafka.common.utils.Bytes, byte[]> store) {
         BytesTables tables = new BytesTables(new StoreBytes(store));
         for (String node : Set.of("node/a", "node/b", "node/c", "node/d")) {
-            RowKey.Copy first = new RowKey.Copy(node, Bytes.wrapUnshared(new byte[16]), Tier.UNKNOWN, Bytes.EMPTY);
-            RowKey.Copy found = null;
+            RowKey.Placement first = new RowKey.Placement(node, Bytes.wrapUnshared(new byte[16]), Tier.UNKNOWN, Bytes.EMPTY);
+            RowKey.Placement found = null;
             PlacementRow row = null;
-            try (Scan<RowKey.Copy, PlacementRow> scan = tables.range(Rows.PLACEMENTS, first, null)) {
+            try (Scan<RowKey.Placement, PlacementRow> scan = tables.range(Rows.PLACEMENTS, first, null)) {
                 while (found == null && scan.next()) {
-                    if (scan.value().state() == CopyState.SERVING) {
+                    if (scan.value().state() == PlacementState.SERVING) {
                         found = scan.key();
                         row = scan.value();
                     }

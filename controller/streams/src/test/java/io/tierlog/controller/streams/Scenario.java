@@ -2,13 +2,13 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ import java.util.List;
  */
 final class Scenario {
     final List<Event> events = new ArrayList<>();
-    final List<Decision> facts = new ArrayList<>();
+    final List<Fact> facts = new ArrayList<>();
     final List<Command> commands = new ArrayList<>();
     private final HeapTables tables = new HeapTables();
     private final Core core = new Core(Limits.of(1));
@@ -114,7 +114,7 @@ final class Scenario {
     }
 
     private List<Command> hear(Event event) {
-        Decided decided = core.step(tables, new Input.Recorded(0, events.size(), event));
+        DecideResult decided = core.step(tables, new Input.Recorded(0, events.size(), event));
         events.add(event);
         facts.addAll(decided.facts());
         commands.addAll(decided.commands());

@@ -9,7 +9,7 @@ import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.AgentAccepted;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +61,7 @@ public final class ThroughputProbe {
     /** Fresh requests at a steady rate, each with its whole life; how long until the command for each is seen. */
     private static String latency(EmbeddedKafka broker, Path state, int commitMs, long cache, CommandDelivery delivery) throws Exception {
         try (TestLog log = new TestLog(broker, 1);
-                LogReader<Decision> decisionReader = log.reader(log.topics.decisions(), Decision.class, Isolation.COMMITTED);
+                LogReader<Fact> decisionReader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED);
                 LogReader<Command> commands = log.reader(log.topics.commands(), Command.class, Isolation.ALL);
                 LogReader<Event> bare = log.reader(log.topics.events(), Event.class, Isolation.ALL);
                 ControllerProcess _ = new ControllerProcess(settings(log, state, commitMs, cache, delivery), JVM)) {

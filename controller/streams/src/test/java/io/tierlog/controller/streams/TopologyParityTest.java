@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;
@@ -22,7 +22,7 @@ import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.command.PrefetchBlocks;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.Event;
 import java.nio.file.Path;
@@ -54,7 +54,7 @@ class TopologyParityTest {
     void theSameScriptLeadsToTheSameFactsAndCommands(CommandDelivery delivery, long cacheBytes, @TempDir Path state) {
         Scenario scenario = Scenario.play();
         MockProducer<byte[], byte[]> direct = new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer());
-        List<Decision> facts;
+        List<Fact> facts;
         List<Command> commands;
         try (TopologyTestDriver driver = driver(delivery, direct, state, cacheBytes)) {
             TestInputTopic<byte[], byte[]> input =
@@ -62,7 +62,7 @@ class TopologyParityTest {
             for (Event event : scenario.events) {
                 input.pipeInput(Partitions.key(event.envelope().aggregate()), codec.encode(topics.events(), event));
             }
-            facts = output(driver, topics.decisions(), Decision.class);
+            facts = output(driver, topics.decisions(), Fact.class);
             commands = delivery == CommandDelivery.TRANSACTIONAL
                     ? output(driver, topics.commands(), Command.class)
                     : direct.history().stream().map(sent -> read(Command.class, sent.value())).toList();
@@ -136,7 +136,7 @@ class TopologyParityTest {
         return records.stream().map(record -> Bytes.wrapUnshared(Codec.avro(record))).toList();
     }
 
-    private static List<Decision> unstamped(List<Decision> facts) {
+    private static List<Fact> unstamped(List<Fact> facts) {
         return facts.stream().map(fact -> fact.withEnvelope(unstamped(fact.envelope()))).toList();
     }
 

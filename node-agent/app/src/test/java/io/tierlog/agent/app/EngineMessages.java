@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app;
 
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.Offer;
-import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.Offer;
+import io.tierlog.engine.v1.SubmitRequest;
 import java.util.stream.IntStream;
 
 /** What the engines of the tests say at the door. */

@@ -7,9 +7,9 @@ import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.door.v1.EngineDoorGrpc;
-import io.tierlog.door.v1.Notice;
-import io.tierlog.door.v1.OpenRequest;
+import io.tierlog.engine.v1.EngineServiceGrpc;
+import io.tierlog.engine.v1.Notice;
+import io.tierlog.engine.v1.OpenRequest;
 import io.tierlog.schemas.Bytes;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -22,24 +22,24 @@ public final class TestEngine implements AutoCloseable {
     private static final int PATIENCE_S = 20;
 
     private final ManagedChannel channel;
-    private final EngineDoorGrpc.EngineDoorBlockingStub calls;
+    private final EngineServiceGrpc.EngineServiceBlockingStub calls;
     private final BlockingQueue<Notice> notices = new LinkedBlockingQueue<>();
     private final AtomicReference<@Nullable Throwable> streamEnd = new AtomicReference<>();
     private final Context.CancellableContext session = Context.current().withCancellation();
 
     public TestEngine(int port) {
         channel = NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
-        calls = EngineDoorGrpc.newBlockingStub(channel);
+        calls = EngineServiceGrpc.newBlockingStub(channel);
     }
 
     /** Calls with a generous deadline. */
-    public EngineDoorGrpc.EngineDoorBlockingStub calls() {
+    public EngineServiceGrpc.EngineServiceBlockingStub calls() {
         return calls.withDeadlineAfter(PATIENCE_S, TimeUnit.SECONDS);
     }
 
     /** Opens a session and returns its id. */
     public String open(String instance) {
-        session.run(() -> EngineDoorGrpc.newStub(channel)
+        session.run(() -> EngineServiceGrpc.newStub(channel)
                 .open(OpenRequest.newBuilder().setInstance(instance).build(), new StreamObserver<>() {
                     @Override
                     public void onNext(Notice notice) {

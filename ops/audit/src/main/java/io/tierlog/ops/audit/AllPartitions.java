@@ -3,7 +3,7 @@ package io.tierlog.ops.audit;
 
 import java.util.List;
 
-/** The partitions of a topic, one after the other. Offsets begin anew with each. */
+/** The partitions of a topic, one after the other. Each partition has its own offsets. */
 final class AllPartitions implements LogSource.Stream {
     private final LogSource source;
     private final String topic;

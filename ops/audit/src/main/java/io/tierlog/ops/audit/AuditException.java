@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.audit;
 
-/** A log cannot be read, for reasons that say nothing about what is in it. */
+/** A log cannot be read. This is not a finding about its content. */
 public final class AuditException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -18,7 +18,7 @@ public final class AuditException extends RuntimeException {
         this.hint = hint;
     }
 
-    /** The same with the exception behind it. */
+    /** As the other constructor, with the exception that caused it. */
     public AuditException(String message, String hint, Throwable cause) {
         this(message, hint);
         initCause(cause);

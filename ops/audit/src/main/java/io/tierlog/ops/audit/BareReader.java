@@ -10,14 +10,14 @@ import java.util.List;
 final class BareReader {
     private BareReader() {}
 
-    /** Records read and decoded as far as they are records of the family. */
+    /** Number of records that decode as the family, tombstones included. */
     static <F extends WireRecord> long read(LogSource source, RecordReader<F> reader, String topic) {
         long records = 0;
         try (LogSource.Stream stream = source.openAll(topic)) {
             for (List<LogEntry> entries = stream.next(); !entries.isEmpty(); entries = stream.next()) {
                 for (LogEntry entry : entries) {
                     if (entry instanceof LogEntry.Data data) {
-                        // A tombstone is read too.
+                        // A tombstone has no bytes to decode.
                         records += data.value() == null || reader.read(data.value()) instanceof Reading.Decoded<F> ? 1 : 0;
                     }
                 }

@@ -7,21 +7,21 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The numbers and checksums that the records of one topic and partition carry: each sender counts its records to an aggregate from 1, and
- * each record has the checksum of the one before. Which of two records is wrong when they do not fit is told by the one after them:
+ * Checks the sequence numbers and checksums of the records of one topic and partition. Each sender numbers its records to an aggregate from 1, and
+ * each record has the checksum of the one before. When two records do not fit, the record after them shows which one is wrong:
  *
  * <pre>
  *   A, B, C follow each other in a chain
  *   B has the next number and not A's checksum:  C fits B: A was altered.   C does not: B was
  *   B has a number too high:                     C fits B: some before B are missing.   C does not: B was altered
- *   B has A's number, and A's bytes:             B is A once more
+ *   B has A's number, and A's bytes:             B repeats A
  *   B has a lower number otherwise:              B does not belong there
  * </pre>
  *
- * <p>The last record of a chain has nobody who vouches for it: what is altered in it shows only where it breaks an invariant.
+ * <p>Trade-off: no later record has the checksum of the last one, so a change in the last record shows only where it breaks an invariant.
  *
- * <p>The clock of a partition counts anew from the last tick it has seen when it moves to another instance, so a tick may follow any of the
- * last {@value #TICKS}. Messages of the policy have no chain. Memory: one entry per sender and aggregate. Confined to one thread.
+ * <p>When the clock of a partition moves to another instance, it continues from the last tick that this instance has read, so a tick may follow any
+ * of the last {@value #TICKS}. Messages of the policy have no chain. Memory: one entry per sender and aggregate. Confined to one thread.
  */
 final class ChainCheck {
     private static final int TICKS = 10_000;
@@ -30,9 +30,9 @@ final class ChainCheck {
     private final Map<String, Map<String, Chain>> chains = new LinkedHashMap<>();
     private final Map<String, TickChain> clocks = new LinkedHashMap<>();
 
-    /** Hears what is wrong. */
+    /** Receives the findings. */
     interface Report {
-        void wrong(Place place, String detail);
+        void wrong(RecordPosition place, String detail);
     }
 
     ChainCheck(Report report) {
@@ -40,7 +40,7 @@ final class ChainCheck {
     }
 
     /** The next record of the partition; {@code crc32c} is that of its Avro binary. */
-    void accept(Place place, Envelope envelope, int crc32c) {
+    void accept(RecordPosition place, Envelope envelope, int crc32c) {
         String aggregate = envelope.aggregate();
         String sender = envelope.sender();
         Link link = new Link(place, envelope.sequence(), envelope.previousCrc32c(), crc32c);
@@ -52,22 +52,22 @@ final class ChainCheck {
         }
     }
 
-    /** There are no more records: what was left open is said now. */
+    /** There are no more records: reports what was undecided until now. */
     void end() {
         chains.values().forEach(senders -> senders.values().forEach(Chain::end));
         clocks.values().forEach(TickChain::end);
     }
 
-    private record Link(Place place, long sequence, int previous, int crc) {
+    private record Link(RecordPosition place, long sequence, int previous, int crc) {
         boolean follows(Link before) {
             return sequence == before.sequence + 1 && previous == before.crc;
         }
     }
 
-    /** One sender's count about one aggregate. */
+    /** One sender's records about one aggregate. */
     private final class Chain {
         private final String name;
-        private Link last = new Link(new Place(-1, 0, -1), 0, 0, 0);
+        private Link last = new Link(new RecordPosition(-1, 0, -1), 0, 0, 0);
         /** The record after {@link #last}, while it is not clear which of them is wrong. */
         private @Nullable Link doubtful;
 
@@ -88,9 +88,9 @@ final class ChainCheck {
             if (link.follows(last)) {
                 last = link;
             } else if (link.sequence == last.sequence && link.crc == last.crc) {
-                report.wrong(link.place, "record " + link.sequence + " of " + name + " once more, it was at offset " + last.place.offset());
+                report.wrong(link.place, "record " + link.sequence + " of " + name + " again, it was at offset " + last.place.offset());
             } else if (link.sequence <= last.sequence) {
-                report.wrong(link.place, "it has number " + link.sequence + " of " + name + ", and " + last.sequence + " was before it");
+                report.wrong(link.place, "it has number " + link.sequence + " of " + name + ", and " + last.sequence + " came before it");
             } else {
                 doubtful = link;
             }
@@ -114,7 +114,7 @@ final class ChainCheck {
 
         private void missingOrAltered(Link doubt) {
             if (doubt.sequence == last.sequence + 1) {
-                Place wrong = last.place.offset() < 0 ? doubt.place : last.place;
+                RecordPosition wrong = last.place.offset() < 0 ? doubt.place : last.place;
                 report.wrong(wrong, "it was altered: record " + doubt.sequence + " of " + name + ", at offset " + doubt.place.offset()
                         + ", has another checksum of it");
             } else {
@@ -142,7 +142,7 @@ final class ChainCheck {
         void accept(Link link) {
             Link same = known.get(link.sequence);
             if (same != null && same.crc == link.crc) {
-                report.wrong(link.place, "tick " + link.sequence + " once more, it was at offset " + same.place.offset());
+                report.wrong(link.place, "tick " + link.sequence + " again, it was at offset " + same.place.offset());
                 return;
             }
             Link doubt = doubtful;
@@ -151,7 +151,7 @@ final class ChainCheck {
                 boolean fits = link.follows(doubt);
                 Link before = known.get(doubt.sequence - 1);
                 if (before != null) {
-                    Place wrong = fits ? before.place : doubt.place;
+                    RecordPosition wrong = fits ? before.place : doubt.place;
                     report.wrong(wrong, "tick " + (fits ? before : doubt).sequence + " was altered: the next one has another checksum of it");
                 } else if (fits) {
                     report.wrong(doubt.place, "missing are ticks before " + doubt.sequence);

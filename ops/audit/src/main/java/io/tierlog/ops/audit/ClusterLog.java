@@ -16,8 +16,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
- * A log on a running cluster, read by consumers that belong to no group and commit nothing. What of a partition was aborted or is a marker
- * does not show, so a hole between two decisions may be one of these.
+ * A log on a running cluster, read by consumers that have no group and commit nothing. Aborted records and transaction markers do not show, so a
+ * gap between the offsets of two facts may be one of these.
  */
 public final class ClusterLog implements LogSource {
     private static final Duration POLL = Duration.ofMillis(200);
@@ -26,7 +26,7 @@ public final class ClusterLog implements LogSource {
 
     private final KafkaAccess access;
 
-    /** A log on the cluster that {@code access} reaches; nothing is asked yet. */
+    /** A log on the cluster that {@code access} reaches; it is not contacted yet. */
     public ClusterLog(KafkaAccess access) {
         this.access = access;
     }
@@ -87,7 +87,7 @@ public final class ClusterLog implements LogSource {
 
     private AuditException unreachable(String topic, KafkaException e) {
         return new AuditException("cannot read " + topic + " at " + access.bootstrapServers() + ": " + e.getMessage(),
-                "is the cluster up? A broker that is stopped is read with --log DIR", e);
+                "check that the cluster is up; read the files of a stopped broker with --log DIR", e);
     }
 
     private final class Reader implements Stream {

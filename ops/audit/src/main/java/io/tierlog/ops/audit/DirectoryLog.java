@@ -17,8 +17,8 @@ import java.util.List;
 /**
  * A log in the data directory of a broker that is not running: Kafka's segment files, read as they are and never written to.
  *
- * <p>Given may be the directory of {@code tierlog broker}, that of a {@code demo --keep}, or a log directory of any Kafka. One replica is
- * read; what a broker of a larger cluster has not replicated yet is not in its files.
+ * <p>The directory is that of {@code tierlog broker}, of {@code tierlog demo --keep}, or a log directory of any Kafka broker. One replica is read:
+ * records that this broker has not replicated yet are not in its files.
  */
 public final class DirectoryLog implements LogSource {
     private static final String MARKER = "tierlog-broker";
@@ -56,12 +56,12 @@ public final class DirectoryLog implements LogSource {
         } catch (OverlappingFileLockException e) {
             throw used(marker);
         } catch (IOException e) {
-            throw new AuditException("cannot read " + marker + ": " + e, "may this user write there? The lock of the broker is asked for", e);
+            throw new AuditException("cannot read " + marker + ": " + e, "check that this user may write there: reading takes its lock", e);
         }
     }
 
     private static AuditException used(Path marker) {
-        return new AuditException("a broker uses the log beside " + marker + " now", "stop it, or give --bootstrap-servers instead of --log");
+        return new AuditException("a running broker uses the log beside " + marker, "stop it, or use --bootstrap-servers instead of --log");
     }
 
     @Override
@@ -85,7 +85,7 @@ public final class DirectoryLog implements LogSource {
             Collections.sort(segments); // They are called by their first offset, in twenty digits.
             return new SegmentStream(segments);
         } catch (IOException | DirectoryIteratorException e) {
-            throw new AuditException("cannot read " + folder + ": " + e.getMessage(), "may this user read it?", e);
+            throw new AuditException("cannot read " + folder + ": " + e.getMessage(), "check that this user may read it", e);
         }
     }
 

@@ -2,26 +2,26 @@
 package io.tierlog.ops.audit;
 
 /**
- * Something in a log that does not hold.
+ * A violation in a log.
  *
  * @param check what was checked: BYTES, NUMBERING, or an invariant, I1 to I13
  * @param topic topic of the record
  * @param partition its partition, from 0
  * @param offset its offset, from 0; where a record is missing, the one that shows it
  * @param timestampMs when the record was appended, milliseconds since 1970
- * @param order its place in the order in which the partition was read
- * @param detail a sentence for people
+ * @param order its position in the order in which the partition was read
+ * @param detail a sentence for operators
  */
 public record Finding(String check, String topic, int partition, long offset, long timestampMs, long order, String detail) {
-    /** The bytes of a record are damaged or are none of the topic's records. */
+    /** The bytes of a record are damaged, or are not a record of this topic. */
     public static final String BYTES = "BYTES";
 
     /** The number or the checksum that a record carries does not follow from the record before it. */
     public static final String NUMBERING = "NUMBERING";
 
     /**
-     * Whether this says which record is wrong, and is not only what follows from a wrong record: bytes and numbers speak of one record, an
-     * invariant may break in a right one that follows a wrong one.
+     * Whether this names the wrong record itself. Bytes and numbers belong to one record; an invariant may break at a correct record that follows a
+     * wrong one.
      */
     boolean isRoot() {
         return check.equals(BYTES) || check.equals(NUMBERING);

@@ -2,24 +2,24 @@
 package io.tierlog.ops.audit;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.IllegalHistory;
+import io.tierlog.controller.core.api.IllegalHistory;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.schemas.decision.Fact;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The controller's own fold over the decisions of a partition (I13): every one fits the state that those before it made. After the first that
- * does not, the state means nothing any more and the fold stops. Memory: the tables of the partition, on the heap. Confined to one thread.
+ * The controller's own fold over the facts of a partition (I13): each fact fits the state that the facts before it made. After the first that does
+ * not fit, the state is undefined and the fold stops. Memory: the tables of the partition, on the heap. Confined to one thread.
  */
 final class FoldCheck {
     private final HeapTables tables = new HeapTables();
     private boolean broken;
 
-    /** Folds one decision; what is wrong with it, or null. */
-    @Nullable String fold(Decision decision) {
+    /** Folds one fact; returns what is wrong with it, or null. */
+    @Nullable String fold(Fact decision) {
         if (broken) {
             return null;
         }
@@ -28,11 +28,11 @@ final class FoldCheck {
             return null;
         } catch (IllegalHistory e) {
             broken = true;
-            return "it does not fit the state that the decisions before it made: " + e.getMessage();
+            return "it does not fit the state that the facts before it made: " + e.getMessage();
         }
     }
 
-    /** What the tables say twice and differently, now that all decisions are in them. */
+    /** Contradictions between the tables, once all facts are in them. */
     List<Violation> check(int partition) {
         return broken ? List.of() : TableInvariants.check(tables, partition);
     }

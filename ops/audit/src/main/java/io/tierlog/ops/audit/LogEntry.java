@@ -3,7 +3,7 @@ package io.tierlog.ops.audit;
 
 import org.jspecify.annotations.Nullable;
 
-/** What stands at an offset of a partition, or at several that follow each other. */
+/** What is at one offset of a partition, or at several consecutive ones. */
 public sealed interface LogEntry {
     /** First offset, from 0. */
     long offset();
@@ -26,9 +26,9 @@ public sealed interface LogEntry {
         }
     }
 
-    /** Nothing that counts: the marker of a transaction, or records of one that was aborted. */
+    /** Not a committed record: the marker of a transaction, or records of an aborted one. */
     record Passed(long offset, long lastOffset) implements LogEntry {}
 
-    /** Records that were written and cannot be read: the file is damaged there. */
+    /** Records that cannot be read because the file is damaged there. */
     record Damaged(long offset, long lastOffset, String detail) implements LogEntry {}
 }

@@ -4,32 +4,32 @@ package io.tierlog.ops.audit;
 import java.util.List;
 
 /**
- * Where the bytes of a log come from: a running cluster, or the directory of a broker that is not running. Safe for use by several threads;
- * a {@link Stream} belongs to one.
+ * Where the bytes of a log come from: a running cluster, or the data directory of a stopped broker. Safe for use by several threads; a
+ * {@link Stream} belongs to one.
  */
 public interface LogSource extends AutoCloseable {
     /**
      * Number of partitions of a topic.
      *
-     * @throws AuditException when there is no such topic, or nobody can say
+     * @throws AuditException when there is no such topic, or the cluster does not answer
      */
     int partitions(String topic);
 
     /**
-     * The committed records of a partition from its beginning to its end as it is now.
+     * The committed records of a partition, from its beginning to its present end.
      *
      * @throws AuditException when it cannot be read
      */
     Stream open(String topic, int partition);
 
     /**
-     * The committed records of all partitions of a topic, each in its order, as one reader gets them that does not care about partitions.
+     * The committed records of all partitions of a topic; order holds within a partition.
      *
      * @throws AuditException when it cannot be read
      */
     Stream openAll(String topic);
 
-    /** Whether others may append while it is read. */
+    /** Whether records may be appended while it is read. */
     boolean isLive();
 
     @Override
@@ -47,10 +47,10 @@ public interface LogSource extends AutoCloseable {
         /** First offset. */
         long begin();
 
-        /** The offset after the last one that will be given. */
+        /** The offset after the last one that {@link #next} returns. */
         long end();
 
-        /** Whether every offset is accounted for, so that a hole is a record that is missing. */
+        /** Whether every offset shows, so that a gap is a missing record. */
         boolean showsAll();
 
         @Override

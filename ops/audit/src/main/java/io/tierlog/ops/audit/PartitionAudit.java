@@ -11,7 +11,7 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -22,51 +22,51 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One partition of a log, event after event, each followed by the decisions that answer it: bytes, numbers and invariants. Confined to one
- * thread; events that wait for decisions that answer an earlier one are not read ahead.
+ * Audits one partition of a log: bytes, sequence numbers and invariants. Events and facts are read in the order in which the controller processed
+ * them: an event, then the facts that follow from it. Confined to one thread; events are not read ahead of the facts of earlier events.
  */
 final class PartitionAudit {
     private final LogSource source;
     private final Topics topics;
     private final int partition;
     private final Codec codec;
-    private final Ear ear;
+    private final Listener listener;
     private final LogInvariants invariants;
     private final Optional<FoldCheck> fold;
-    /** Where the record stands that was read last. */
-    private Place place = new Place(0, 0, 0);
-    private Place lastDecision = place;
+    /** Position of the record that was read last. */
+    private RecordPosition place = new RecordPosition(0, 0, 0);
+    private RecordPosition lastDecision = place;
     private long order;
 
-    /** Hears what is found and how far it has come. */
-    interface Ear {
+    /** Receives findings and progress. */
+    interface Listener {
         void found(Finding finding);
 
-        /** So many more records were read, of so many bytes. */
+        /** Further records were read. */
         void read(long records, long bytes);
 
-        /** A decision was read: what follows from it for the placements topic may be noted. */
-        void decided(long offset, Decision decision);
+        /** A fact was read. */
+        void fact(long offset, Fact decision);
     }
 
-    /** What is to be audited. */
+    /** The partition, and whether its facts are folded into tables. */
     record Job(LogSource source, Topics topics, Codec codec, int partition, boolean fold) {}
 
-    PartitionAudit(Job job, Ear ear) {
+    PartitionAudit(Job job, Listener listener) {
         this.source = job.source();
         this.topics = job.topics();
         this.partition = job.partition();
         this.codec = job.codec();
-        this.ear = ear;
+        this.listener = listener;
         this.fold = job.fold() ? Optional.of(new FoldCheck()) : Optional.empty();
         this.invariants = new LogInvariants(this::violated);
     }
 
-    /** Reads all of it; {@code atRest} says that nothing is in flight at its end. */
+    /** Reads all of it. {@code atRest}: nothing may be in flight at its end. */
     LogInvariants.Counts run(boolean atRest) {
         try (Side<Event> events = new Side<>(topics.events(), Event.class, true);
-                Side<Decision> decisions = new Side<>(topics.decisions(), Decision.class, false)) {
-            for (Entry<Decision> decision = decisions.next(); decision != null; decision = decisions.next()) {
+                Side<Fact> decisions = new Side<>(topics.decisions(), Fact.class, false)) {
+            for (Entry<Fact> decision = decisions.next(); decision != null; decision = decisions.next()) {
                 long cause = decision.value == null ? -1 : LogInvariants.causeOffset(decision.value);
                 while (events.peekOffset() <= cause) {
                     event(events);
@@ -80,7 +80,7 @@ final class PartitionAudit {
             events.chain.end();
             decisions.chain.end();
             fold.map(f -> f.check(partition)).orElse(List.of()).forEach(v -> say(v.invariant().name(), topics.decisions(), lastDecision,
-                    "the tables that all decisions make: " + v.detail()));
+                    "the tables that all facts make: " + v.detail()));
         }
         return invariants.counts();
     }
@@ -101,11 +101,11 @@ final class PartitionAudit {
         }
     }
 
-    private void decision(Side<Decision> side, Entry<Decision> entry) {
+    private void decision(Side<Fact> side, Entry<Fact> entry) {
         place = entry.place;
-        Decision decision = entry.value;
+        Fact decision = entry.value;
         if (decision == null) {
-            say(Finding.BYTES, side.topic, entry.place, "it is no decision: " + entry.unreadable);
+            say(Finding.BYTES, side.topic, entry.place, "it is not a fact: " + entry.unreadable);
             return;
         }
         lastDecision = entry.place;
@@ -113,10 +113,10 @@ final class PartitionAudit {
         side.chain.accept(entry.place, decision.envelope(), entry.crc);
         invariants.decision(partition, entry.place.offset(), decision);
         fold.map(f -> f.fold(decision)).ifPresent(wrong -> say("I13", side.topic, entry.place, wrong));
-        ear.decided(entry.place.offset(), decision);
+        listener.fact(entry.place.offset(), decision);
     }
 
-    /** A record is filed under what it is about; no chain speaks of keys. */
+    /** The key of a record is its aggregate; the chain of checksums does not cover keys. */
     private void checkKey(String topic, Entry<?> entry, String aggregate) {
         byte[] key = entry.key;
         if (key == null) {
@@ -126,7 +126,7 @@ final class PartitionAudit {
         }
     }
 
-    /** Compared character by character first: nothing is made for a record whose key is right and plain ASCII. */
+    /** Compares character by character first, so that a correct ASCII key allocates nothing. */
     private static boolean isKeyOf(byte[] key, String aggregate) {
         int at = 0;
         while (at < key.length && at < aggregate.length() && key[at] == aggregate.charAt(at)) {
@@ -138,16 +138,16 @@ final class PartitionAudit {
 
     private void violated(Violation v) {
         String topic = v.topicKind().equals(Violation.EVENTS) ? topics.events() : topics.decisions();
-        ear.found(new Finding(v.invariant().name(), topic, partition, v.offset(), place.timestampMs(), place.order(), v.detail()));
+        listener.found(new Finding(v.invariant().name(), topic, partition, v.offset(), place.timestampMs(), place.order(), v.detail()));
     }
 
-    private void say(String check, String topic, Place where, String detail) {
-        ear.found(new Finding(check, topic, partition, where.offset(), where.timestampMs(), where.order(), detail));
+    private void say(String check, String topic, RecordPosition where, String detail) {
+        listener.found(new Finding(check, topic, partition, where.offset(), where.timestampMs(), where.order(), detail));
     }
 
-    /** A record, or why it is none. */
+    /** A record, or why it cannot be decoded. */
     @SuppressWarnings("ArrayRecordComponent") // Passed on once, never compared.
-    private record Entry<F extends WireRecord>(Place place, byte @Nullable [] key, @Nullable F value, int crc, String unreadable) {}
+    private record Entry<F extends WireRecord>(RecordPosition place, byte @Nullable [] key, @Nullable F value, int crc, String unreadable) {}
 
     /** One topic of the partition. */
     private final class Side<F extends WireRecord> implements AutoCloseable {
@@ -163,7 +163,7 @@ final class PartitionAudit {
             this.topic = topic;
             this.stream = source.open(topic, partition);
             this.reader = codec.reader(family);
-            // Nobody writes events in transactions, so none of their offsets is a marker's.
+            // Events are not written in transactions, so none of their offsets is a marker.
             this.showsAll = plain || stream.showsAll();
             this.chain = new ChainCheck((where, detail) -> say(Finding.NUMBERING, topic, where, detail));
             this.nextOffset = stream.begin();
@@ -184,7 +184,7 @@ final class PartitionAudit {
             return read(data);
         }
 
-        /** The next record, with what stands before it dealt with; null at the end. */
+        /** The next record, after reporting what is wrong before it; null at the end. */
         private LogEntry.@Nullable Data head() {
             while (true) {
                 if (ahead.isEmpty()) {
@@ -196,7 +196,7 @@ final class PartitionAudit {
                 }
                 LogEntry entry = ahead.getFirst();
                 if (entry.offset() > nextOffset && showsAll) {
-                    say(Finding.NUMBERING, topic, new Place(nextOffset, place.timestampMs(), order),
+                    say(Finding.NUMBERING, topic, new RecordPosition(nextOffset, place.timestampMs(), order),
                             "there is no record at this offset, the next is at " + entry.offset());
                 }
                 nextOffset = entry.lastOffset() + 1;
@@ -207,7 +207,7 @@ final class PartitionAudit {
                     case LogEntry.Passed _ -> ahead.removeFirst();
                     case LogEntry.Damaged d -> {
                         ahead.removeFirst();
-                        say(Finding.BYTES, topic, new Place(d.offset(), place.timestampMs(), order),
+                        say(Finding.BYTES, topic, new RecordPosition(d.offset(), place.timestampMs(), order),
                                 "records " + d.offset() + " to " + d.lastOffset() + ": " + d.detail());
                     }
                 }
@@ -215,9 +215,9 @@ final class PartitionAudit {
         }
 
         private Entry<F> read(LogEntry.Data data) {
-            Place where = new Place(data.offset(), data.timestampMs(), order++);
+            RecordPosition where = new RecordPosition(data.offset(), data.timestampMs(), order++);
             byte[] value = data.value();
-            ear.read(1, value == null ? 0 : value.length);
+            listener.read(1, value == null ? 0 : value.length);
             return switch (reader.read(value)) {
                 case Reading.Decoded<F> good -> new Entry<>(where, data.key(), good.value(), crc(value), "");
                 case Reading.Unreadable<F> bad -> new Entry<>(where, data.key(), null, 0, bad.reason() + ", " + bad.detail());

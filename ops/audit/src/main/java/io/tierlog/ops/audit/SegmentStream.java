@@ -18,12 +18,12 @@ import org.apache.kafka.common.utils.Utils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The segment files of one partition. The heads of all batches are read first, to know which transactions were aborted and where the first
- * one begins that has no end: nothing counts from there on, as for a consumer of committed records.
+ * The segment files of one partition. The batch headers are read first, to find aborted transactions and the first one without an end: from there on
+ * nothing is committed, as for a consumer with {@code read_committed}.
  */
 final class SegmentStream implements LogSource.Stream {
     private final List<Path> segments;
-    /** For each producer the transactions that were aborted: first offset, and offset of the marker. */
+    /** Aborted transactions by producer: first offset, and offset of the marker. */
     private final Map<Long, List<Range>> aborted = new LinkedHashMap<>();
     private final long begin;
     private final long end;
@@ -95,7 +95,7 @@ final class SegmentStream implements LogSource.Stream {
             return batch == null ? List.of() : entries(batch);
         } catch (IOException | KafkaException e) {
             throw new AuditException("cannot read " + segments.get(nextSegment - 1) + ": " + e.getMessage(),
-                    "copy the directory from a disk that can be read", e);
+                    "copy the directory to a disk that can be read", e);
         }
     }
 

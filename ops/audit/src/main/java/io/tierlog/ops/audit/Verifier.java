@@ -4,7 +4,7 @@ package io.tierlog.ops.audit;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Topics;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Published;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
@@ -14,20 +14,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies a log: the bytes and numbers of every event and decision, the invariants, the fold of the decisions, and the placements topic.
+ * Verifies a log: the bytes and sequence numbers of every event and fact, the invariants, the fold of the facts, and the placements topic.
  *
  * <p>Partitions share nothing and are read side by side. One instance verifies once.
  */
 public final class Verifier {
-    /** The first of several findings: those that name a wrong record before those that may only follow from one, then the earliest. */
+    /** Which finding is reported as the first: one that names a wrong record goes before one that may only follow from it, then the earliest. */
     private static final Comparator<Finding> IN_PARTITION =
             Comparator.<Finding, Boolean>comparing(f -> !f.isRoot()).thenComparingLong(Finding::order);
 
@@ -44,12 +40,12 @@ public final class Verifier {
     private final Map<Integer, Finding> firsts = new TreeMap<>();
 
     /**
-     * What is verified.
+     * Extent of a verification.
      *
      * @param threads partitions read at a time, 1 or more
-     * @param atRest whether nothing is in flight at the end of the log, so that nothing may be left open there
-     * @param fold whether the decisions are folded into tables (I13), which needs memory for them
-     * @param placements whether the placements topic is compared with the decisions (I13)
+     * @param atRest whether the log must end with nothing in flight
+     * @param fold whether the facts are folded into tables (I13), which needs memory for them
+     * @param placements whether the placements topic is compared with the facts (I13)
      */
     public record Options(int threads, boolean atRest, boolean fold, boolean placements) {}
 
@@ -85,10 +81,10 @@ public final class Verifier {
             PlacementCheck check = new PlacementCheck(p);
             placements.add(check);
             PartitionAudit.Job job = new PartitionAudit.Job(source, topics, codec, p, options.fold());
-            jobs.add(() -> new PartitionAudit(job, new Ear(options.placements() ? check : null)).run(options.atRest()));
+            jobs.add(() -> new PartitionAudit(job, new Listener(options.placements() ? check : null)).run(options.atRest()));
         }
         LogInvariants.Counts operations = new LogInvariants.Counts(0, 0, 0, 0, 0, 0);
-        for (LogInvariants.Counts counted : runAll(jobs, options.threads())) {
+        for (LogInvariants.Counts counted : PartitionJobs.run(jobs, options.threads())) {
             operations = operations.plus(counted);
         }
         List<String> notes = options.placements() ? comparePlacements(placements) : List.of();
@@ -98,33 +94,33 @@ public final class Verifier {
     }
 
     /**
-     * Reads and decodes the same records and does nothing else: what the speed of an audit is held against. One reader for each topic, in as
-     * many threads as the audit.
+     * Reads and decodes the same records and does nothing else, as the baseline for the speed of an audit. One reader for each topic, in as many
+     * threads as the audit.
      *
      * @return records read
      */
     public long readBare() throws InterruptedException {
         List<Callable<Long>> jobs = new ArrayList<>();
         jobs.add(() -> BareReader.read(source, codec.reader(Event.class), topics.events()));
-        jobs.add(() -> BareReader.read(source, codec.reader(Decision.class), topics.decisions()));
+        jobs.add(() -> BareReader.read(source, codec.reader(Fact.class), topics.decisions()));
         if (options.placements()) {
             jobs.add(() -> BareReader.read(source, codec.reader(Published.class), topics.placements()));
         }
-        return runAll(jobs, options.threads()).stream().mapToLong(Long::longValue).sum();
+        return PartitionJobs.run(jobs, options.threads()).stream().mapToLong(Long::longValue).sum();
     }
 
     private List<String> comparePlacements(List<PlacementCheck> checks) throws InterruptedException {
-        Ear ear = new Ear(null);
-        List<Callable<PlacementCheck.Told>> jobs = new ArrayList<>();
+        Listener listener = new Listener(null);
+        List<Callable<PlacementCheck.TopicPlacements>> jobs = new ArrayList<>();
         for (int p = 0; p < source.partitions(topics.placements()); p++) {
-            PlacementCheck.Told told = new PlacementCheck.Told(topics.placements(), p, ear);
-            jobs.add(() -> told.read(source, codec));
+            PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(topics.placements(), p, listener);
+            jobs.add(() -> topic.read(source, codec));
         }
-        PlacementCheck.compare(checks, runAll(jobs, options.threads()), source.isLive());
+        PlacementCheck.compare(checks, PartitionJobs.run(jobs, options.threads()), source.isLive());
         if (source.isLive()) {
-            return List.of("the cluster runs: of " + topics.placements() + " only what cannot have changed meanwhile was compared");
+            return List.of("the cluster is running: of " + topics.placements() + ", only placements that cannot have changed since were compared");
         }
-        checks.forEach(check -> check.sayRest(topics.decisions(), topics.placements(), ear));
+        checks.forEach(check -> check.reportMissing(topics.decisions(), topics.placements(), listener));
         return List.of();
     }
 
@@ -133,37 +129,10 @@ public final class Verifier {
         firsts.merge(finding.partition(), finding, (a, b) -> IN_PARTITION.compare(a, b) <= 0 ? a : b);
     }
 
-    private static <T> List<T> runAll(List<Callable<T>> jobs, int threads) throws InterruptedException {
-        List<T> results = new ArrayList<>();
-        try (ExecutorService pool = Executors.newFixedThreadPool(Math.min(threads, jobs.size()))) {
-            List<Future<T>> running = jobs.stream().map(pool::submit).toList();
-            try {
-                for (Future<T> one : running) {
-                    results.add(one.get());
-                }
-            } catch (ExecutionException e) {
-                throw failure(e.getCause());
-            } finally {
-                pool.shutdownNow();
-            }
-        }
-        return results;
-    }
-
-    private static RuntimeException failure(@Nullable Throwable cause) {
-        if (cause instanceof RuntimeException failure) {
-            return failure;
-        }
-        if (cause instanceof Error error) {
-            throw error;
-        }
-        return new IllegalStateException("a partition could not be audited", cause);
-    }
-
-    private final class Ear implements PartitionAudit.Ear {
+    private final class Listener implements PartitionAudit.Listener {
         private final @Nullable PlacementCheck placements;
 
-        Ear(@Nullable PlacementCheck placements) {
+        Listener(@Nullable PlacementCheck placements) {
             this.placements = placements;
         }
 
@@ -179,9 +148,9 @@ public final class Verifier {
         }
 
         @Override
-        public void decided(long offset, Decision decision) {
+        public void fact(long offset, Fact decision) {
             if (placements != null) {
-                placements.note(offset, decision);
+                placements.fact(offset, decision);
             }
         }
     }

@@ -7,20 +7,20 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an audit has come to.
+ * Result of an audit.
  *
  * @param partitions partitions read
- * @param records events and decisions read
+ * @param records events and facts read
  * @param bytes their bytes, without keys
  * @param elapsedMs time it took, in milliseconds
  * @param operations operations by how they ended
- * @param first the first record that is wrong, empty when all is well
- * @param findings findings by check: BYTES, NUMBERING, I1 to I13; a check without any is not there
- * @param notes what was not looked at, a sentence each
+ * @param first the first wrong record; empty when there is none
+ * @param findings findings by check: BYTES, NUMBERING, I1 to I13; checks without findings are left out
+ * @param notes what was not checked, a sentence each
  */
 public record VerifyReport(int partitions, long records, long bytes, long elapsedMs, LogInvariants.Counts operations, Optional<Finding> first,
         Map<String, Long> findings, List<String> notes) {
-    /** Whether everything holds. */
+    /** Whether there are no findings. */
     public boolean holds() {
         return first.isEmpty();
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Reading a log back: does it hold together, and does it hold what it promises.
+ * Reading a log back: are its records complete and unaltered, and do its invariants hold.
  *
  * <p>Start at {@link io.tierlog.ops.audit.Verifier}.
  */

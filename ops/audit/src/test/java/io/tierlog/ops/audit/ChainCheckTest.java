@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Chains of seven records, with one of them altered, taken out or put in. */
+/** Chains of seven records, with one of them altered, removed or repeated. */
 class ChainCheckTest {
     private static final int RECORDS = 7;
 
@@ -41,7 +41,7 @@ class ChainCheckTest {
         List<String> wrong = new ArrayList<>();
         ChainCheck check = new ChainCheck((place, detail) -> wrong.add(place.offset() + " " + detail));
         for (int i = 0; i < records.size(); i++) {
-            check.accept(new Place(i, 0, i), records.get(i).envelope(), RecordStamp.crc32c(Codec.avro(records.get(i))));
+            check.accept(new RecordPosition(i, 0, i), records.get(i).envelope(), RecordStamp.crc32c(Codec.avro(records.get(i))));
         }
         check.end();
         return wrong;
@@ -77,7 +77,7 @@ class ChainCheckTest {
                             clock ? "0 tick 1 was altered" : "0 it was altered"),
                     of(kind + "one taken out", sender, r -> r.remove(3),
                             clock ? "3 missing are ticks before 5" : "3 missing is record 4 of agent/a/p about node/a, after offset 2"),
-                    of(kind + "one again", sender, r -> r.add(4, r.get(3)), clock ? "4 tick 4 once more" : "4 record 4 of agent/a/p"));
+                    of(kind + "one again", sender, r -> r.add(4, r.get(3)), clock ? "4 tick 4 again" : "4 record 4 of agent/a/p"));
         });
     }
 
@@ -86,22 +86,22 @@ class ChainCheckTest {
     }
 
     @Test
-    void severalTakenOutAreCounted() {
+    void aGapOfSeveralRecordsIsReportedOnce() {
         List<Tick> records = chain("node/a", "agent/a/p", 1);
         records.subList(2, 5).clear();
         assertEquals(List.of("2 missing are records 3 to 5 of agent/a/p about node/a, after offset 1 and before this one"), check(records));
     }
 
     @Test
-    void anOldOneThatComesAgainDoesNotBelongThere() {
+    void anOldRecordOutOfOrderIsReported() {
         List<Tick> records = chain("node/a", "agent/a/p", 1);
         records.add(5, records.get(1));
-        assertEquals(List.of("5 it has number 2 of agent/a/p about node/a, and 5 was before it"), check(records));
+        assertEquals(List.of("5 it has number 2 of agent/a/p about node/a, and 5 came before it"), check(records));
     }
 
-    /** What is altered in the last record nobody contradicts; that one before it is missing shows. */
+    /** A change in the last record does not show, since no later record has its checksum; a missing record before it shows. */
     @Test
-    void theLastRecordHasNobodyWhoVouchesForIt() {
+    void aChangeInTheLastRecordDoesNotShow() {
         List<Tick> altered = chain("node/a", "agent/a/p", 1);
         altered.set(6, with(altered.get(6), 7, altered.get(6).envelope().previousCrc32c(), 9));
         assertEquals(List.of(), check(altered));
@@ -111,9 +111,9 @@ class ChainCheckTest {
         assertEquals(List.of("5 missing is record 6 of agent/a/p about node/a, after offset 4 and before this one"), check(gap));
     }
 
-    /** A clock that moves to an instance that is behind counts on from the last tick that one has seen. */
+    /** A clock that moves to an instance that is behind continues from the last tick that this instance has read. */
     @Test
-    void aClockMayCountAnewFromATickThatWasThere() {
+    void aClockMayContinueFromAnEarlierTick() {
         List<Tick> first = chain("clock/0", "clock/0", 1);
         List<Tick> both = new ArrayList<>(first);
         Tick third = first.get(2);
@@ -125,7 +125,7 @@ class ChainCheckTest {
         assertEquals(1, check(both).size());
     }
 
-    /** Messages of the policy have the number of its version, may come twice, and have no chain. */
+    /** Messages of the policy have the policy's version as their number, may come twice, and have no chain. */
     @Test
     void messagesOfThePolicyHaveNoChain() {
         Tick message = with(chain("clock/0", "policy", 1).getFirst(), 3, 0, 5);

@@ -28,7 +28,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** All sources give the same of the same partitions: what was committed, in order, whatever was aborted or left open beside it. */
+/** All sources return the same records of a partition: what was committed, in order, without aborted and open transactions. */
 class LogSourceTest {
     private static final String PLAIN = "x.events";
     private static final String TRANSACTIONS = "x.decisions";
@@ -45,13 +45,13 @@ class LogSourceTest {
             write(access);
             try (LogSource cluster = new ClusterLog(access)) {
                 assertHolds(cluster);
-                assertThrows(AuditException.class, () -> cluster.partitions("nobody"));
+                assertThrows(AuditException.class, () -> cluster.partitions("absent"));
             }
         }
         try (LogSource files = new DirectoryLog(data)) {
             assertHolds(files);
-            assertThrows(AuditException.class, () -> files.partitions("nobody"));
-            // Every offset is accounted for, so that a hole shows.
+            assertThrows(AuditException.class, () -> files.partitions("absent"));
+            // Every offset shows, so that a gap is a missing record.
             List<LogEntry> entries = entries(files, TRANSACTIONS);
             long next = 0;
             for (LogEntry entry : entries) {
@@ -132,13 +132,13 @@ class LogSourceTest {
             open.beginTransaction();
             open.send(new ProducerRecord<>(LEFT_OPEN, "i")).get();
             plain.send(new ProducerRecord<>(LEFT_OPEN, "j")).get();
-            // Nothing after a transaction without an end is committed.
+            // Records after an open transaction are not committed.
             open.close(java.time.Duration.ZERO);
         }
     }
 
     @Test
-    void aDirectoryThatABrokerUsesIsLeftAlone() throws Exception {
+    void aDirectoryInUseByABrokerIsRefused() throws Exception {
         Path log = Files.createDirectories(data.resolve("log"));
         Files.writeString(log.resolve("meta.properties"), "");
         Path marker = Files.writeString(data.resolve("tierlog-broker"), "format=1\n");
@@ -147,14 +147,14 @@ class LogSourceTest {
                 FileLock lock = channel.lock()) {
             assertTrue(lock.isValid());
             AuditException used = assertThrows(AuditException.class, () -> new DirectoryLog(data));
-            assertTrue(used.getMessage().contains("a broker uses") && used.hint().contains("--bootstrap-servers"), used.getMessage());
+            assertTrue(used.getMessage().contains("a running broker uses") && used.hint().contains("--bootstrap-servers"), used.getMessage());
         }
         assertThrows(AuditException.class, () -> new DirectoryLog(data.resolve("nowhere")));
     }
 
-    /** A source that fails is no violation: the audit cannot be made. */
+    /** A source that fails is not a finding: the audit ends with an error. */
     @Test
-    void aSourceThatFailsIsSaid() {
+    void aFailingSourceIsAnError() {
         MemoryLog log = new MemoryLog().with(Topics.DEFAULT.events(), List.of(data(0, "a"))).with(Topics.DEFAULT.decisions(), List.of()).broken();
         Verifier verifier =
                 new Verifier(log, Topics.DEFAULT, new Codec(Schemas.bundled()), new Verifier.Options(1, false, true, false));
@@ -162,9 +162,9 @@ class LogSourceTest {
         assertTrue(failed.getMessage().contains("is broken"), failed.getMessage());
     }
 
-    /** What is no event is skipped by decision, not by the audit; a hole in the events is a record that is missing. */
+    /** The controller skips what is not an event, and the audit does not report it; a gap in the offsets is a missing record. */
     @Test
-    void aHoleInTheEventsIsNamed() throws Exception {
+    void aGapInTheEventsIsReported() throws Exception {
         MemoryLog log = new MemoryLog()
                 .with(Topics.DEFAULT.events(), List.of(data(0, "no event"), data(2, "none either"), new LogEntry.Damaged(3, 5, "torn")))
                 .with(Topics.DEFAULT.decisions(), List.of());

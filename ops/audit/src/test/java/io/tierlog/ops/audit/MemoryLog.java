@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A log in memory, which may be told to break when it is read. */
+/** A log in memory, which can fail when it is read. */
 final class MemoryLog implements LogSource {
     private final Map<String, List<LogEntry>> topics = new LinkedHashMap<>();
     private boolean broken;
@@ -17,7 +17,7 @@ final class MemoryLog implements LogSource {
         return this;
     }
 
-    /** From here on nothing can be read. */
+    /** From now on every read fails. */
     MemoryLog broken() {
         broken = true;
         return this;

@@ -8,7 +8,7 @@ import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Tick;
 import java.nio.charset.StandardCharsets;
@@ -17,7 +17,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A tick and its decision, each filed under the aggregate that it is about, or not. */
+/** A tick and its fact, each with its aggregate as the key, or with another key. */
 class PartitionAuditTest {
     private static final String CLOCK = "clock/0";
 
@@ -35,7 +35,7 @@ class PartitionAuditTest {
                 .with(topics.events(), List.of(record(topics.events(), keyOfEvent, tick)))
                 .with(topics.decisions(), List.of(record(topics.decisions(), keyOfDecision, advanced)));
         List<String> found = new ArrayList<>();
-        new PartitionAudit(new PartitionAudit.Job(log, topics, codec, 0, false), new PartitionAudit.Ear() {
+        new PartitionAudit(new PartitionAudit.Job(log, topics, codec, 0, false), new PartitionAudit.Listener() {
             @Override
             public void found(Finding finding) {
                 found.add(finding.toString());
@@ -45,25 +45,25 @@ class PartitionAuditTest {
             public void read(long records, long bytes) {}
 
             @Override
-            public void decided(long offset, Decision decision) {}
+            public void fact(long offset, Fact decision) {}
         }).run(true);
         return found;
     }
 
     @Test
-    void aRecordIsFiledUnderItsAggregate() {
+    void theAggregateIsTheKey() {
         assertEquals(List.of(), audit(CLOCK, CLOCK));
     }
 
     @Test
-    void anEventUnderAnotherKeyIsNamed() {
+    void anEventWithAWrongKeyIsReported() {
         assertEquals(List.of("BYTES tierlog.events-0@0: its key is clock/1, and it is about clock/0"), audit("clock/1", CLOCK));
         assertEquals(List.of("BYTES tierlog.events-0@0: its key is clock/00, and it is about clock/0"), audit("clock/00", CLOCK));
         assertEquals(List.of("BYTES tierlog.events-0@0: it has no key, and it is about clock/0"), audit(null, CLOCK));
     }
 
     @Test
-    void aDecisionUnderAnotherKeyIsNamed() {
+    void aFactWithAWrongKeyIsReported() {
         assertEquals(List.of("BYTES tierlog.decisions-0@0: its key is clock/, and it is about clock/0"), audit(CLOCK, "clock/"));
     }
 }

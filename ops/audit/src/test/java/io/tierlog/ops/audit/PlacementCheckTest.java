@@ -3,7 +3,7 @@ package io.tierlog.ops.audit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
@@ -15,7 +15,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.directory.Placement;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,12 +23,12 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Three copies are placed and one of them leaves; the topic says so, or does not. */
+/** Three blocks are placed and one of them is removed; the placements topic agrees, or does not. */
 class PlacementCheckTest {
     private static final String TOPIC = Topics.DEFAULT.placements();
 
     private final Codec codec = new Codec(Schemas.bundled());
-    private final List<Decision> decisions = List.of(
+    private final List<Fact> decisions = List.of(
             new BlocksPlaced(envelope(1), Tier.HOST, "m", List.of(paged(0), paged(1), paged(2)), null, Tier.UNKNOWN, 1),
             new BlocksRemoved(envelope(2), Tier.HOST, "m", RemovalReason.PRESSURE, List.of(paged(2).block()), 0));
 
@@ -41,10 +41,10 @@ class PlacementCheckTest {
         return new PagedBlock(new Block(n, Bytes.wrapUnshared(key), Bytes.EMPTY), n, 1, 77);
     }
 
-    /** What the feed publishes, each record as {@code change} has it; null takes it out. */
+    /** The records that the feed publishes, each changed by {@code change}; null removes it. */
     private List<LogEntry> published(UnaryOperator<LogEntry.@Nullable Data> change) {
         List<LogEntry> entries = new ArrayList<>();
-        for (Decision decision : decisions) {
+        for (Fact decision : decisions) {
             for (PlacementFeed.Publication one : PlacementFeed.of(decision)) {
                 Placement placement = one.placement();
                 byte[] value = placement == null ? null : codec.encode(TOPIC, placement);
@@ -57,7 +57,7 @@ class PlacementCheckTest {
 
     private List<String> compare(List<LogEntry> entries, boolean moved) {
         List<String> found = new ArrayList<>();
-        PartitionAudit.Ear ear = new PartitionAudit.Ear() {
+        PartitionAudit.Listener listener = new PartitionAudit.Listener() {
             @Override
             public void found(Finding finding) {
                 found.add(finding.check() + " " + finding.topic() + "@" + finding.offset());
@@ -67,40 +67,41 @@ class PlacementCheckTest {
             public void read(long records, long bytes) {}
 
             @Override
-            public void decided(long offset, Decision decision) {}
+            public void fact(long offset, Fact decision) {}
         };
         PlacementCheck check = new PlacementCheck(0);
         for (int i = 0; i < decisions.size(); i++) {
-            check.note(i, decisions.get(i));
+            check.fact(i, decisions.get(i));
         }
-        PlacementCheck.Told told = new PlacementCheck.Told(TOPIC, 0, ear).read(new MemoryLog().with(TOPIC, entries), codec);
-        PlacementCheck.compare(List.of(check), List.of(told), moved);
+        LogSource log = new MemoryLog().with(TOPIC, entries);
+        PlacementCheck.TopicPlacements topic = new PlacementCheck.TopicPlacements(TOPIC, 0, listener).read(log, codec);
+        PlacementCheck.compare(List.of(check), List.of(topic), moved);
         if (!moved) {
-            check.sayRest(Topics.DEFAULT.decisions(), TOPIC, ear);
+            check.reportMissing(Topics.DEFAULT.decisions(), TOPIC, listener);
         }
         return found;
     }
 
     @Test
-    void whatTheFeedPublishesIsWhatTheDecisionsSay() {
+    void theFeedAgreesWithTheFacts() {
         assertEquals(List.of(), compare(published(d -> d), false));
         assertEquals(List.of(), compare(published(d -> d), true));
     }
 
     @Test
-    void aPlacementThatIsMissingIsNamedByItsDecision() {
+    void aMissingPlacementIsReportedAtItsFact() {
         List<LogEntry> entries = published(d -> d != null && d.offset() == 1 ? null : d);
         assertEquals(List.of("I13 tierlog.decisions@0"), compare(entries, false));
         assertEquals(List.of(), compare(entries, true), "it may have left meanwhile");
     }
 
     @Test
-    void aTombstoneThatIsMissingIsNamedByThePlacement() {
+    void aMissingTombstoneIsReportedAtThePlacement() {
         assertEquals(List.of("I13 tierlog.placements@2"), compare(published(d -> d != null && d.value() == null ? null : d), false));
     }
 
     @Test
-    void aPlacementWithAnotherPageOrUnderAnotherKeyIsNamed() {
+    void aPlacementWithAWrongPageOrKeyIsReported() {
         PagedBlock other = new PagedBlock(paged(1).block(), 9, 1, 77);
         Placement elsewhere = new Placement(envelope(1), "m", other.block(), "node/a", Tier.HOST, 1, 9, 1, 77);
         assertEquals(List.of("I13 tierlog.placements@1"), compare(published(

@@ -18,7 +18,7 @@ import io.tierlog.agent.app.peer.PeerLimits;
 import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.agent.disk.ForcePolicy;
-import io.tierlog.events.config.Size;
+import io.tierlog.ops.cli.demo.Size;
 import io.tierlog.ops.cli.demo.SizeConverter;
 import io.tierlog.schemas.Layout;
 import java.io.PrintWriter;

@@ -3,6 +3,7 @@ package io.tierlog.ops.cli;
 
 import io.tierlog.ops.bench.BenchCommand;
 import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.cli.audit.AuditCommand;
 import io.tierlog.ops.cli.demo.DemoCommand;
 import io.tierlog.ops.cli.demo.EngineCommand;
 import io.tierlog.ops.cli.operate.DrainCommand;

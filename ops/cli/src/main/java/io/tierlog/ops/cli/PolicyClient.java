@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
@@ -17,7 +17,7 @@ import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.decision.ConfigWarning;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PolicyAdopted;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
@@ -162,13 +162,13 @@ public final class PolicyClient {
                 "is it running? Look with policy show before you apply again, or give more --timeout", CliError.FAILURE);
     }
 
-    private <T> T reading(Function<LogReader<Decision>, T> step) {
+    private <T> T reading(Function<LogReader<Fact>, T> step) {
         return guarded(() -> {
             try (TopicAdmin admin = new TopicAdmin(access)) {
                 admin.check(topics);
             }
-            try (LogReader<Decision> decisions =
-                    new LogReader<>(access, codec, new Source<>(topics.decisions(), Decision.class, Isolation.COMMITTED))) {
+            try (LogReader<Fact> decisions =
+                    new LogReader<>(access, codec, new Source<>(topics.decisions(), Fact.class, Isolation.COMMITTED))) {
                 return step.apply(decisions);
             }
         });
@@ -228,9 +228,9 @@ public final class PolicyClient {
     private static final class Latest {
         private @Nullable InForce found;
 
-        void take(Entry<Decision> entry, int partition, long end) {
+        void take(Entry<Fact> entry, int partition, long end) {
             if (entry.partition() == partition && entry.offset() < end
-                    && entry.reading() instanceof Reading.Decoded<Decision>(Decision decision)
+                    && entry.reading() instanceof Reading.Decoded<Fact>(Fact decision)
                     && decision instanceof PolicyVersioned versioned) {
                 found = new InForce(versioned.version(), versioned.policy());
             }
@@ -249,8 +249,8 @@ public final class PolicyClient {
             this.cause = cause;
         }
 
-        void take(Entry<Decision> entry) {
-            if (!(entry.reading() instanceof Reading.Decoded<Decision>(Decision decision))) {
+        void take(Entry<Fact> entry) {
+            if (!(entry.reading() instanceof Reading.Decoded<Fact>(Fact decision))) {
                 return;
             }
             boolean answer = cause.equals(decision.envelope().cause());

@@ -3,8 +3,9 @@ package io.tierlog.ops.cli;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.controller.core.Policies;
-import io.tierlog.controller.core.PolicyWarning;
+import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.policy.PolicyWarning;
+import io.tierlog.controller.core.policy.PolicyWarnings;
 import io.tierlog.ops.cli.PolicyClient.Answer;
 import io.tierlog.ops.cli.PolicyClient.InForce;
 import io.tierlog.ops.policy.Finding;
@@ -135,7 +136,7 @@ final class PolicyCommand implements Callable<Integer> {
                 case Reading.Invalid(List<Finding> findings) -> invalid(file, findings);
                 case Reading.Unreadable(Finding finding) -> throw PolicyFile.unreadable(file, finding);
                 case Reading.Valid(Policy policy) -> {
-                    List<PolicyWarning> warnings = Policies.warnings(policy);
+                    List<PolicyWarning> warnings = PolicyWarnings.of(policy);
                     Map<String, Object> json = new LinkedHashMap<>();
                     json.put("valid", true);
                     json.put("warnings", warnings.stream().map(w -> warningJson(w.kind(), w.group(), w.detail())).toList());

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.PlacementFeed.Publication;
+import io.tierlog.controller.core.feed.PlacementFeed.Publication;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.events.Codec;

@@ -12,7 +12,7 @@ import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -30,7 +30,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class LogCopy {
     private static final Codec CODEC = new Codec(Schemas.bundled());
     private static final RecordReader<Event> EVENTS = CODEC.reader(Event.class);
-    private static final RecordReader<Decision> DECISIONS = CODEC.reader(Decision.class);
+    private static final RecordReader<Fact> DECISIONS = CODEC.reader(Fact.class);
 
     private final List<List<byte[][]>> events;
     private final List<List<byte[][]>> decisions;

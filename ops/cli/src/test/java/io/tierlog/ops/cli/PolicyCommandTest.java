@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.events.Codec;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.engine;
 
-import io.tierlog.door.v1.EvictedBlock;
-import io.tierlog.door.v1.EvictedRequest;
-import io.tierlog.door.v1.Released;
+import io.tierlog.engine.v1.EvictedBlock;
+import io.tierlog.engine.v1.EvictedRequest;
+import io.tierlog.engine.v1.Released;
 import io.tierlog.ops.engine.device.ContentOracle;
 import io.tierlog.ops.engine.device.DevicePool;
 import io.tierlog.ops.engine.device.EvictedPage;

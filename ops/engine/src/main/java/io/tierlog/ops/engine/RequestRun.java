@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.engine;
 
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.LoadReply;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.Offer;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.LoadReply;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.Offer;
 import io.tierlog.ops.engine.device.BlockTable;
 import io.tierlog.ops.engine.device.ContentOracle;
 import io.tierlog.ops.engine.device.DevicePool;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.engine;
 
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.FinishRequest;
-import io.tierlog.door.v1.FinishRequest.Outcome;
-import io.tierlog.door.v1.LoadReply;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.PrefilledRequest;
-import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.FinishRequest.Outcome;
+import io.tierlog.engine.v1.LoadReply;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.PrefilledRequest;
+import io.tierlog.engine.v1.SealedRequest;
+import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.ops.engine.device.BlockTable;
 import io.tierlog.ops.engine.device.DevicePool;
 import io.tierlog.ops.engine.device.DevicePool.PlacedBlock;

@@ -10,30 +10,30 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.tierlog.door.v1.Ack;
-import io.tierlog.door.v1.BlockPage;
-import io.tierlog.door.v1.EngineDoorGrpc;
-import io.tierlog.door.v1.EvictedBlock;
-import io.tierlog.door.v1.EvictedRequest;
-import io.tierlog.door.v1.FinishRequest;
-import io.tierlog.door.v1.HealthReply;
-import io.tierlog.door.v1.HealthRequest;
-import io.tierlog.door.v1.LoadReply;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.Notice;
-import io.tierlog.door.v1.Offer;
-import io.tierlog.door.v1.OfferReason;
-import io.tierlog.door.v1.OpenRequest;
-import io.tierlog.door.v1.Opened;
-import io.tierlog.door.v1.PrefilledRequest;
-import io.tierlog.door.v1.Ready;
-import io.tierlog.door.v1.RegisterBuffersReply;
-import io.tierlog.door.v1.RegisterBuffersRequest;
-import io.tierlog.door.v1.Released;
-import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.SubmitReply;
-import io.tierlog.door.v1.SubmitRequest;
-import io.tierlog.door.v1.Waiting;
+import io.tierlog.engine.v1.Ack;
+import io.tierlog.engine.v1.BlockPage;
+import io.tierlog.engine.v1.EngineServiceGrpc;
+import io.tierlog.engine.v1.EvictedBlock;
+import io.tierlog.engine.v1.EvictedRequest;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.HealthReply;
+import io.tierlog.engine.v1.HealthRequest;
+import io.tierlog.engine.v1.LoadReply;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.Notice;
+import io.tierlog.engine.v1.Offer;
+import io.tierlog.engine.v1.OfferReason;
+import io.tierlog.engine.v1.OpenRequest;
+import io.tierlog.engine.v1.Opened;
+import io.tierlog.engine.v1.PrefilledRequest;
+import io.tierlog.engine.v1.Ready;
+import io.tierlog.engine.v1.RegisterBuffersReply;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.Released;
+import io.tierlog.engine.v1.SealedRequest;
+import io.tierlog.engine.v1.SubmitReply;
+import io.tierlog.engine.v1.SubmitRequest;
+import io.tierlog.engine.v1.Waiting;
 import io.tierlog.ops.engine.door.Door;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -60,7 +60,7 @@ import org.jspecify.annotations.Nullable;
  * An agent with an infinite host and no log, that misbehaves when told to. Real bytes go in and out of the engine's shared file, through plain file
  * reads and writes, so that it shares nothing with the engine's mapping. Every save takes place when the pages are released, as late as it may.
  */
-final class FakeAgent extends EngineDoorGrpc.EngineDoorImplBase implements AutoCloseable {
+final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements AutoCloseable {
     /** How submits are answered. */
     enum Answer {
         AT_ONCE,

@@ -26,7 +26,7 @@ class IndependenceTest {
                 .resideInAPackage("io.tierlog.ops.engine..")
                 .should(onlyDependOnClassesThat(resideInAnyPackage(
                         "io.tierlog.ops.engine..",
-                        "io.tierlog.door.v1..",
+                        "io.tierlog.engine.v1..",
                         "java..",
                         "org.jspecify..",
                         "org.slf4j..",
@@ -44,7 +44,7 @@ class IndependenceTest {
                 .resideInAPackage("io.tierlog.ops.engine.device..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.tierlog.door..", "io.tierlog.ops.engine.door..", "io.grpc..")
+                .resideInAnyPackage("io.tierlog.engine..", "io.tierlog.ops.engine.door..", "io.grpc..")
                 .check(engine);
     }
 

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.door.v1.FinishRequest;
-import io.tierlog.door.v1.Offer;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.Offer;
 import io.tierlog.ops.engine.door.Door;
 import io.tierlog.ops.engine.door.Timeouts;
 import io.tierlog.ops.engine.workload.BlockKey;

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.ops.engine.device.BlockTable;
 import io.tierlog.ops.engine.device.DevicePool;
 import io.tierlog.ops.engine.door.Timeouts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.jmh;
 
-import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.Event;
 import java.io.IOException;
@@ -178,31 +178,31 @@ public class CoreBench {
 
     @Benchmark
     @OperationsPerInvocation(2 * CoreWorld.BLOCKS)
-    public Decided submitThatRelieves(Relief node) {
+    public DecideResult submitThatRelieves(Relief node) {
         return node.world.step(node.event);
     }
 
     @Benchmark
     @OperationsPerInvocation(CoreWorld.BLOCKS)
-    public Decided submitThatFetches(Fetch node) {
+    public DecideResult submitThatFetches(Fetch node) {
         return node.world.step(node.event);
     }
 
     @Benchmark
     @OperationsPerInvocation(CoreWorld.BLOCKS)
-    public Decided submitThatHits(Hit node) {
+    public DecideResult submitThatHits(Hit node) {
         return node.world.step(node.event);
     }
 
     @Benchmark
     @OperationsPerInvocation(CoreWorld.BLOCKS)
-    public Decided writeBackDone(WriteBack node) {
+    public DecideResult writeBackDone(WriteBack node) {
         return node.world.step(node.event);
     }
 
     @Benchmark
     @OperationsPerInvocation(CoreWorld.BLOCKS)
-    public Decided eviction(Eviction node) {
+    public DecideResult eviction(Eviction node) {
         return node.world.step(node.event);
     }
 }

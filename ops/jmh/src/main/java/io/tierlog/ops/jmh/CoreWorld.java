@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.jmh;
 
-import io.tierlog.controller.core.BytesTables;
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Outcome;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
@@ -63,7 +63,7 @@ final class CoreWorld implements Closeable {
     private long sequence;
     private long timeMs;
     private long prompts;
-    private Decided last = new Decided(List.of(), List.of(), List.of(), Outcome.APPLIED);
+    private DecideResult last = new DecideResult(List.of(), List.of(), List.of(), Outcome.APPLIED);
 
     private CoreWorld(Tables tables, Closeable store) {
         this.tables = tables;
@@ -114,7 +114,7 @@ final class CoreWorld implements Closeable {
     }
 
     /** Decides and evolves one event, which must be taken. */
-    Decided step(Event event) {
+    DecideResult step(Event event) {
         last = core.step(tables, new Input.Recorded(0, ++offset, event));
         if (!last.outcome().equals(Outcome.APPLIED)) {
             throw new IllegalStateException(last.outcome() + ": " + event);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.jmh;
 
-import io.tierlog.controller.core.OrderedBytes;
+import io.tierlog.controller.core.table.OrderedBytes;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;

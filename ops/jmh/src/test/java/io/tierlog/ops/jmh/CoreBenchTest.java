@@ -3,7 +3,7 @@ package io.tierlog.ops.jmh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.DropBlocks;
@@ -11,7 +11,7 @@ import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.BlocksTouched;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationIssued;
 import java.util.List;
 import java.util.function.Function;
@@ -40,7 +40,7 @@ class CoreBenchTest {
             hit.after();
 
             writeBack.before();
-            Decided written = bench.writeBackDone(writeBack);
+            DecideResult written = bench.writeBackDone(writeBack);
             assertEquals(List.of(100), said(written, BlocksPlaced.class, f -> f.blocks().size()));
             assertEquals(List.of(100), commanded(written, BackUpBlocks.class, c -> c.blocks().size()));
             writeBack.after();
@@ -50,7 +50,7 @@ class CoreBenchTest {
             eviction.after();
 
             relief.before();
-            Decided relieved = bench.submitThatRelieves(relief);
+            DecideResult relieved = bench.submitThatRelieves(relief);
             assertEquals(List.of(100), commanded(relieved, DropBlocks.class, c -> c.blocks().size()));
             assertEquals(List.of(100, 100), said(relieved, OperationIssued.class, f -> f.blocks().size()));
             relief.after();
@@ -67,11 +67,11 @@ class CoreBenchTest {
         return node;
     }
 
-    private static <C extends Command, R> List<R> commanded(Decided decided, Class<C> type, Function<C, R> what) {
+    private static <C extends Command, R> List<R> commanded(DecideResult decided, Class<C> type, Function<C, R> what) {
         return decided.commands().stream().filter(type::isInstance).map(type::cast).map(what).toList();
     }
 
-    private static <F extends Decision, R> List<R> said(Decided decided, Class<F> type, Function<F, R> what) {
+    private static <F extends Fact, R> List<R> said(DecideResult decided, Class<F> type, Function<F, R> what) {
         return decided.facts().stream().filter(type::isInstance).map(type::cast).map(what).toList();
     }
 }

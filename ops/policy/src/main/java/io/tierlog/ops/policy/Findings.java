@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.policy;
 
-import io.tierlog.controller.core.PolicyFinding;
+import io.tierlog.controller.core.policy.PolicyFinding;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;

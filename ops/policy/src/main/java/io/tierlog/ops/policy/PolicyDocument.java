@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.policy;
 
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.policy.PolicyRules;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -66,7 +67,7 @@ public final class PolicyDocument {
         }
         Findings findings = new Findings(DocumentLimits.DEFAULTS);
         Policy policy = new PolicyReader(findings, base).read(document);
-        Policies.findings(policy, limits).forEach(findings::add);
+        PolicyRules.findings(policy, limits).forEach(findings::add);
         List<Finding> all = findings.all();
         return all.isEmpty() ? new Reading.Valid(policy) : new Reading.Invalid(all);
     }

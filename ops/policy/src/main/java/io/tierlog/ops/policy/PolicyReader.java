@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.policy;
 
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;

@@ -6,8 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.policy.Policies;
+import io.tierlog.controller.core.policy.PolicyWarnings;
 import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.GroupTier;
@@ -186,7 +187,7 @@ class PolicyDocumentTest {
     void theExampleIsValidAndWise() throws Exception {
         byte[] file = Files.readAllBytes(Path.of(System.getProperty("tierlog.root"), "ops/examples/policy-tiered.yaml"));
         Policy policy = valid(PolicyDocument.read(file));
-        assertEquals(List.of(), Policies.warnings(policy));
+        assertEquals(List.of(), PolicyWarnings.of(policy));
         List<GroupPolicy> groups = Policies.migration(policy).groups();
         assertEquals(List.of("gold", "everyone"), groups.stream().map(GroupPolicy::name).toList());
         for (GroupPolicy group : groups) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -56,12 +56,12 @@ public final class LogInvariants {
     }
 
     /** The next committed decision of a partition, at {@code offset} of the decisions topic. */
-    public void decision(int partition, long offset, Decision decision) {
+    public void decision(int partition, long offset, Fact decision) {
         fold(partition).decision(offset, decision);
     }
 
     /** Offset of the event that a decision answers; -1 when it names none. */
-    public static long causeOffset(Decision decision) {
+    public static long causeOffset(Fact decision) {
         return Cause.offsetOf(decision.envelope().cause());
     }
 

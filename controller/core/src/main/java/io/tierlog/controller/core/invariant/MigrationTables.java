@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;

@@ -54,7 +54,7 @@ final class Migrations {
         }
     }
 
-    void ended(OperationEnded f) {
+    public void ended(OperationEnded f) {
         Live one = live.get(f.operation());
         if (one != null) {
             one.ended = f;

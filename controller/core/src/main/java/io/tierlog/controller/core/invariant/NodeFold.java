@@ -9,8 +9,8 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
 import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
@@ -86,7 +86,7 @@ final class NodeFold {
         }
     }
 
-    void decision(Decision decision, Cause cause, Situation situation) {
+    void decision(Fact decision, Cause cause, Situation situation) {
         switch (decision) {
             case AgentAccepted f -> accepted(f, cause);
             case NodeEnded f -> ended(f);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MoveCause;
@@ -11,8 +11,6 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
-import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.GroupRow;
 import io.tierlog.schemas.state.GroupTierRow;
 import io.tierlog.schemas.state.LeaseRow;
@@ -21,7 +19,9 @@ import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.NamespaceTierRow;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PromotionsRow;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.SharesRow;
@@ -42,7 +42,7 @@ final class NodeTables {
     private final String aggregate;
     private final NodeRow node;
     private final TableInvariants.Say say;
-    private final Map<RowKey.Copy, PlacementRow> copies = new LinkedHashMap<>();
+    private final Map<RowKey.Placement, PlacementRow> copies = new LinkedHashMap<>();
     private final List<OperationRow> inProgress = new ArrayList<>();
     private final Map<String, LeaseRow> leases = new LinkedHashMap<>();
 
@@ -74,7 +74,7 @@ final class NodeTables {
         long reads = 0;
         long blocks = 0;
         RowTables rows = new RowTables(tables, aggregate, node, say);
-        Map<RowKey.Text, GrantRow> live = new LinkedHashMap<>();
+        Map<RowKey.Text, PeerReadLeaseRow> live = new LinkedHashMap<>();
         try (var scan = tables.range(Rows.GRANTS, new RowKey.Text(aggregate, ""), null)) {
             while (scan.next()) {
                 if (scan.value().incarnation() == node.incarnation() && !scan.value().blocks().isEmpty()) {
@@ -100,7 +100,7 @@ final class NodeTables {
         Set<RowKey.Order> leaves = new LinkedHashSet<>();
         try (var scan = tables.range(Rows.PLACEMENTS, TableInvariants.firstCopy(aggregate), null)) {
             while (scan.next()) {
-                RowKey.Copy key = scan.key();
+                RowKey.Placement key = scan.key();
                 PlacementRow row = scan.value();
                 if (TableInvariants.isCurrent(node, key.tier(), row)) {
                     copies.put(key, row);
@@ -142,11 +142,11 @@ final class NodeTables {
     }
 
     static boolean isLeaf(PlacementRow row) {
-        return row.state() == CopyState.SERVING && row.children() == 0 && row.holds() == 0;
+        return row.state() == PlacementState.SERVING && row.children() == 0 && row.holds() == 0;
     }
 
     /** Whether a copy in that state counts as a child of the one it extends. */
-    static boolean isChild(CopyState state) {
+    static boolean isChild(PlacementState state) {
         return switch (state) {
             case WRITING, SERVING, COPYING, LENDING -> true;
             case ABSENT, LEAVING, UNKNOWN -> false;
@@ -160,11 +160,11 @@ final class NodeTables {
     private void counts(TierRow tier) {
         long used = 0;
         long leaving = 0;
-        for (Map.Entry<RowKey.Copy, PlacementRow> copy : copies.entrySet()) {
-            CopyState state = copy.getValue().state();
-            if (copy.getKey().tier() == tier.tier() && state != CopyState.ABSENT) {
+        for (Map.Entry<RowKey.Placement, PlacementRow> copy : copies.entrySet()) {
+            PlacementState state = copy.getValue().state();
+            if (copy.getKey().tier() == tier.tier() && state != PlacementState.ABSENT) {
                 used++;
-                leaving += state == CopyState.LEAVING || state == CopyState.COPYING ? 1 : 0;
+                leaving += state == PlacementState.LEAVING || state == PlacementState.COPYING ? 1 : 0;
             }
         }
         same(Invariant.I4, used, tier.usedBlocks(), () -> "used blocks of " + tier);
@@ -186,11 +186,11 @@ final class NodeTables {
         Map<String, long[]> groups = new TreeMap<>();
         Map<RowKey.Namespace, Map<Tier, Long>> namespaces = new LinkedHashMap<>();
         copies.forEach((key, row) -> {
-            if (TableInvariants.isOrdered(key.tier()) && row.state() != CopyState.ABSENT) {
+            if (TableInvariants.isOrdered(key.tier()) && row.state() != PlacementState.ABSENT) {
                 if (!row.group().isEmpty()) {
                     long[] use = groups.computeIfAbsent(row.group() + " on " + key.tier(), g -> new long[2]);
                     use[0]++;
-                    use[1] += row.state() == CopyState.LEAVING || row.state() == CopyState.COPYING ? 1 : 0;
+                    use[1] += row.state() == PlacementState.LEAVING || row.state() == PlacementState.COPYING ? 1 : 0;
                 }
                 namespaces.computeIfAbsent(new RowKey.Namespace(aggregate, key.namespace()), n -> new EnumMap<>(Tier.class))
                         .merge(key.tier(), 1L, Long::sum);
@@ -223,10 +223,10 @@ final class NodeTables {
     }
 
     private void children() {
-        Map<RowKey.Copy, Integer> children = new LinkedHashMap<>();
+        Map<RowKey.Placement, Integer> children = new LinkedHashMap<>();
         copies.forEach((key, row) -> {
             if (isChild(row.state()) && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
-                children.merge(new RowKey.Copy(key.aggregate(), key.namespace(), key.tier(), row.parent()), 1, Integer::sum);
+                children.merge(new RowKey.Placement(key.aggregate(), key.namespace(), key.tier(), row.parent()), 1, Integer::sum);
             }
         });
         copies.forEach((key, row) -> {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksPlaced;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.PartitionOpened;
@@ -74,7 +74,7 @@ final class PartitionFold {
         }
     }
 
-    void decision(long offset, Decision decision) {
+    void decision(long offset, Fact decision) {
         findings.at(Violation.DECISIONS, offset);
         Envelope envelope = decision.envelope();
         long at = Cause.offsetOf(envelope.cause());
@@ -130,7 +130,7 @@ final class PartitionFold {
         }
     }
 
-    private void apply(Decision decision, Cause cause) {
+    private void apply(Fact decision, Cause cause) {
         switch (decision) {
             case PartitionOpened _ -> {
                 if (opened) {
@@ -177,7 +177,7 @@ final class PartitionFold {
         }
     }
 
-    private void ofNode(Decision decision, Cause cause) {
+    private void ofNode(Fact decision, Cause cause) {
         String aggregate = decision.envelope().aggregate();
         NodeFold node = nodes.get(aggregate);
         if (node == null && decision instanceof AgentAccepted) {

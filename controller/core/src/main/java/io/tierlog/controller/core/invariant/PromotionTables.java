@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;

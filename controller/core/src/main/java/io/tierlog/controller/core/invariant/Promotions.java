@@ -87,7 +87,7 @@ final class Promotions {
         }
     }
 
-    void ended(OperationEnded f) {
+    public void ended(OperationEnded f) {
         List<Name> names = operations.remove(f.operation());
         if (names != null) {
             for (Name name : names) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
-import io.tierlog.schemas.state.GrantRow;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PeerReadLeaseRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.RequestRow;
 import io.tierlog.schemas.state.TierRow;
 
@@ -43,7 +43,7 @@ final class RowTables {
         }
     }
 
-    void copy(RowKey.Copy key, PlacementRow row) {
+    void copy(RowKey.Placement key, PlacementRow row) {
         boolean leaf = TableInvariants.isOrdered(key.tier()) && NodeTables.isLeaf(row);
         if (leaf && (isOutOfOrder(key, row, "") || (!row.group().isEmpty() && isOutOfOrder(key, row, row.group())))) {
             say.that(Invariant.I13, "the order of leaving lacks " + key);
@@ -58,7 +58,7 @@ final class RowTables {
             say.that(Invariant.I12, key + " is " + row.state() + " by " + id + ", which does no such thing: " + operation);
         }
         if (NodeTables.isChild(row.state()) && TableInvariants.isOrdered(key.tier()) && !row.parent().isEmpty()) {
-            RowKey.Copy above = new RowKey.Copy(aggregate, key.namespace(), key.tier(), row.parent());
+            RowKey.Placement above = new RowKey.Placement(aggregate, key.namespace(), key.tier(), row.parent());
             PlacementRow parent = tables.get(Rows.PLACEMENTS, above);
             if (parent == null || !TableInvariants.isCurrent(node, key.tier(), parent) || parent.children() < 1) {
                 say.that(Invariant.I13, key + " extends " + row.parent() + ", which knows of no child");
@@ -66,11 +66,11 @@ final class RowTables {
         }
     }
 
-    private boolean isOutOfOrder(RowKey.Copy key, PlacementRow row, String group) {
+    private boolean isOutOfOrder(RowKey.Placement key, PlacementRow row, String group) {
         return tables.get(Rows.ORDER, TableInvariants.orderOf(key, row, group)) == null;
     }
 
-    private static boolean fits(Tier tier, CopyState state, OperationRow operation) {
+    private static boolean fits(Tier tier, PlacementState state, OperationRow operation) {
         return switch (state) {
             case WRITING -> operation.kind() != OperationKind.DROP && operation.kind() != OperationKind.BACK_UP && operation.to() == tier;
             case LEAVING -> operation.kind() == OperationKind.DROP && operation.from() == tier;
@@ -80,30 +80,30 @@ final class RowTables {
     }
 
     /** What a row says of itself. */
-    static void alone(TableInvariants.Say say, RowKey.Copy key, PlacementRow row) {
-        boolean moving = row.state() != CopyState.ABSENT && row.state() != CopyState.SERVING;
+    static void alone(TableInvariants.Say say, RowKey.Placement key, PlacementRow row) {
+        boolean moving = row.state() != PlacementState.ABSENT && row.state() != PlacementState.SERVING;
         if (moving != (row.operation() != null)) {
             say.that(Invariant.I12, key + " is " + row.state() + " by " + row.operation());
         }
         if (row.children() < 0 || row.holds() < 0) {
             say.that(Invariant.I13, key + " has fewer children or holds than none: " + row);
         }
-        boolean copied = row.state() == CopyState.COPYING || row.state() == CopyState.LENDING || row.refused();
+        boolean copied = row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING || row.refused();
         if (copied && !TableInvariants.isOrdered(key.tier())) {
             say.that(Invariant.I13, "only the host and the disk are copied from: " + key + " is " + row);
         }
-        boolean served = row.state() != CopyState.ABSENT && row.state() != CopyState.WRITING;
+        boolean served = row.state() != PlacementState.ABSENT && row.state() != PlacementState.WRITING;
         if (row.promotedUnder() != null && (key.tier() != Tier.HOST || !served)) {
             say.that(Invariant.I13, "only what serves on the host was promoted: " + key + " is " + row);
         }
-        if (row.state() == CopyState.ABSENT && row.children() == 0 && row.holds() == 0) {
+        if (row.state() == PlacementState.ABSENT && row.children() == 0 && row.holds() == 0) {
             say.that(Invariant.I13, "nothing refers to " + key + ", which is not there");
         }
     }
 
     /** What stands in the order of leaving is a leaf, and stands where it belongs. */
     void order(RowKey.Order key) {
-        RowKey.Copy of = new RowKey.Copy(aggregate, key.namespace(), key.tier(), key.block());
+        RowKey.Placement of = new RowKey.Placement(aggregate, key.namespace(), key.tier(), key.block());
         PlacementRow row = tables.get(Rows.PLACEMENTS, of);
         boolean its = row != null && (key.group().isEmpty() || key.group().equals(row.group()));
         if (row == null || !its || !NodeTables.isLeaf(row) || !TableInvariants.orderOf(of, row, key.group()).equals(key)) {
@@ -135,7 +135,7 @@ final class RowTables {
     }
 
     /** What is lent has a lease of the same name, from the grant to its end. */
-    void grant(RowKey.Text key, GrantRow row) {
+    void grant(RowKey.Text key, PeerReadLeaseRow row) {
         LeaseRow lease = tables.get(Rows.LEASES, key);
         boolean goesOn = !row.blocks().isEmpty() && row.incarnation() == node.incarnation() && node.alive();
         if (goesOn && (lease == null || !lease.operation().isEmpty())) {
@@ -148,7 +148,7 @@ final class RowTables {
             return;
         }
         boolean lends = row.operation().isEmpty();
-        GrantRow grant = lends ? tables.get(Rows.GRANTS, key) : null;
+        PeerReadLeaseRow grant = lends ? tables.get(Rows.GRANTS, key) : null;
         if (lends && (grant == null || grant.blocks().isEmpty() || grant.incarnation() != row.incarnation())) {
             say.that(Invariant.I1, "lease " + key.id() + " goes on, and its grant has ended");
         }
@@ -166,7 +166,7 @@ final class RowTables {
         }
         if (row.state() == LeaseState.HELD) {
             for (Block block : row.deepest()) {
-                PlacementRow copy = tables.get(Rows.PLACEMENTS, new RowKey.Copy(aggregate, Namespaces.digest(row.namespace()), Tier.HOST,
+                PlacementRow copy = tables.get(Rows.PLACEMENTS, new RowKey.Placement(aggregate, Namespaces.digest(row.namespace()), Tier.HOST,
                         block.key()));
                 if (copy == null || copy.holds() < 1) {
                     say.that(Invariant.I1, "lease " + key.id() + " holds block " + block.key() + ", whose row does not know of it");

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Scan;
-import io.tierlog.controller.core.Table;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Scan;
+import io.tierlog.controller.core.table.Table;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.WireRecord;
@@ -60,7 +60,7 @@ public final class TableInvariants {
         RowTables rows = new RowTables(tables, key.aggregate(), node, say(found, partition, key.aggregate()));
         switch (key) {
             case RowKey.Aggregate _ -> rows.node();
-            case RowKey.Copy copy -> visit(tables, Rows.PLACEMENTS, copy, rows::copy);
+            case RowKey.Placement copy -> visit(tables, Rows.PLACEMENTS, copy, rows::copy);
             case RowKey.Order order -> visit(tables, Rows.ORDER, order, (place, _) -> rows.order(place));
             case RowKey.Text text when table == Rows.OPERATIONS -> visit(tables, Rows.OPERATIONS, text, rows::operation);
             case RowKey.Text text when table == Rows.LEASES -> visit(tables, Rows.LEASES, text, rows::lease);
@@ -87,7 +87,7 @@ public final class TableInvariants {
         record AtNode(String after) implements Cursor {}
 
         /** At that copy of a node. */
-        record AtCopy(RowKey.Copy key) implements Cursor {}
+        record AtCopy(RowKey.Placement key) implements Cursor {}
 
         /** At that operation of a node. */
         record AtOperation(RowKey.Text key) implements Cursor {}
@@ -137,8 +137,8 @@ public final class TableInvariants {
         return new Sample(next, walk.seen, found);
     }
 
-    private static Cursor copies(Walk walk, RowTables rows, RowKey.Copy from) {
-        RowKey.Copy stop = walk.through(Rows.PLACEMENTS, from, rows::copy);
+    private static Cursor copies(Walk walk, RowTables rows, RowKey.Placement from) {
+        RowKey.Placement stop = walk.through(Rows.PLACEMENTS, from, rows::copy);
         return stop == null ? operations(walk, rows, new RowKey.Text(from.aggregate(), "")) : new Cursor.AtCopy(stop);
     }
 
@@ -226,12 +226,12 @@ public final class TableInvariants {
         return tier == Tier.HOST || tier == Tier.DISK;
     }
 
-    static RowKey.Copy firstCopy(String aggregate) {
-        return new RowKey.Copy(aggregate, LOWEST_DIGEST, Tier.UNKNOWN, Bytes.EMPTY);
+    static RowKey.Placement firstCopy(String aggregate) {
+        return new RowKey.Placement(aggregate, LOWEST_DIGEST, Tier.UNKNOWN, Bytes.EMPTY);
     }
 
     /** The place in the order of leaving: what the store has first, what the tier below refused last; then cold before hot, deep before high. */
-    static RowKey.Order orderOf(RowKey.Copy key, PlacementRow row, String group) {
+    static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row, String group) {
         int kept = row.stored() ? 0 : row.refused() ? 2 : 1;
         return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), group, kept, row.touch(), Integer.MAX_VALUE - row.index(),
                 key.namespace(), key.block());

@@ -3,7 +3,7 @@ package io.tierlog.controller.core.invariant;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
@@ -21,7 +21,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
@@ -102,18 +102,18 @@ class LogInvariantsTest {
         BlocksEvicted read = new BlocksEvicted(Story.OPEN, Tier.HOST, Story.SPACE, RemovalReason.PRESSURE, List.of(Story.PAGES.get(1)));
         BlocksEvicted hole = new BlocksEvicted(Story.OPEN, Tier.HOST, Story.SPACE, RemovalReason.PRESSURE, List.of(Story.PAGES.get(0)));
         return Stream.of(
-                of("a destination page in two hands", new Story().after(InputTaken.class, 0, stolen, new InputTaken(Story.OPEN)), Invariant.I2,
+                of("a destination page in two hands", new Story().after(InputApplied.class, 0, stolen, new InputApplied(Story.OPEN)), Invariant.I2,
                         "events@3"),
                 of("blocks in a page that was not taken", new Story().with(OperationStarted.class, 0, e -> new OperationStarted(e.envelope(),
                         e.operation(), e.kind(), e.namespace(), List.of(Story.PAGES.get(0)))), Invariant.I2, "events@3"),
-                of("a page of an old generation", new Story().after(InputTaken.class, 1, new OperationStarted(Story.OPEN, "x",
+                of("a page of an old generation", new Story().after(InputApplied.class, 1, new OperationStarted(Story.OPEN, "x",
                         OperationKind.PREFETCH, Story.SPACE, List.of(new PagedBlock(other, 2, 0, 0)))), Invariant.I2, "events@6"),
-                of("a source page that is evicted", new Story().after(InputTaken.class, 1, read), Invariant.I3, "events@6"),
-                of("a source page that is given away", new Story().after(InputTaken.class, 1, stolen), Invariant.I3, "events@6"),
+                of("a source page that is evicted", new Story().after(InputApplied.class, 1, read), Invariant.I3, "events@6"),
+                of("a source page that is given away", new Story().after(InputApplied.class, 1, stolen), Invariant.I3, "events@6"),
                 of("a copy on the disk that leaves while it is read", new Story().after(NodeSeen.class, 0,
-                        new BlocksRecovered(Story.OPEN, Tier.DISK, Story.SPACE, List.of(onDisk), 0), new InputTaken(Story.OPEN),
-                        new OperationStarted(Story.OPEN, "x", OperationKind.COPY, Story.SPACE, List.of(onDisk)), new InputTaken(Story.OPEN),
-                        new BlocksEvicted(Story.OPEN, Tier.DISK, Story.SPACE, RemovalReason.PRESSURE, List.of(onDisk)), new InputTaken(Story.OPEN)),
+                        new BlocksRecovered(Story.OPEN, Tier.DISK, Story.SPACE, List.of(onDisk), 0), new InputApplied(Story.OPEN),
+                        new OperationStarted(Story.OPEN, "x", OperationKind.COPY, Story.SPACE, List.of(onDisk)), new InputApplied(Story.OPEN),
+                        new BlocksEvicted(Story.OPEN, Tier.DISK, Story.SPACE, RemovalReason.PRESSURE, List.of(onDisk)), new InputApplied(Story.OPEN)),
                         Invariant.I3, "events@11"),
                 of("a serving page that is given away", new Story().after(LeaseEnded.class, 0, stolen), Invariant.I4, "events@5"),
                 of("a page beyond the capacity", new Story().after(LeaseEnded.class, 0, new OperationStarted(Story.OPEN, "x",
@@ -143,7 +143,7 @@ class LogInvariantsTest {
                         0, 0)), Invariant.I5, "decisions@2"),
                 of("more reusable than a prompt has", new Story().with(RequestAdmitted.class, 0, f -> new RequestAdmitted(f.envelope(), "r", 1,
                         Story.SPACE, 2, 1, 0, 0)), Invariant.I5, "decisions@1"),
-                of("a request that still waits at rest", new Story().until(InputTaken.class, 0), Invariant.I6, "decisions@1"),
+                of("a request that still waits at rest", new Story().until(InputApplied.class, 0), Invariant.I6, "decisions@1"),
                 of("an event that nothing answers at rest", new Story().without(NodeSeen.class, 0), Invariant.I6, "events@8"));
     }
 
@@ -156,7 +156,7 @@ class LogInvariantsTest {
                         f.namespace(), List.of(Story.PAGES.get(0), newer), f.operation(), f.heldAlso(), 3)), Invariant.I8, "decisions@6"),
                 of("a placement on another tier", new Story().with(BlocksPlaced.class, 0, f -> new BlocksPlaced(f.envelope(), Tier.DISK,
                         f.namespace(), f.blocks(), f.operation(), f.heldAlso(), 3)), Invariant.I8, "decisions@6"),
-                of("a placement that answers a start", new Story().after(InputTaken.class, 0, new BlocksPlaced(Story.OPEN, Tier.HOST, Story.SPACE,
+                of("a placement that answers a start", new Story().after(InputApplied.class, 0, new BlocksPlaced(Story.OPEN, Tier.HOST, Story.SPACE,
                         Story.PAGES, Story.FETCH, Tier.STORE, 2)), Invariant.I8, "decisions@6"),
                 of("a copy in a store that nothing came from", new Story().with(PrefetchDone.class, 0, e -> new PrefetchDone(e.envelope(),
                         e.operation(), e.lease(), e.namespace(), Story.results(Tier.DISK), 128, 1)), Invariant.I11, "decisions@6"),
@@ -168,7 +168,7 @@ class LogInvariantsTest {
                         .after(LeaseEnded.class, 0, drop), Invariant.I11, "decisions@14"),
                 of("a last copy that was none", new Story().with(BlocksRemoved.class, 0, f -> new BlocksRemoved(f.envelope(), f.tier(),
                         f.namespace(), f.reason(), f.blocks(), 1)), Invariant.I11, "decisions@17"),
-                of("stored, though nobody said so", new Story().after(InputTaken.class, 1, new BlocksBackedUp(Story.OPEN, Story.SPACE,
+                of("stored, though nobody said so", new Story().after(InputApplied.class, 1, new BlocksBackedUp(Story.OPEN, Story.SPACE,
                         List.of(Story.B0))), Invariant.I11, "decisions@15"));
     }
 
@@ -183,7 +183,7 @@ class LogInvariantsTest {
                 of("fenced in a life that goes on", new Story().with(OperationEnded.class, 0, f -> end(OperationState.FENCED, 2, 0)), Invariant.I12,
                         "decisions@7"),
                 of("an operation without end", new Story().without(OperationEnded.class, 1), Invariant.I6, "decisions@11"),
-                of("an operation that the sweep forgot", new Story().after(InputTaken.class, 0, new NodeEnded(Story.OPEN, 1,
+                of("an operation that the sweep forgot", new Story().after(InputApplied.class, 0, new NodeEnded(Story.OPEN, 1,
                         RemovalReason.NODE_LOST), Story.go(RequestState.PREFETCHING, RequestState.CANCELLED, RequestReason.NODE_LOST),
                         new LeaseEnded(Story.OPEN, Story.LEASE, LeaseEndReason.NODE_LOST),
                         new SweepAdvanced(Story.OPEN, 4, Bytes.EMPTY, true)).until(SweepAdvanced.class, 0), Invariant.I12,
@@ -199,11 +199,11 @@ class LogInvariantsTest {
         Envelope before = new Envelope(Story.NODE, "", 1, 0, 0, 0, Story.NODE + "@0", null, null);
         Envelope nobody = new Envelope("node/b", "", 1, 0, 0, 0, Story.NODE + "@2", null, null);
         return Stream.of(
-                of("an answer to nothing", new Story().with(InputTaken.class, 0, f -> new InputTaken(elsewhere)), Invariant.I13, "decisions@5"),
-                of("an answer that comes late", new Story().with(InputTaken.class, 0, f -> new InputTaken(before)), Invariant.I13, "decisions@5"),
-                of("an event that is passed over", new Story().without(InputTaken.class, 0), Invariant.I13, "decisions@5"),
-                of("a node that nobody registered", new Story().with(InputTaken.class, 0, f -> new InputTaken(nobody)), Invariant.I13, "decisions@5"),
-                of("time that goes backwards", new Story().after(InputTaken.class, 0, new Tick(CLOCK, 10), new TimeAdvanced(CLOCK, 10, 1),
+                of("an answer to nothing", new Story().with(InputApplied.class, 0, f -> new InputApplied(elsewhere)), Invariant.I13, "decisions@5"),
+                of("an answer that comes late", new Story().with(InputApplied.class, 0, f -> new InputApplied(before)), Invariant.I13, "decisions@5"),
+                of("an event that is passed over", new Story().without(InputApplied.class, 0), Invariant.I13, "decisions@5"),
+                of("a node that nobody registered", new Story().with(InputApplied.class, 0, f -> new InputApplied(nobody)), Invariant.I13, "decisions@5"),
+                of("time that goes backwards", new Story().after(InputApplied.class, 0, new Tick(CLOCK, 10), new TimeAdvanced(CLOCK, 10, 1),
                         new Tick(CLOCK, 11), new TimeAdvanced(CLOCK, 9, 2)), Invariant.I13, "decisions@7"),
                 of("a policy with another version than was published", policy(new PolicyPublished(CLOCK, 2, Policies.INITIAL)), Invariant.I13,
                         "events@3"),
@@ -219,7 +219,7 @@ class LogInvariantsTest {
 
     /** After the start of the fetch version 1 is adopted, and this was said before. */
     private static Story policy(Event said) {
-        return new Story().after(InputTaken.class, 0, said, new PolicyAdopted(CLOCK, 1, Policies.INITIAL));
+        return new Story().after(InputApplied.class, 0, said, new PolicyAdopted(CLOCK, 1, Policies.INITIAL));
     }
 
     private static Policy copying(boolean toDisk) {

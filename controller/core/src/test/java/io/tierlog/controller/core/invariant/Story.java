@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
@@ -23,8 +23,8 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
-import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
@@ -78,7 +78,7 @@ final class Story {
                         null, null),
                 new LeaseRequested(OPEN, LEASE, FETCH, "r", 1, 9_000),
                 go(RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED));
-        add(new OperationStarted(OPEN, FETCH, OperationKind.PREFETCH, SPACE, PAGES), new InputTaken(OPEN));
+        add(new OperationStarted(OPEN, FETCH, OperationKind.PREFETCH, SPACE, PAGES), new InputApplied(OPEN));
         add(new PrefetchDone(OPEN, FETCH, LEASE, SPACE, results(Tier.STORE), 128, 10),
                 new BlocksPlaced(OPEN, Tier.HOST, SPACE, PAGES, FETCH, Tier.STORE, 3),
                 new OperationEnded(OPEN, FETCH, OperationKind.PREFETCH, OperationState.DONE, OperationReason.COMPLETED, 2, 0, 128),
@@ -90,7 +90,7 @@ final class Story {
         add(new RequestFinished(OPEN, "r", 1, RequestReason.COMPLETED, 1),
                 go(RequestState.PREFILLING, RequestState.FINISHED, RequestReason.COMPLETED),
                 new LeaseEnded(OPEN, LEASE, LeaseEndReason.REQUEST_ENDED));
-        add(new OperationStarted(OPEN, BACK_UP, OperationKind.BACK_UP, SPACE, PAGES), new InputTaken(OPEN));
+        add(new OperationStarted(OPEN, BACK_UP, OperationKind.BACK_UP, SPACE, PAGES), new InputApplied(OPEN));
         add(new BackUpDone(OPEN, BACK_UP, SPACE, results(Tier.HOST), 128, 10),
                 new BlocksBackedUp(OPEN, SPACE, List.of(B0, B1)),
                 new OperationEnded(OPEN, BACK_UP, OperationKind.BACK_UP, OperationState.DONE, OperationReason.COMPLETED, 2, 0, 128));
@@ -168,7 +168,7 @@ final class Story {
         for (WireRecord one : records) {
             switch (one) {
                 case Event e -> invariants.event(0, ++event, e.withEnvelope(ofAgent(e, event)));
-                case Decision d -> invariants.decision(0, decision++, d.withEnvelope(ofController(d, event)));
+                case Fact d -> invariants.decision(0, decision++, d.withEnvelope(ofController(d, event)));
                 default -> throw new IllegalArgumentException("neither event nor decision: " + one);
             }
         }
@@ -183,7 +183,7 @@ final class Story {
                 null);
     }
 
-    private static Envelope ofController(Decision d, long event) {
+    private static Envelope ofController(Fact d, long event) {
         Envelope e = d.envelope();
         String cause = e.cause() == null ? e.aggregate() + "@" + event : e.cause();
         return new Envelope(e.aggregate(), "controller/0", e.incarnation(), 0, 0, 0, cause, null, null);

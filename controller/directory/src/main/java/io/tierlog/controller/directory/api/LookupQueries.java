@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.api;
 
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.KeyWords;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.probe.ProbeSink;

@@ -2,7 +2,7 @@
 package io.tierlog.controller.directory.api;
 
 import io.grpc.stub.StreamObserver;
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.KeyWords;
 import io.tierlog.controller.directory.streams.KeyAnswers;
 import io.tierlog.controller.directory.streams.KeyQuery;

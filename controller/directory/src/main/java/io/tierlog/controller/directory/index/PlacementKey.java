@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.index;
 
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;

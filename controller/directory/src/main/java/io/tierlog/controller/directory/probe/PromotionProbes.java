@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.probe;
 
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.probe.ProbeCounts.End;

@@ -4,7 +4,7 @@ package io.tierlog.controller.directory.streams;
 import io.tierlog.controller.directory.index.IndexLimits;
 import io.tierlog.controller.directory.index.PlacementIndex;
 import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.streams.KeyValue;
@@ -78,7 +78,7 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
         switch (shared.decoder().read(key, value)) {
             case Change.Put(var block, var placed) -> taken(here, here.index().put(block, placed));
             case Change.Removed(var block, var location) -> here.index().remove(block, location);
-            case Change.Lived(NodeLife life) -> shared.copies().lives().lived(life);
+            case Change.Lived(NodeEpoch life) -> shared.copies().lives().lived(life);
             case Change.Unreadable(var block, var location, String why) -> {
                 shared.metrics().countUnreadable();
                 LOG.warn("partition {}: what is said of {} at {} cannot be read: {}", here.partition(), block.key(), location, why);

@@ -2,7 +2,7 @@
 package io.tierlog.controller.directory.streams;
 
 import io.tierlog.controller.directory.index.Incarnations;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,7 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * it by any that it has. Safe for use by several threads. The price: a node is remembered for good, some 300 bytes each.
  */
 public final class NodeIncarnations {
-    private final Map<String, NodeLife> newest = new ConcurrentHashMap<>();
+    private final Map<String, NodeEpoch> newest = new ConcurrentHashMap<>();
     private final Incarnations incarnations;
 
     NodeIncarnations(Incarnations incarnations) {
@@ -20,7 +20,7 @@ public final class NodeIncarnations {
     }
 
     /** Takes what a record says; of two about one life the end is the later one. */
-    void lived(NodeLife life) {
+    void lived(NodeEpoch life) {
         newest.merge(life.node(), life, (known, told) -> {
             boolean newer = told.incarnation() > known.incarnation() || (told.incarnation() == known.incarnation() && known.alive());
             return newer ? told : known;
@@ -31,7 +31,7 @@ public final class NodeIncarnations {
 
     /** Address of the node's peer door, HOST:PORT; empty when it has none, or does not live. */
     public Optional<String> peerAddress(String node) {
-        NodeLife life = newest.get(node);
+        NodeEpoch life = newest.get(node);
         return life == null || !life.alive() ? Optional.empty() : Optional.ofNullable(life.peerAddress());
     }
 }

@@ -9,7 +9,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.directory.Placement;
 import io.tierlog.schemas.directory.Published;
 import java.nio.charset.StandardCharsets;
@@ -40,7 +40,7 @@ final class PlacementDecoder {
         record Removed(BlockKey block, Location location) implements Change {}
 
         /** A node lives, or its life has ended. */
-        record Lived(NodeLife life) implements Change {}
+        record Lived(NodeEpoch life) implements Change {}
 
         /** Something is said of this copy, and nobody can read what. */
         record Unreadable(BlockKey block, Location location, String why) implements Change {}
@@ -80,14 +80,14 @@ final class PlacementDecoder {
         return switch (reading) {
             case Reading.Unreadable<Published>(_, String detail) -> new Change.Unreadable(about.block(), about.location(), detail);
             case Reading.Decoded<Published>(Placement placement) -> decoded(about, placement);
-            case Reading.Decoded<Published>(NodeLife _) ->
+            case Reading.Decoded<Published>(NodeEpoch _) ->
                 new Change.Unreadable(about.block(), about.location(), "its value is about a node and its key about a copy");
         };
     }
 
     private Change life(byte[] key, byte[] value) {
         try {
-            return patiently(value) instanceof Reading.Decoded<Published>(NodeLife life)
+            return patiently(value) instanceof Reading.Decoded<Published>(NodeEpoch life)
                             && life.envelope().aggregate().equals(new String(key, StandardCharsets.UTF_8))
                     ? new Change.Lived(life)
                     : new Change.Nameless("the record's key names a node, and its value is not about its life");

@@ -6,7 +6,7 @@ import io.tierlog.events.RecordReader;
 import io.tierlog.events.UnknownTypeException;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.schemas.WireType;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PromotionAnswered;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +40,7 @@ public final class PromotionAnswers implements AutoCloseable {
     private static final long AGAIN_MS = 1_000;
 
     private final KafkaConsumer<byte[], byte[]> consumer;
-    private final RecordReader<Decision> reader;
+    private final RecordReader<Fact> reader;
     private final List<TopicPartition> partitions;
     private final Thread thread;
     private volatile Consumer<PromotionAnswered> listener = _ -> {};
@@ -57,7 +57,7 @@ public final class PromotionAnswers implements AutoCloseable {
                         "max.poll.records", "5000")),
                 new ByteArrayDeserializer(),
                 new ByteArrayDeserializer());
-        reader = log.codec().reader(Decision.class);
+        reader = log.codec().reader(Fact.class);
         partitions = IntStream.range(0, log.partitions()).mapToObj(p -> new TopicPartition(log.topics().decisions(), p)).toList();
         thread = Thread.ofPlatform().name("tierlog-directory-answers").daemon().unstarted(this::run);
     }
@@ -112,7 +112,7 @@ public final class PromotionAnswers implements AutoCloseable {
         try {
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                 if (reader.is(record.value(), WireType.of(PromotionAnswered.class))
-                        && reader.read(record.value()) instanceof Reading.Decoded<Decision>(PromotionAnswered answered)) {
+                        && reader.read(record.value()) instanceof Reading.Decoded<Fact>(PromotionAnswered answered)) {
                     listener.accept(answered);
                 }
             }

@@ -8,7 +8,7 @@ import io.tierlog.controller.directory.index.PlacementIndex.Found;
 import io.tierlog.controller.directory.index.Presence;
 import io.tierlog.controller.directory.streams.PlacementDecoder.Change;
 import io.tierlog.schemas.Bytes;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -78,7 +78,7 @@ final class StandbyStore {
         try (KeyValueIterator<byte[], byte[]> rows = store.prefixScan(PlacementDecoder.NODE, PREFIX)) {
             while (rows.hasNext()) {
                 KeyValue<byte[], byte[]> row = rows.next();
-                if (decoder.read(row.key, row.value) instanceof Change.Lived(NodeLife life)) {
+                if (decoder.read(row.key, row.value) instanceof Change.Lived(NodeEpoch life)) {
                     copies.lives().lived(life);
                 }
             }

@@ -16,7 +16,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.DirectoryExtensions;
 import io.tierlog.controller.directory.PlacementLog;

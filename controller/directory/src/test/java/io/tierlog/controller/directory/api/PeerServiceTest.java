@@ -12,7 +12,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.streams.LocalShardFanout;
 import io.tierlog.controller.directory.streams.ShardFanout;
 import io.tierlog.controller.http.Endpoint;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.PlacementIndex.Batch;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.controller.directory.index.PlacementIndex.Found;

@@ -3,8 +3,8 @@ package io.tierlog.controller.directory.index;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.PlacementFeed.Publication;
+import io.tierlog.controller.core.feed.PlacementFeed.Publication;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.index.PlacementIndex.BlockKey;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.Bytes;

@@ -2,12 +2,12 @@
 package io.tierlog.controller.directory.probe;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Outcome;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.Location;
@@ -46,7 +46,7 @@ import io.tierlog.schemas.event.PolicyPublished;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.Tick;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -115,7 +115,7 @@ final class ProbedNode implements AutoCloseable {
     }
 
     private void step(Event event) {
-        Decided decided = core.step(tables, new Input.Recorded(0, ++offset, event));
+        DecideResult decided = core.step(tables, new Input.Recorded(0, ++offset, event));
         if (!decided.outcome().equals(Outcome.APPLIED)) {
             throw new IllegalStateException(decided.outcome() + ": " + event);
         }
@@ -186,7 +186,7 @@ final class ProbedNode implements AutoCloseable {
     void evict() {
         List<PagedBlock> gone = new ArrayList<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            if (key.tier() == Tier.HOST && row.state() == CopyState.SERVING) {
+            if (key.tier() == Tier.HOST && row.state() == PlacementState.SERVING) {
                 gone.add(new PagedBlock(new Block(row.index(), key.block(), row.parent()), row.page(), row.generation(), row.crc32c()));
             }
         });
@@ -218,7 +218,7 @@ final class ProbedNode implements AutoCloseable {
     private KeyAnswers answer(KeyQuery question) {
         Map<Bytes, List<BlockPlacement>> placed = new LinkedHashMap<>();
         tables.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            if (row.state() == CopyState.SERVING) {
+            if (row.state() == PlacementState.SERVING) {
                 placed.computeIfAbsent(key.block(), _ -> new ArrayList<>())
                         .add(new BlockPlacement(new Location(key.aggregate(), key.tier()), row.incarnation(), row.index(), row.generation()));
             }
@@ -258,7 +258,7 @@ final class ProbedNode implements AutoCloseable {
     /** Blocks that serve on the host. */
     long onHost() {
         return tables.rows(Rows.PLACEMENTS).entrySet().stream()
-                .filter(one -> one.getKey().tier() == Tier.HOST && one.getValue().state() == CopyState.SERVING).count();
+                .filter(one -> one.getKey().tier() == Tier.HOST && one.getValue().state() == PlacementState.SERVING).count();
     }
 
     @Override

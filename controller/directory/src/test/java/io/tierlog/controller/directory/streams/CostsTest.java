@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Tier;
 import java.util.List;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.streams;
 
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.BlockPlacement;
 import io.tierlog.controller.directory.index.IndexLimits;

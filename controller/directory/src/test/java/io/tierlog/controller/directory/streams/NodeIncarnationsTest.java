@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.controller.directory.index.Incarnations;
 import io.tierlog.schemas.Envelope;
-import io.tierlog.schemas.directory.NodeLife;
+import io.tierlog.schemas.directory.NodeEpoch;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class NodeIncarnationsTest {
     private final NodeIncarnations lives = new NodeIncarnations(incarnations);
 
     private void lived(long incarnation, boolean alive, @Nullable String address) {
-        lives.lived(new NodeLife(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));
+        lives.lived(new NodeEpoch(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));
     }
 
     /** Life 2 is told of before life 1, and then once more. */

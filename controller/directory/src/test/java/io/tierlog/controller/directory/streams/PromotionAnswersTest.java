@@ -14,7 +14,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.PromotionAnswer;
 import io.tierlog.schemas.PromotionReply;
-import io.tierlog.schemas.decision.InputTaken;
+import io.tierlog.schemas.decision.InputApplied;
 import io.tierlog.schemas.decision.PromotionAnswered;
 import java.nio.file.Path;
 import java.util.List;
@@ -81,7 +81,7 @@ class PromotionAnswersTest {
         PromotionAnswered answer = new PromotionAnswered(envelope, probe, "model/a",
                 List.of(new PromotionAnswer(PromotionReply.COOLDOWN, List.of(new Block(1, KEY, Bytes.EMPTY)), 4_321)), 1);
         try {
-            for (byte[] value : List.of(new byte[] {1, 2}, codec.encode(topic, new InputTaken(envelope)), codec.encode(topic, answer))) {
+            for (byte[] value : List.of(new byte[] {1, 2}, codec.encode(topic, new InputApplied(envelope)), codec.encode(topic, answer))) {
                 controller.send(new ProducerRecord<>(topic, partition, new byte[] {1}, value)).get(30, TimeUnit.SECONDS);
             }
         } catch (Exception e) {

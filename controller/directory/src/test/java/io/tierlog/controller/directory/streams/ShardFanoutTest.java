@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.directory.PlacementLog;
 import io.tierlog.controller.directory.index.BlockPartitioner;
 import io.tierlog.controller.directory.index.BlockPlacement;

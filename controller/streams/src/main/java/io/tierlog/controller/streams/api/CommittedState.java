@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.StoredRows;
-import io.tierlog.controller.core.Table;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.StoredRows;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashSet;
 import java.util.Optional;
@@ -36,7 +36,7 @@ final class CommittedState {
 
     private final ApiLimits limits;
     private final int partitions;
-    private final RecordReader<Decision> decisions;
+    private final RecordReader<Fact> decisions;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Set<DecisionWaiter> watches = new LinkedHashSet<>();
@@ -47,7 +47,7 @@ final class CommittedState {
     CommittedState(LogAccess log, ApiLimits limits) {
         this.limits = limits;
         partitions = log.partitions();
-        decisions = log.codec().reader(Decision.class);
+        decisions = log.codec().reader(Fact.class);
     }
 
     /**
@@ -196,7 +196,7 @@ final class CommittedState {
         if (watches.stream().noneMatch(watch -> watch.wants(partition, aggregate))) {
             return;
         }
-        if (decisions.read(value) instanceof Reading.Decoded<Decision>(Decision fact)) {
+        if (decisions.read(value) instanceof Reading.Decoded<Fact>(Fact fact)) {
             watches.stream().filter(watch -> watch.wants(partition, aggregate)).forEach(watch -> watch.take(fact));
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.Namespaces;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.schemas.Bytes;
 import java.nio.charset.StandardCharsets;

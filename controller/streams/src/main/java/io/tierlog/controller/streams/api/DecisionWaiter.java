@@ -2,7 +2,7 @@
 package io.tierlog.controller.streams.api;
 
 import io.tierlog.events.Partitions;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,7 +19,7 @@ final class DecisionWaiter implements AutoCloseable {
     private final String clock;
     private final int partition;
     private final int mostFacts;
-    private final List<Decision> facts = new ArrayList<>();
+    private final List<Fact> facts = new ArrayList<>();
     private long decidedThrough = -1;
     private long offset = Long.MAX_VALUE;
 
@@ -37,7 +37,7 @@ final class DecisionWaiter implements AutoCloseable {
     }
 
     /** Facts that the input itself has led to, so far. */
-    List<Decision> consequences() {
+    List<Fact> consequences() {
         String cause = aggregate + "@" + offset;
         return facts.stream().filter(fact -> cause.equals(fact.envelope().cause())).toList();
     }
@@ -51,7 +51,7 @@ final class DecisionWaiter implements AutoCloseable {
         return ofPartition == partition && (ofAggregate.equals(aggregate) || ofAggregate.equals(clock));
     }
 
-    void take(Decision fact) {
+    void take(Fact fact) {
         if (fact.envelope().aggregate().equals(aggregate) && facts.size() < mostFacts) {
             facts.add(fact);
         }

@@ -3,8 +3,8 @@ package io.tierlog.controller.streams.api;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.GroupQuotas;
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.GroupQuotas;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;

@@ -3,7 +3,7 @@ package io.tierlog.controller.streams.api;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.GroupQuotas;
+import io.tierlog.controller.core.policy.GroupQuotas;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.state.GroupRow;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.MigrationLimits;
+import io.tierlog.controller.core.api.MigrationLimits;
 import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.Problem;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MigrationDeclined;
@@ -99,7 +99,7 @@ final class OperatorRequests {
 
     private static @Nullable Progress migrated(StateSnapshot state, MigrateCall call, DecisionWaiter watch) {
         boolean repeated = false;
-        for (Decision fact : watch.consequences()) {
+        for (Fact fact : watch.consequences()) {
             if (fact instanceof MigrationDeclined declined) {
                 throw new Problem(Problem.Kind.REFUSED, String.join("; ", declined.findings()), "mend what it names, and ask under another id",
                         declined.findings().stream().map(finding -> new Problem.Finding("", finding)).toList());
@@ -167,7 +167,7 @@ final class OperatorRequests {
 
     private static @Nullable MigrationState cancelled(StateSnapshot state, String id, DecisionWaiter watch) {
         MigrationRow row = state.knownMigration(id);
-        for (Decision fact : watch.consequences()) {
+        for (Fact fact : watch.consequences()) {
             if (fact instanceof InputRefused refused && refused.reason() == RefusalReason.TOO_LATE) {
                 throw tooLate(id, row);
             }
@@ -253,7 +253,7 @@ final class OperatorRequests {
     }
 
     private static void requireTaken(DecisionWaiter watch) {
-        for (Decision fact : watch.consequences()) {
+        for (Fact fact : watch.consequences()) {
             if (fact instanceof InputRefused refused) {
                 requireTaken(refused);
             }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.http.HttpRequest;
 import io.tierlog.controller.http.HttpResponse;
 import io.tierlog.controller.http.JsonBody;

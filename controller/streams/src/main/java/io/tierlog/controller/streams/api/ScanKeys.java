@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
 import io.tierlog.schemas.Bytes;
 
 /** Keys at which scans over rows begin. Static and without state. */

@@ -12,7 +12,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.GrpcCalls;
 import io.tierlog.controller.http.ServerException;

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.controller.streams.TestBroker;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.controller.streams.api.ApiClient.Reply;

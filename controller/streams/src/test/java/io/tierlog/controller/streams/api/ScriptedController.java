@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.BytesTables;
-import io.tierlog.controller.core.OrderedBytes;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Table;
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.OrderedBytes;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Table;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
@@ -12,7 +12,7 @@ import io.tierlog.events.Partitions;
 import io.tierlog.events.Reading;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
@@ -84,7 +84,7 @@ final class ScriptedController implements AutoCloseable {
     }
 
     /** Within a transaction: puts a fact on record. */
-    void fact(Decision fact) {
+    void fact(Fact fact) {
         String aggregate = fact.envelope().aggregate();
         send(log.topics.decisions(), Partitions.of(aggregate, log.partitions), Partitions.key(aggregate),
                 log.codec.encode(log.topics.decisions(), fact));

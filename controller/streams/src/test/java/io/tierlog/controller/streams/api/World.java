@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams.api;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.events.Partitions;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.Bytes;

@@ -2,8 +2,8 @@
 package io.tierlog.agent.app.engine;
 
 import io.tierlog.agent.core.port.EngineReplies.BlockAnswer;
-import io.tierlog.door.v1.BlockReason;
-import io.tierlog.door.v1.BlockStatus;
+import io.tierlog.engine.v1.BlockReason;
+import io.tierlog.engine.v1.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
 

@@ -3,7 +3,7 @@ package io.tierlog.agent.app.engine;
 
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
-import io.tierlog.door.v1.Notice;
+import io.tierlog.engine.v1.Notice;
 import java.util.ArrayDeque;
 
 /**

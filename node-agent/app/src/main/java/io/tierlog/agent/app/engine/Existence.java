@@ -2,8 +2,8 @@
 package io.tierlog.agent.app.engine;
 
 import io.tierlog.agent.core.port.EngineReplies.StoreAnswer;
-import io.tierlog.door.v1.ExistReply;
-import io.tierlog.door.v1.Whereabouts;
+import io.tierlog.engine.v1.ExistReply;
+import io.tierlog.engine.v1.Whereabouts;
 
 /** Where blocks are, as the door says it. Static and without state. */
 final class Existence {

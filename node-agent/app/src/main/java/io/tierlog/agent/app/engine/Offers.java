@@ -2,15 +2,15 @@
 package io.tierlog.agent.app.engine;
 
 import io.tierlog.agent.core.port.Offer;
-import io.tierlog.door.v1.OfferReason;
+import io.tierlog.engine.v1.OfferReason;
 import io.tierlog.schemas.Tier;
 
 /** Offers as the door says them. Static and without state. */
 final class Offers {
     private Offers() {}
 
-    static io.tierlog.door.v1.Offer encode(Offer offer) {
-        io.tierlog.door.v1.Offer.Builder builder = io.tierlog.door.v1.Offer.newBuilder()
+    static io.tierlog.engine.v1.Offer encode(Offer offer) {
+        io.tierlog.engine.v1.Offer.Builder builder = io.tierlog.engine.v1.Offer.newBuilder()
                 .setFirstIndex(offer.firstIndex())
                 .setReason(reason(offer.reason()))
                 .setLease(offer.lease());
@@ -20,12 +20,12 @@ final class Offers {
         return builder.build();
     }
 
-    private static io.tierlog.door.v1.Offer.Source source(Tier tier) {
+    private static io.tierlog.engine.v1.Offer.Source source(Tier tier) {
         return switch (tier) {
-            case HOST -> io.tierlog.door.v1.Offer.Source.SOURCE_HOST;
-            case DISK -> io.tierlog.door.v1.Offer.Source.SOURCE_DISK;
-            case STORE -> io.tierlog.door.v1.Offer.Source.SOURCE_STORE;
-            case DEVICE, UNKNOWN -> io.tierlog.door.v1.Offer.Source.SOURCE_UNSPECIFIED;
+            case HOST -> io.tierlog.engine.v1.Offer.Source.SOURCE_HOST;
+            case DISK -> io.tierlog.engine.v1.Offer.Source.SOURCE_DISK;
+            case STORE -> io.tierlog.engine.v1.Offer.Source.SOURCE_STORE;
+            case DEVICE, UNKNOWN -> io.tierlog.engine.v1.Offer.Source.SOURCE_UNSPECIFIED;
         };
     }
 

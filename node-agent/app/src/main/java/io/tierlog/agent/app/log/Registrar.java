@@ -11,7 +11,7 @@ import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.time.Duration;
 import java.util.Arrays;
@@ -62,12 +62,12 @@ public final class Registrar {
      */
     public Optional<Registered> register(Function<Envelope, Event> registering) throws InterruptedException {
         TopicPartition partition = log.partitionIn(log.topics().decisions());
-        RecordReader<Decision> reader = log.codec().reader(Decision.class);
+        RecordReader<Fact> reader = log.codec().reader(Fact.class);
         long startedNs = System.nanoTime();
         try (KafkaConsumer<byte[], byte[]> consumer = log.atTheEndOf(partition, true)) {
             while (true) {
                 sink.append(log.aggregate(), "", registering);
-                Optional<Decision> answer = await(consumer, reader);
+                Optional<Fact> answer = await(consumer, reader);
                 if (answer.isEmpty()) {
                     return Optional.empty();
                 }
@@ -86,11 +86,11 @@ public final class Registrar {
     }
 
     /** The decision about this process, or nothing when stopped. */
-    private Optional<Decision> await(KafkaConsumer<byte[], byte[]> consumer, RecordReader<Decision> reader) throws InterruptedException {
+    private Optional<Fact> await(KafkaConsumer<byte[], byte[]> consumer, RecordReader<Fact> reader) throws InterruptedException {
         byte[] key = Partitions.key(log.aggregate());
         long remindedNs = System.nanoTime();
         while (!stopped.getAsBoolean()) {
-            Optional<Decision> found = Optional.empty();
+            Optional<Fact> found = Optional.empty();
             for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                 if (found.isEmpty() && Arrays.equals(key, record.key())) {
                     found = read(reader, record).filter(this::isOurs);
@@ -108,7 +108,7 @@ public final class Registrar {
         return Optional.empty();
     }
 
-    private boolean isOurs(Decision decision) {
+    private boolean isOurs(Fact decision) {
         return switch (decision) {
             case AgentAccepted accepted -> accepted.processId().equals(log.processId());
             case AgentRefused refused -> refused.processId().equals(log.processId());
@@ -116,13 +116,13 @@ public final class Registrar {
         };
     }
 
-    private static Optional<Decision> read(RecordReader<Decision> reader, ConsumerRecord<byte[], byte[]> record)
+    private static Optional<Fact> read(RecordReader<Fact> reader, ConsumerRecord<byte[], byte[]> record)
             throws InterruptedException {
         while (true) {
             try {
                 return switch (reader.read(record.value())) {
-                    case Reading.Decoded<Decision> decoded -> Optional.of(decoded.value());
-                    case Reading.Unreadable<Decision> bad -> Optional.empty();
+                    case Reading.Decoded<Fact> decoded -> Optional.of(decoded.value());
+                    case Reading.Unreadable<Fact> bad -> Optional.empty();
                 };
             } catch (RegistryUnavailableException e) {
                 LOG.warn("a decision waits for the registry: {}", e.getMessage());

@@ -10,7 +10,7 @@ import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.PeerUnitEnded;
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerTransfers;
-import io.tierlog.peer.v1.PeerDoorGrpc;
+import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.util.ArrayList;
@@ -78,7 +78,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
                 refuse(unit, pages.size(), closed ? OperationReason.CANCELLED : OperationReason.QUEUE_FULL);
                 return;
             }
-            Optional<PeerDoorGrpc.PeerDoorStub> stub = stub(lender.address());
+            Optional<PeerServiceGrpc.PeerServiceStub> stub = stub(lender.address());
             if (stub.isEmpty()) {
                 refuse(unit, pages.size(), OperationReason.IO);
                 return;
@@ -105,7 +105,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     }
 
     /** Under the lock. Empty for an address that is none. */
-    private Optional<PeerDoorGrpc.PeerDoorStub> stub(String address) {
+    private Optional<PeerServiceGrpc.PeerServiceStub> stub(String address) {
         ManagedChannel channel = channels.get(address);
         if (channel == null) {
             try {
@@ -119,7 +119,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
                 channels.pollFirstEntry().getValue().shutdown(); // what is read over it is read to its end
             }
         }
-        PeerDoorGrpc.PeerDoorStub stub = PeerDoorGrpc.newStub(channel);
+        PeerServiceGrpc.PeerServiceStub stub = PeerServiceGrpc.newStub(channel);
         if (token.isPresent()) {
             Metadata metadata = new Metadata();
             metadata.put(PeerToken.AUTHORIZATION, token.get().bearer());

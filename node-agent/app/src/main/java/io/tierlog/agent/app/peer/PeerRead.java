@@ -10,7 +10,7 @@ import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
 import io.tierlog.peer.v1.BlockEnd;
 import io.tierlog.peer.v1.Chunk;
-import io.tierlog.peer.v1.PeerDoorGrpc;
+import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.peer.v1.ReadReply;
 import io.tierlog.peer.v1.ReadRequest;
 import io.tierlog.schemas.BlockStatus;
@@ -57,7 +57,7 @@ final class PeerRead {
      * @param clock for asking again
      * @param received hears how many bytes have come
      */
-    record Way(PeerDoorGrpc.PeerDoorStub stub, HostPool host, ScheduledExecutorService clock, PeerLimits limits, LongConsumer received) {}
+    record Way(PeerServiceGrpc.PeerServiceStub stub, HostPool host, ScheduledExecutorService clock, PeerLimits limits, LongConsumer received) {}
 
     PeerRead(Asked asked, Way way, BiConsumer<PeerRead, List<UnitResult>> ended) {
         this.asked = asked;

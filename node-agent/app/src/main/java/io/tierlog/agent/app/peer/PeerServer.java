@@ -14,7 +14,7 @@ import io.tierlog.agent.app.memory.HostPool;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.PeerReadCalled;
 import io.tierlog.agent.core.port.PeerReplies;
-import io.tierlog.peer.v1.PeerDoorGrpc;
+import io.tierlog.peer.v1.PeerServiceGrpc;
 import io.tierlog.peer.v1.ReadReply;
 import io.tierlog.peer.v1.ReadRequest;
 import io.tierlog.schemas.Bytes;
@@ -113,7 +113,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         }
     }
 
-    private final class Service extends PeerDoorGrpc.PeerDoorImplBase {
+    private final class Service extends PeerServiceGrpc.PeerServiceImplBase {
         @Override
         public void read(ReadRequest request, StreamObserver<ReadReply> replies) {
             ServerCallStreamObserver<ReadReply> reader = (ServerCallStreamObserver<ReadReply>) replies;

@@ -16,8 +16,8 @@ import io.tierlog.agent.core.layout.KvLayout;
 import io.tierlog.agent.core.port.DeviceFault;
 import io.tierlog.agent.core.port.DeviceFault.Kind;
 import io.tierlog.agent.core.port.MemoryHandle;
-import io.tierlog.door.v1.EngineDoorGrpc;
-import io.tierlog.door.v1.HealthRequest;
+import io.tierlog.engine.v1.EngineServiceGrpc;
+import io.tierlog.engine.v1.HealthRequest;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -83,7 +83,7 @@ class EngineSocketTest {
                 .usePlaintext()
                 .build();
         try {
-            return EngineDoorGrpc.newBlockingStub(channel)
+            return EngineServiceGrpc.newBlockingStub(channel)
                     .withDeadlineAfter(20, TimeUnit.SECONDS)
                     .health(HealthRequest.getDefaultInstance())
                     .getIncarnation();

@@ -7,7 +7,7 @@ import io.tierlog.ops.bench.BenchException;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -66,9 +66,9 @@ final class Agents implements Receiver.Sink<Command> {
 
     /** Registers every node with a controller that runs, once in the life of the log. */
     void register(Environment environment, String decisionsTopic) {
-        LogReader.Source<Decision> source = new LogReader.Source<>(decisionsTopic, Decision.class, LogReader.Isolation.COMMITTED);
+        LogReader.Source<Fact> source = new LogReader.Source<>(decisionsTopic, Fact.class, LogReader.Isolation.COMMITTED);
         List<Agent> waiting = new ArrayList<>(byAggregate.values());
-        try (LogReader<Decision> decisions = new LogReader<>(environment.access(), environment.codec(), source)) {
+        try (LogReader<Fact> decisions = new LogReader<>(environment.access(), environment.codec(), source)) {
             decisions.seekToEnd();
             waiting.forEach(Agent::register);
             long deadline = System.nanoTime() + REGISTRATION.toNanos();
@@ -79,7 +79,7 @@ final class Agents implements Receiver.Sink<Command> {
                             "run again with --verbose");
                 }
                 decisions.poll(Duration.ofMillis(100), entry -> {
-                    if (entry.reading() instanceof Reading.Decoded<Decision> read) {
+                    if (entry.reading() instanceof Reading.Decoded<Fact> read) {
                         waiting.removeIf(agent -> accepted(agent, read.value()));
                     }
                 });
@@ -88,7 +88,7 @@ final class Agents implements Receiver.Sink<Command> {
         registered = true;
     }
 
-    private boolean accepted(Agent agent, Decision decision) {
+    private boolean accepted(Agent agent, Fact decision) {
         return switch (decision) {
             case AgentAccepted accepted when agent.is(accepted.processId()) -> {
                 agent.accepted(accepted.newIncarnation());

@@ -7,7 +7,7 @@ import io.tierlog.events.Reading;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.Map;
 import java.util.Set;
@@ -79,7 +79,7 @@ final class Bulk {
             }
         }
         load(controller.submitters(), first, requests, controller.agents().thresholdBlocks());
-        try (Count<Decision> decisions = new Count<>(controller.topics().decisions(), Decision.class);
+        try (Count<Fact> decisions = new Count<>(controller.topics().decisions(), Fact.class);
                 Count<Command> commands = new Count<>(controller.topics().commands(), Command.class)) {
             // Time passes in the log while it is worked off, and a node that nobody heard of meanwhile would count as lost.
             Throughput.Seen seen = Throughput.measure(new Loaded(

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.directory;
 
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.PlacementFeed.Publication;
+import io.tierlog.controller.core.feed.PlacementFeed.Publication;
+import io.tierlog.controller.core.table.Namespaces;
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Partitions;

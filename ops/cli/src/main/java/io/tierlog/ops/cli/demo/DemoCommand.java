@@ -246,7 +246,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     private void writeSeries(DemoReport report) {
         if (series != null && report.log().isPresent()) {
-            SeriesFile.write(series, report.log().get().levels().samples());
+            SeriesFile.write(series, report.log().get().watermarks().samples());
         }
     }
 

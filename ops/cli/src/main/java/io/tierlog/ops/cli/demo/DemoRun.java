@@ -93,7 +93,7 @@ final class DemoRun implements AutoCloseable {
             controller = Optional.of(closing.own(DemoController.start(controllerConfig(access), flags.away(), System.err)));
             new PolicyClient(access, codec, Topics.DEFAULT).setFirst(flags.policy(), POLICY_WAIT);
         }
-        LogTally tally = closing.own(LogTally.start(access, codec, Topics.DEFAULT));
+        LogWatch watch = closing.own(LogWatch.start(access, codec, Topics.DEFAULT));
         List<EngineNode> nodes = new ArrayList<>();
         for (String name : nodeNames()) {
             AgentApp agent = closing.own(AgentApp.start(agentConfig(access, name)));
@@ -104,7 +104,7 @@ final class DemoRun implements AutoCloseable {
         if (flags.probeAheadMs() > 0) {
             plan = plan.withProbes(new ProbeAhead.Plan(prober(access), flags.probeAheadMs()));
         }
-        return replay.run(plan, new ReplayRun.Watch(Optional.of(tally), controller, ProgressListener.none()), part.alone());
+        return replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, ProgressListener.none()), part.alone());
     }
 
     /** A directory beside the controller, and who asks it. */

@@ -1,172 +1,131 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import static io.tierlog.ops.cli.Sections.bytes;
+import static io.tierlog.ops.cli.Sections.count;
+import static io.tierlog.ops.cli.Sections.ratio;
+import static io.tierlog.ops.cli.Sections.share;
+
+import io.tierlog.ops.audit.stats.LogSummary;
+import io.tierlog.ops.audit.stats.Percentiles;
+import io.tierlog.ops.cli.Sections;
+import io.tierlog.ops.cli.audit.SummaryText;
 import io.tierlog.ops.engine.Hits;
 import io.tierlog.ops.engine.Latency;
+import io.tierlog.ops.engine.MissCause;
 import io.tierlog.ops.engine.RunReport;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.TreeMap;
 
-/** The report as a table for people. Pure. */
+/** The report as a table for people: first what the tiers gained, then where blocks came from, then what the log recorded. Pure. */
 final class DemoTable {
-    private static final int LABEL = 30;
-
-    private final List<String> lines = new ArrayList<>();
+    private final Sections sections = new Sections();
 
     private DemoTable() {}
 
     /** The lines of the table, without line ends. */
     static List<String> of(DemoReport report) {
         DemoTable table = new DemoTable();
+        table.result(report);
         table.reuse(report.run());
-        report.log().ifPresent(table::log);
-        report.log().ifPresent(table::levels);
-        report.log().ifPresent(log -> table.promotions(log.promotions(), report.run().hits().disk()));
-        report.log().ifPresent(log -> table.peers(log.peers()));
         table.latency(report);
-        return List.copyOf(table.lines);
+        report.log().ifPresent(log -> table.log(log, report.run().hits().disk()));
+        return table.sections.lines();
+    }
+
+    private void result(DemoReport report) {
+        RunReport run = report.run();
+        double ideal = run.blockAccesses() == 0 ? 0 : (double) run.ideal().hits() / run.blockAccesses();
+        sections.title("Result");
+        sections.row("hit ratio", ratio(run.hitRatio()) + report.without().map(other -> "; without the tiers " + ratio(other.hitRatio())).orElse("")
+                + "; an infinite cache shared by all nodes would have " + ratio(ideal));
+        sections.row("prefill saved", percent(run.hitRatio()) + " of " + count(run.blockAccesses()) + " prompt blocks were not computed"
+                + report.without().map(other -> "; without the tiers " + percent(other.hitRatio())).orElse(""));
+        sections.row("time to first token, p50", ms(run.latencies().timeToFirstToken())
+                + report.without().map(other -> "; without the tiers " + ms(other.latencies().timeToFirstToken())).orElse(""));
+        sections.row("wrong content", count(run.wrongContent()) + " blocks; all " + bytes(run.loadedBytes()) + " loaded were compared");
+        run.firstWrong().ifPresent(what -> sections.row("  the first", what));
     }
 
     private void reuse(RunReport run) {
-        title("Reuse");
-        row("requests", count(run.requests()) + (run.rejected() > 0 ? ", and " + count(run.rejected()) + " too big for the device" : ""));
-        row("block accesses", count(run.blockAccesses()));
+        long all = run.blockAccesses();
+        sections.title("Reuse, in blocks of prompts");
+        sections.row("requests", count(run.requests()) + (run.rejected() > 0 ? ", and " + count(run.rejected()) + " too large for the device" : ""));
+        sections.row("block accesses", count(all));
         Hits hits = run.hits();
-        row("  reused on the device", share(hits.device(), run.blockAccesses()));
-        row("  loaded from the host", share(hits.host(), run.blockAccesses()));
-        row("  fetched from disk", share(hits.disk(), run.blockAccesses()));
-        row("  fetched from the store", share(hits.store(), run.blockAccesses()));
-        row("  computed", share(run.computedBlocks(), run.blockAccesses()));
-        double ideal = run.blockAccesses() == 0 ? 0 : (double) run.ideal().hits() / run.blockAccesses();
-        row("hit ratio", ratio(run.hitRatio()) + "; an infinite cache shared by all nodes would give " + ratio(ideal));
-        new TreeMap<>(run.ideal().misses()).forEach((cause, blocks) -> row("  missed: " + cause.label().replace('_', ' '), count(blocks)));
-        row("wrong content", count(run.wrongContent()) + " blocks; all " + bytes(run.loadedBytes()) + " loaded were compared");
-        run.firstWrong().ifPresent(what -> row("  the first", what));
+        sections.row("  reused on the device", share(hits.device(), all));
+        sections.row("  loaded from the host", share(hits.host(), all));
+        sections.row("  fetched from disk", share(hits.disk(), all));
+        sections.row("  fetched from the store", share(hits.store(), all));
+        sections.row("  computed", share(run.computedBlocks(), all));
+        long missed = run.ideal().misses().values().stream().mapToLong(Long::longValue).sum();
+        if (missed > 0) {
+            sections.row("computed, though seen before", share(missed, all) + "  the infinite cache would have had them");
+            new TreeMap<>(run.ideal().misses()).forEach(
+                    (cause, blocks) -> sections.row("  " + cause.label().replace('_', ' '), share(blocks, all) + "  " + explained(cause)));
+        }
         if (run.tenants().size() > 1) {
-            run.tenants().forEach(tenant -> row("hit ratio of " + tenant.name(), ratio(tenant.hitRatio()) + " of "
+            run.tenants().forEach(tenant -> sections.row("hit ratio of " + tenant.name(), ratio(tenant.hitRatio()) + " of "
                     + count(tenant.blockAccesses()) + " blocks in " + count(tenant.requests()) + " requests"));
         }
     }
 
-    private void levels(LogSummary log) {
-        if (!log.levels().stays().isEmpty()) {
-            title("Water levels: at the high mark, or on the way down from it");
-            log.levels().stays().forEach((level, stay) -> row(
-                    level.node() + " " + level.tier() + (level.group().isEmpty() ? "" : " of " + level.group()),
-                    pad(count(stay.crossings())) + " times, longest " + count(stay.longestMs()) + " ms, in all " + count(stay.sumMs()) + " ms"));
-            row("longest copy or drop", pad(count(log.levels().longestBatchMs())) + " ms, of " + count(log.levels().batches()));
-        }
-        title("Most blocks at once, and at the end");
-        log.resident().most().forEach((place, most) -> row(place.node() + " " + place.tier() + " of " + place.namespace(),
-                pad(count(most)) + pad(count(log.resident().end().getOrDefault(place, 0L)))));
-        log.resident().lost().forEach((loss, blocks) -> row("last copies lost on " + loss.tier() + ": " + loss.reason(), pad(count(blocks))));
-    }
-
-    private void log(LogSummary log) {
-        title("Operations, counted from the decisions on the log");
-        OperationBook.Totals totals = log.counts().operations();
-        row("started", count(totals.started()));
-        row("  done", count(totals.done()));
-        row("  failed", count(totals.failed()));
-        row("  cancelled", count(totals.cancelled()));
-        row("  fenced", count(totals.fenced()));
-        row("  unfinished", count(totals.unfinished()));
-        if (totals.breaches() > 0) {
-            row("  BREACHES", count(totals.breaches()) + " ends without a start, or second ones: please report this");
-        }
-        log.startedByKind()
-                .forEach((kind, started) ->
-                        row(kind.replace('_', '-'), pad(count(started)) + "  " + bytes(log.bytesByKind().getOrDefault(kind, 0L))));
-        title("Records");
-        row("events", count(log.counts().events()));
-        row("decisions", count(log.counts().decisions()));
-        row("commands", count(log.counts().commands()));
-        row("waits for a fetch expired", count(log.counts().waitsExpired()));
-        if (log.counts().recovered() > 0) {
-            row("blocks found on disk again", count(log.counts().recovered()));
-        }
-    }
-
-    private void promotions(PromotionCount.Counts promotions, long fetchedFromDisk) {
-        if (promotions.replies().isEmpty()) {
-            return;
-        }
-        title("Promotions from the disk ahead of requests, in blocks");
-        promotions.replies().forEach((reply, blocks) -> row("told: " + reply, pad(count(blocks))));
-        promotions.outcomes().forEach((outcome, blocks) -> row("became: " + outcome, pad(count(blocks))));
-        row("of what was on disk, in memory when read", String.format(Locale.ROOT, "%9.1f %%", 100 * promotions.inMemory(fetchedFromDisk)));
-    }
-
-    private void peers(PeerCount.Counts peers) {
-        if (peers.asked() == 0) {
-            return;
-        }
-        title("Reads from other nodes");
-        row("asked for", pad(count(peers.asked())) + "  of " + count(peers.askedBlocks()) + " blocks");
-        row("  granted", pad(count(peers.granted())));
-        peers.refused().forEach((reason, reads) -> row("  refused: " + reason, pad(count(reads))));
-        peers.ended().forEach((reason, reads) -> row("  granted, ended: " + reason, pad(count(reads))));
-        row("blocks fetched", pad(count(peers.fetchedBlocks())));
-        row("blocks sent", pad(count(peers.sentBlocks())) + "  " + bytes(peers.sentBytes()));
+    private static String explained(MissCause cause) {
+        return switch (cause) {
+            case IN_FLIGHT -> "an earlier request was still computing or storing them";
+            case EVICTED_BEFORE_BACKUP -> "they left every tier before they were stored";
+            case BELOW_THRESHOLD -> "too few to fetch: see --prefetch-threshold";
+            case PARTIAL_BLOCK -> "the block of the last token is always computed";
+            case NOT_REUSE_ELIGIBLE -> "the request may not reuse a prefix";
+            case TOO_SHORT_CHAIN -> "a block before them in the prompt was missing";
+            case WAIT_EXPIRED -> "the fetch took longer than --prefetch-wait-ms";
+            case NO_ROOM -> "no free page on the host for the fetch: see --host";
+            case FETCH_FAILED -> "the fetch failed, or a part of it";
+            case LOAD_FAILED -> "the host had them, and the load failed";
+            case WRONG_CONTENT -> "their bytes were wrong, so they were computed";
+            case AGENT_BUSY -> "the agent was not on the log yet, or overloaded";
+            case NO_AGENT -> "no agent was connected";
+            case NOTHING_BELOW -> "the agent found no tier that has them";
+            case OTHER -> "the store had them, and the agent did not find them";
+        };
     }
 
     private void latency(DemoReport report) {
-        title("Times in ms" + " ".repeat(LABEL - 9) + "     p50       p90       p99     count");
-        report.log().ifPresent(log -> times("submit to command", log.submitToCommand()));
+        sections.title(Sections.timesTitle());
+        report.log().ifPresent(log -> {
+            Percentiles times = log.requests().submitToCommand();
+            sections.row("submit to command", Sections.times(times.p50(), times.p90(), times.p99(), times.count()));
+        });
         RunReport.Latencies latencies = report.run().latencies();
         times("submit to ready", latencies.submitToReady());
         times("  those that waited", latencies.waited());
         times("load", latencies.load());
         times("time to first token", latencies.timeToFirstToken());
-        report.without().ifPresent(other -> {
-            times("  without the tiers", other.latencies().timeToFirstToken());
-            row("hit ratio without the tiers", ratio(other.hitRatio()));
-        });
-        row("elapsed", String.format(Locale.ROOT, "%.1f s", report.run().elapsedMs() / 1000.0));
+        report.without().ifPresent(other -> times("  without the tiers", other.latencies().timeToFirstToken()));
+        sections.row("elapsed", String.format(Locale.ROOT, "%.1f s", report.run().elapsedMs() / 1000.0));
+    }
+
+    private void log(LogSummary log, long fetchedFromDisk) {
+        SummaryText text = new SummaryText(sections);
+        text.operations(log.operations());
+        text.watermarks(log);
+        text.placements(log.placements());
+        text.lastCopiesLost(log.placements());
+        text.promotions(log.promotions(), fetchedFromDisk);
+        text.peerReads(log.peerReads());
+        text.records(log);
     }
 
     private void times(String label, Latency latency) {
-        row(
-                label,
-                String.format(
-                        Locale.ROOT, "%10.1f%10.1f%10.1f%10s", latency.p50(), latency.p90(), latency.p99(), count(latency.count())));
+        sections.row(label, Sections.times(latency.p50(), latency.p90(), latency.p99(), latency.count()));
     }
 
-    private void title(String title) {
-        if (!lines.isEmpty()) {
-            lines.add("");
-        }
-        lines.add(title);
+    private static String ms(Latency latency) {
+        return String.format(Locale.ROOT, "%.1f ms", latency.p50());
     }
 
-    private void row(String label, String value) {
-        lines.add("  " + label + " ".repeat(Math.max(1, LABEL - label.length())) + value);
-    }
-
-    private static String pad(String text) {
-        return String.format(Locale.ROOT, "%10s", text);
-    }
-
-    private static String share(long part, long whole) {
-        return pad(count(part)) + String.format(Locale.ROOT, "  %5.1f %%", whole == 0 ? 0.0 : 100.0 * part / whole);
-    }
-
-    private static String ratio(double ratio) {
-        return String.format(Locale.ROOT, "%.4f", ratio);
-    }
-
-    static String count(long number) {
-        return String.format(Locale.ROOT, "%,d", number);
-    }
-
-    static String bytes(long bytes) {
-        if (bytes < 1 << 20) {
-            return String.format(Locale.ROOT, "%.1f KiB", bytes / 1024.0);
-        }
-        return bytes < 1L << 30
-                ? String.format(Locale.ROOT, "%.1f MiB", bytes / 1048576.0)
-                : String.format(Locale.ROOT, "%.2f GiB", bytes / 1073741824.0);
+    private static String percent(double share) {
+        return String.format(Locale.ROOT, "%.1f %%", 100 * share);
     }
 }

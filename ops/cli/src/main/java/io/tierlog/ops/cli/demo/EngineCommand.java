@@ -94,13 +94,13 @@ public final class EngineCommand implements Callable<Integer> {
             closing.atEnd(() -> SharedMemory.delete(memory));
             ReplayConfig plan = ReplayPlan.of(run, options, workload, profile, nodes, memory);
             ReplayConfig config = plan.withTimeouts(ReplayPlan.patience(plan, prefetchWaitMs).withOnTheLogMs(registrationWaitMs));
-            Optional<LogTally> tally = Optional.empty();
+            Optional<LogWatch> watch = Optional.empty();
             if (watchLog) {
-                LogTally started = ClusterOptions.checked(() -> LogTally.start(cluster.kafka(), cluster.codec(), cluster.topics()));
-                tally = Optional.of(closing.own(started));
+                LogWatch started = ClusterOptions.checked(() -> LogWatch.start(cluster.kafka(), cluster.codec(), cluster.topics()));
+                watch = Optional.of(closing.own(started));
             }
             ReplayRun replay = ReplayRun.onStandardError();
-            return print(replay.run(config, new ReplayRun.Watch(tally, Optional.empty(), listener()), compare), format, spec.commandLine().getOut());
+            return print(replay.run(config, new ReplayRun.Watch(watch, Optional.empty(), listener()), compare), format, spec.commandLine().getOut());
         }
     }
 

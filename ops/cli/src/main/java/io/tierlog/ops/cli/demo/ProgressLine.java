@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.ops.cli.Sections;
 import io.tierlog.ops.engine.Progress;
 import io.tierlog.ops.engine.ProgressListener;
 import java.io.PrintStream;
@@ -21,15 +22,15 @@ final class ProgressLine implements ProgressListener {
 
     private final PrintStream out;
     private final boolean terminal;
-    private final Optional<LogTally> tally;
+    private final Optional<LogWatch> watch;
     private long printedAtMs = Long.MIN_VALUE;
     private int lastLength;
     private @Nullable Progress last;
 
-    ProgressLine(PrintStream out, boolean terminal, Optional<LogTally> tally) {
+    ProgressLine(PrintStream out, boolean terminal, Optional<LogWatch> watch) {
         this.out = out;
         this.terminal = terminal;
-        this.tally = tally;
+        this.watch = watch;
     }
 
     @Override
@@ -80,9 +81,9 @@ final class ProgressLine implements ProgressListener {
                 100 * p.hits().host() / accesses,
                 100 * p.hits().disk() / accesses,
                 100 * p.hits().store() / accesses));
-        text.append("  loaded ").append(DemoTable.bytes(p.loadedBytes()));
-        tally.ifPresent(log -> text.append(
-                String.format(Locale.ROOT, "  %.0f events/s", 1000.0 * log.counts().events() / Math.max(1, p.elapsedMs()))));
+        text.append("  loaded ").append(Sections.bytes(p.loadedBytes()));
+        watch.ifPresent(log -> text.append(
+                String.format(Locale.ROOT, "  %.0f events/s", 1000.0 * log.events() / Math.max(1, p.elapsedMs()))));
         return text.toString();
     }
 }

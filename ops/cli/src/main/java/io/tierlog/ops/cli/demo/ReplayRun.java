@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.engine.ConfigurationError;
 import io.tierlog.ops.engine.EngineNode;
-import io.tierlog.ops.engine.Latency;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.Replay;
 import io.tierlog.ops.engine.ReplayConfig;
@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.concurrent.TimeUnit;
 
 /** One replay against agents that are there, watched on the log, and the report of it. */
 final class ReplayRun {
@@ -47,19 +46,19 @@ final class ReplayRun {
     /**
      * Who watches a run.
      *
-     * @param tally counts what the log says
+     * @param log folds the log into statistics
      * @param controller hears of the progress, and is back before the log is asked to settle
      * @param listener hears of the progress too, but not of that of a run without tiers
      */
-    record Watch(Optional<LogTally> tally, Optional<DemoController> controller, ProgressListener listener) {
+    record Watch(Optional<LogWatch> log, Optional<DemoController> controller, ProgressListener listener) {
         /** Nobody. */
         static final Watch NOTHING = new Watch(Optional.empty(), Optional.empty(), ProgressListener.none());
     }
 
     /** Replays {@code config}, waits until the log has settled, and, when asked, replays the same without tiers. */
     DemoReport run(ReplayConfig config, Watch watch, boolean compare) throws InterruptedException {
-        ReplayConfig watched = watch.tally().map(log -> config.withStoredAt(storedAt(log))).orElse(config);
-        ProgressLine line = new ProgressLine(progress, terminal, watch.tally());
+        ReplayConfig watched = watch.log().map(log -> config.withStoredAt(storedAt(log))).orElse(config);
+        ProgressLine line = new ProgressLine(progress, terminal, watch.log());
         RunReport report = replay(watched, line, now -> {
             watch.controller().ifPresent(controller -> controller.progress(now));
             watch.listener().progress(now);
@@ -67,12 +66,10 @@ final class ReplayRun {
         if (watch.controller().isPresent()) {
             watch.controller().get().back();
         }
-        Optional<LogSummary> summary = Optional.empty();
-        if (watch.tally().isPresent()) {
-            summary = Optional.of(settle(watch.tally().get()));
-        }
+        boolean settled = watch.log().isEmpty() || settle(watch.log().get());
+        Optional<LogSummary> summary = watch.log().map(LogWatch::summary);
         Optional<RunReport> without = compare ? Optional.of(withoutTiers(config)) : Optional.empty();
-        return new DemoReport(report, summary, without);
+        return new DemoReport(report, summary, settled, without);
     }
 
     private RunReport withoutTiers(ReplayConfig config) throws InterruptedException {
@@ -111,23 +108,20 @@ final class ReplayRun {
         }
     }
 
-    /** Waits until every operation on the log has ended, so that the report does not count what is only late as lost. */
-    private static LogSummary settle(LogTally tally) throws InterruptedException {
+    /** Waits until every operation on the log has ended, so that the report does not count late ones as lost; false when some have not. */
+    private static boolean settle(LogWatch log) throws InterruptedException {
         long untilNanos = System.nanoTime() + SETTLE.toNanos();
         boolean settled = false;
         while (!settled && System.nanoTime() < untilNanos) {
-            boolean caughtUp = tally.catchUp(SETTLE);
-            settled = caughtUp && tally.counts().operations().unfinished() == 0;
+            settled = log.catchUp(SETTLE) && log.unfinishedOperations() == 0;
             if (!settled) {
                 Thread.sleep(LOOK_AGAIN);
             }
         }
-        Latency latency = Latency.of(tally.submitToCommandMs(), TimeUnit.MILLISECONDS);
-        return new LogSummary(tally.counts(), tally.startedByKind(), tally.bytesByKind(), latency, tally.levels(), tally.resident(),
-                tally.promotions(), tally.peers(), settled);
+        return settled;
     }
 
-    private static StoredAt storedAt(LogTally tally) {
+    private static StoredAt storedAt(LogWatch log) {
         return new StoredAt() {
             @Override
             public boolean known() {
@@ -136,7 +130,7 @@ final class ReplayRun {
 
             @Override
             public OptionalLong storedAtMs(String namespace, BlockKey key) {
-                return tally.storedAtMs(namespace, Bytes.wrapUnshared(key.toBytes()));
+                return log.storedAtMs(namespace, Bytes.wrapUnshared(key.toBytes()));
             }
         };
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.ops.audit.stats.LogSummary;
 import io.tierlog.ops.cli.CliError;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,10 +14,10 @@ final class SeriesFile {
     private SeriesFile() {}
 
     /** Writes a line for each sample, times in milliseconds since the first; a file that cannot be written is a {@link CliError}. */
-    static void write(Path file, List<LevelBook.Sample> samples) {
+    static void write(Path file, List<LogSummary.Sample> samples) {
         List<String> lines = new ArrayList<>(samples.size() + 1);
         lines.add("ms,node,tier,used_blocks,pins,capacity_blocks");
-        for (LevelBook.Sample s : samples) {
+        for (LogSummary.Sample s : samples) {
             long ms = s.atMs() - samples.getFirst().atMs();
             lines.add(ms + "," + s.node() + "," + s.tier() + "," + s.used() + "," + s.pins() + "," + s.capacity());
         }

@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.operate;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.tierlog.ops.cli.Columns;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

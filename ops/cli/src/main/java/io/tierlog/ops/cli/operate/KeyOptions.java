@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.Columns;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

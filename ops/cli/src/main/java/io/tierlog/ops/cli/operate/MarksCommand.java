@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.Columns;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -15,7 +15,7 @@ import io.tierlog.ops.audit.LogSource;
 import io.tierlog.ops.audit.Verifier;
 import io.tierlog.ops.audit.VerifyReport;
 import io.tierlog.ops.engine.RunReport;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
@@ -96,7 +96,7 @@ class PeerKillTest {
         Set<String> open = new LinkedHashSet<>();
         PeerScene.await("its grants are closed", () -> {
             open.clear();
-            List<Decision> all = scene.decisions();
+            List<Fact> all = scene.decisions();
             all.forEach(fact -> {
                 if (fact instanceof PeerReadGranted granted) {
                     open.add(granted.grant());

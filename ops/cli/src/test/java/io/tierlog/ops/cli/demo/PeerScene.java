@@ -39,7 +39,7 @@ import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -160,15 +160,15 @@ final class PeerScene implements AutoCloseable {
     }
 
     /** All decisions on the log by now. */
-    List<Decision> decisions() {
-        List<Decision> all = new ArrayList<>();
-        try (LogReader<Decision> reader = new LogReader<>(access, new Codec(Schemas.bundled()),
-                new LogReader.Source<>(Topics.DEFAULT.decisions(), Decision.class, LogReader.Isolation.COMMITTED))) {
+    List<Fact> decisions() {
+        List<Fact> all = new ArrayList<>();
+        try (LogReader<Fact> reader = new LogReader<>(access, new Codec(Schemas.bundled()),
+                new LogReader.Source<>(Topics.DEFAULT.decisions(), Fact.class, LogReader.Isolation.COMMITTED))) {
             long quietNs = System.nanoTime();
             while (System.nanoTime() - quietNs < TimeUnit.MILLISECONDS.toNanos(500)) {
                 int before = all.size();
                 reader.poll(Duration.ofMillis(50), entry -> {
-                    if (entry.reading() instanceof Reading.Decoded<Decision>(Decision decision)) {
+                    if (entry.reading() instanceof Reading.Decoded<Fact>(Fact decision)) {
                         all.add(decision);
                     }
                 });

@@ -13,7 +13,7 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -65,9 +65,9 @@ final class PromptLookups implements AutoCloseable {
     }
 
     /** The prompts that decisions have put on the host of a node, the whole length of each. */
-    static List<Prompt> prompts(List<Decision> decisions, String node) {
+    static List<Prompt> prompts(List<Fact> decisions, String node) {
         Map<String, Map<Bytes, Block>> placed = new LinkedHashMap<>();
-        for (Decision decision : decisions) {
+        for (Fact decision : decisions) {
             if (decision instanceof BlocksPlaced fact && fact.tier() == Tier.HOST && fact.envelope().aggregate().equals("node/" + node)) {
                 Map<Bytes, Block> blocks = placed.computeIfAbsent(fact.namespace(), _ -> new LinkedHashMap<>());
                 fact.blocks().stream().map(PagedBlock::block).forEach(block -> blocks.put(block.key(), block));

@@ -40,14 +40,14 @@ class DocumentsTest {
 
     @Test
     void theyKeepTheirLength() {
-        assertLength(document("README.md"), 150, 120);
-        assertLength(document("ARCHITECTURE.md"), 350, 120);
-        documents.stream().filter(document -> document.path().startsWith("docs/")).forEach(document -> assertLength(document, 250, 150));
+        assertLength(document("README.md"), 150, 120, 120);
+        assertLength(document("ARCHITECTURE.md"), 350, 120, 120);
+        documents.stream().filter(document -> document.path().startsWith("docs/")).forEach(document -> assertLength(document, 250, 150, 250));
     }
 
-    private static void assertLength(Document document, int lines, int columns) {
+    private static void assertLength(Document document, int lines, int columns, int tableColumns) {
         assertTrue(document.lines().size() <= lines, () -> document.path() + " has " + document.lines().size() + " lines of at most " + lines);
-        List<String> wide = document.lines().stream().filter(line -> line.length() > columns).toList();
+        List<String> wide = document.lines().stream().filter(line -> line.length() > (line.startsWith("| ") ? tableColumns : columns)).toList();
         assertEquals(List.of(), wide, () -> document.path() + " has lines of more than " + columns + " columns");
     }
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The cores know no Kafka, no gRPC and no CUDA, not even through a dependency that came along. */
+/** The cores do not depend on Kafka, gRPC or CUDA, not even transitively. */
 class CoreDependenciesTest {
     private static final ArchRule PURE = noClasses()
             .should()

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * One rule about single files: where it holds and which lines break it.
+ * A rule about single files: where it applies and which lines break it.
  *
  * @param name short, for the report
  * @param reason why, and what to do instead
@@ -20,7 +20,7 @@ record Rule(String name, String reason, Predicate<SourceFile> scope, Function<So
     private static final int MAX_COLUMNS = 150;
     private static final int MAX_LINES = 600;
 
-    // Put together from halves, so that this file does not break its own rules.
+    // Built from halves, so that this file does not break its own rules.
     private static final String UNFINISHED = "\\b(" + "TO" + "DO|FIX" + "ME|XX" + "X)\\b";
     private static final String MACHINE_PATH = "(?<![\\w.$})/~-])/(work|ro" + "ot|farm)/";
 
@@ -46,7 +46,7 @@ record Rule(String name, String reason, Predicate<SourceFile> scope, Function<So
                     Rule::isCore,
                     "\\bimport\\s+(static\\s+)?(org\\.apache\\.kafka|jcuda)\\b"),
             text("unfinished work", "do it, or write an issue", file -> true, UNFINISHED),
-            text("path of one machine", "it exists nowhere else", file -> true, MACHINE_PATH),
+            text("path of one machine", "it exists on no other machine", file -> true, MACHINE_PATH),
             code("test switched off", "make it pass or delete it", SourceFile::isJava, "@Disabled\\b"),
             code(
                     "sleep in a test",
@@ -61,7 +61,7 @@ record Rule(String name, String reason, Predicate<SourceFile> scope, Function<So
             new Rule("long line", "at most " + MAX_COLUMNS + " columns", Rule::isMadeByHand, Rule::longLines),
             new Rule("long file", "at most " + MAX_LINES + " lines", Rule::isMadeByHand, Rule::tooManyLines));
 
-    /** What the rule has to say about a file, one finding a line. */
+    /** The findings in a file, one a line. */
     Stream<Finding> findings(SourceFile file) {
         if (!scope.test(file)) {
             return Stream.empty();

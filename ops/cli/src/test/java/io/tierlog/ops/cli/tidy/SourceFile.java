@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli.tidy;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,7 +28,28 @@ record SourceFile(String path, String text) {
 
     /** The text of a Java file with comments and strings blanked out; lines keep their numbers. */
     String code() {
-        return NOT_CODE.matcher(text).replaceAll(found -> found.group().replaceAll("[^\\n]", " "));
+        return NOT_CODE.matcher(text).replaceAll(found -> blank(found.group()));
+    }
+
+    /** The comments and strings of a Java file, code blanked out, with {@code names} as separate words in their lines; lines keep their numbers. */
+    String proseAndNames(List<OldWords.Name> names) {
+        StringBuilder prose = new StringBuilder();
+        int at = 0;
+        Matcher found = NOT_CODE.matcher(text);
+        while (found.find()) {
+            prose.append(blank(text.substring(at, found.start()))).append(found.group());
+            at = found.end();
+        }
+        prose.append(blank(text.substring(at)));
+        // From the end, so that the places of the names before stay what they are.
+        names.stream()
+                .sorted(Comparator.comparingInt(OldWords.Name::start).reversed())
+                .forEach(name -> prose.insert(name.start(), " " + name.words() + " "));
+        return prose.toString();
+    }
+
+    private static String blank(String code) {
+        return code.replaceAll("[^\\n]", " ");
     }
 
     List<Integer> linesWith(Pattern pattern, String within) {

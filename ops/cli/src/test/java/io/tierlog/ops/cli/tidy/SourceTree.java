@@ -19,7 +19,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * The text files under the root, but not what a build or an editor leaves there.
+ * The text files under the root, but not what a build or an editor creates.
  *
  * @param files sorted by path
  */
@@ -27,7 +27,7 @@ record SourceTree(List<SourceFile> files) {
     private static final Set<String> NOT_OURS =
             Set.of(".git", "target", ".idea", ".vscode", ".settings", "node_modules", "__pycache__", ".venv");
 
-    /** What is larger was not written by hand. */
+    /** Larger files are not written by hand. */
     private static final int MAX_BYTES = 1 << 20;
 
     static SourceTree read(Path root) throws IOException {
@@ -64,10 +64,11 @@ record SourceTree(List<SourceFile> files) {
         }
     }
 
-    /** All that breaks a rule. */
+    /** What breaks a rule. */
     List<Finding> findings() {
         Stream<Finding> single = files.stream().flatMap(file -> Rule.ALL.stream().flatMap(rule -> rule.findings(file)));
-        return Stream.concat(single, packagesWithoutInfo()).toList();
+        Stream<Finding> words = files.stream().flatMap(OldWords::findings);
+        return Stream.of(single, words, packagesWithoutInfo()).flatMap(findings -> findings).toList();
     }
 
     /** A package is described once a module: by its main sources, or by its tests when only they have it. */
@@ -86,6 +87,6 @@ record SourceTree(List<SourceFile> files) {
         return used.stream()
                 .filter(directory -> !described.contains(directory)
                         && !described.contains(directory.replaceFirst("/src/test/java/", "/src/main/java/")))
-                .map(directory -> new Finding("no package-info", directory, "say what may live there, and mark it @NullMarked"));
+                .map(directory -> new Finding("no package-info", directory, "describe what belongs there, and mark it @NullMarked"));
     }
 }

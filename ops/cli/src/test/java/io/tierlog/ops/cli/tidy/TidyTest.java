@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The source tree keeps the rules of the house, and every rule is shown to fire. */
+/** The source tree keeps the project's rules, and each rule is shown to fire. */
 class TidyTest {
     private static final String CORE = "controller/core/src/main/java/io/tierlog/A.java";
     private static final String AGENT_CORE = "node-agent/core/src/main/java/io/tierlog/A.java";
@@ -104,6 +104,63 @@ class TidyTest {
         assertEquals(List.of("no package-info " + test), packages(test + "/ATest.java"));
         assertEquals(List.of(), packages(main + "/A.java", main + "/package-info.java", test + "/ATest.java"));
         assertEquals(List.of(), packages(test + "/ATest.java", test + "/package-info.java"));
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @MethodSource
+    void anOldWordIsFound(String path, String line, String better) {
+        List<Finding> findings = OldWords.findingsAnywhere(new SourceFile(path, "package x;\n" + line + "\n")).toList();
+
+        assertEquals(List.of("old word " + path + ":2 write instead: " + better),
+                findings.stream().map(finding -> finding.rule() + " " + finding.where() + " " + finding.reason()).toList());
+    }
+
+    static Stream<Arguments> anOldWordIsFound() {
+        String subject = "say the subject: no request, no caller, no other node";
+        String reports = "reports, returns, records; sends, receives";
+        return Stream.of(
+                Arguments.of(APP, "// No" + "body waits for it", subject),
+                Arguments.of(APP, "String a = \"no" + "body waits\";", subject),
+                Arguments.of(TEST, "void no" + "bodyWaits() {}", subject),
+                Arguments.of("README.md", "What no" + "body needs", subject),
+                Arguments.of("schemas/src/main/avro/a.avdl", "/** No" + "body. */", subject),
+                Arguments.of("schemas/a.proto", "// what is sa" + "id", reports),
+                Arguments.of("a/b.json", "\"description\": \"It is to" + "ld.\"", reports),
+                Arguments.of(APP, "/** What was sa" + "id. */", reports),
+                Arguments.of(APP, "final class Engine" + "Do" + "or {}", "API, endpoint, server, service"),
+                Arguments.of(APP, "/** of this li" + "fe. */", "incarnation (a number), epoch of a node"));
+    }
+
+    /** Two words may stand on two lines of a comment; the finding names the first. */
+    @Test
+    void anOldPhraseIsFoundAcrossLines() {
+        SourceFile file = new SourceFile(APP, "/**\n * What is\n * to" + "ld to it.\n */\n");
+
+        assertEquals(List.of(APP + ":2"), OldWords.findingsAnywhere(file).map(Finding::where).toList());
+    }
+
+    @ParameterizedTest(name = "{0}: {1}")
+    @MethodSource
+    void otherWordsAreLeftAlone(String path, String line) {
+        assertEquals(List.of(), OldWords.findingsAnywhere(new SourceFile(path, line)).toList());
+    }
+
+    static Stream<Arguments> otherWordsAreLeftAlone() {
+        return Stream.of(
+                Arguments.of(APP, "no" + "body.call(); // an identifier is not prose"),
+                Arguments.of(APP, "void no" + "bodyWaits() {} // only names of types and tests are read"),
+                Arguments.of(APP, "// the indo" + "ors lifecycle, a lifetime"),
+                Arguments.of("README.md", "--do" + "or-socket PATH is a flag"),
+                Arguments.of("a/scenario.jsonl", "no" + "body"));
+    }
+
+    /** A module that is not rewritten yet may have old words. */
+    @Test
+    void theRuleGoesByModule() {
+        String text = "// No" + "body.\n";
+
+        assertEquals(1, OldWords.findings(new SourceFile("ops/audit/src/main/java/io/tierlog/A.java", text)).count());
+        assertEquals(0, OldWords.findings(new SourceFile("elsewhere/A.java", text)).count());
     }
 
     private static List<String> packages(String... paths) {

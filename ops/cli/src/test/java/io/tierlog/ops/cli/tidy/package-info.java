@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tests that read the source tree and the compiled cores, and hold them to the rules of the house. */
+/** Tests that read the source tree and the compiled cores, and check them against the project's rules. */
 @NullMarked
 package io.tierlog.ops.cli.tidy;
 

@@ -7,13 +7,13 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import io.tierlog.door.v1.EngineDoorGrpc;
-import io.tierlog.door.v1.HealthRequest;
-import io.tierlog.door.v1.Notice;
-import io.tierlog.door.v1.OpenRequest;
-import io.tierlog.door.v1.Opened;
-import io.tierlog.door.v1.RegisterBuffersRequest;
-import io.tierlog.door.v1.Released;
+import io.tierlog.engine.v1.EngineServiceGrpc;
+import io.tierlog.engine.v1.HealthRequest;
+import io.tierlog.engine.v1.Notice;
+import io.tierlog.engine.v1.OpenRequest;
+import io.tierlog.engine.v1.Opened;
+import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.Released;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -142,7 +142,7 @@ public final class DoorClient implements AutoCloseable {
         ManagedChannel channel = terms.door.open();
         Notices notices = new Notices();
         try {
-            EngineDoorGrpc.newStub(channel).open(OpenRequest.newBuilder().setInstance(terms.instance).build(), notices);
+            EngineServiceGrpc.newStub(channel).open(OpenRequest.newBuilder().setInstance(terms.instance).build(), notices);
             CompletableFuture.anyOf(notices.opened, closed).get(terms.timeouts.callMs(), TimeUnit.MILLISECONDS);
             if (closed.isDone()) {
                 return;
@@ -180,7 +180,7 @@ public final class DoorClient implements AutoCloseable {
 
     private DoorSession register(ManagedChannel channel, String id) {
         Buffers buffers = listener.buffers();
-        EngineDoorGrpc.EngineDoorBlockingStub stub = EngineDoorGrpc.newBlockingStub(channel);
+        EngineServiceGrpc.EngineServiceBlockingStub stub = EngineServiceGrpc.newBlockingStub(channel);
         stub.withDeadlineAfter(terms.timeouts.callMs(), TimeUnit.MILLISECONDS)
                 .registerBuffers(RegisterBuffersRequest.newBuilder()
                         .setSession(id)
@@ -215,7 +215,7 @@ public final class DoorClient implements AutoCloseable {
     public boolean awaitOnTheLog(long timeoutMs) throws InterruptedException {
         ManagedChannel channel = terms.door.open();
         try {
-            EngineDoorGrpc.EngineDoorBlockingStub stub = EngineDoorGrpc.newBlockingStub(channel);
+            EngineServiceGrpc.EngineServiceBlockingStub stub = EngineServiceGrpc.newBlockingStub(channel);
             long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
             while (!isOnTheLog(stub)) {
                 if (System.nanoTime() > end) {
@@ -230,7 +230,7 @@ public final class DoorClient implements AutoCloseable {
         }
     }
 
-    private boolean isOnTheLog(EngineDoorGrpc.EngineDoorBlockingStub stub) {
+    private boolean isOnTheLog(EngineServiceGrpc.EngineServiceBlockingStub stub) {
         try {
             return stub.withDeadlineAfter(terms.timeouts.callMs(), TimeUnit.MILLISECONDS)
                     .health(HealthRequest.getDefaultInstance())

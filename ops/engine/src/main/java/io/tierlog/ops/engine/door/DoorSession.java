@@ -3,18 +3,18 @@ package io.tierlog.ops.engine.door;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.tierlog.door.v1.CancelRequest;
-import io.tierlog.door.v1.EngineDoorGrpc.EngineDoorBlockingStub;
-import io.tierlog.door.v1.EvictedRequest;
-import io.tierlog.door.v1.FinishRequest;
-import io.tierlog.door.v1.LoadReply;
-import io.tierlog.door.v1.LoadRequest;
-import io.tierlog.door.v1.Offer;
-import io.tierlog.door.v1.PrefilledRequest;
-import io.tierlog.door.v1.Ready;
-import io.tierlog.door.v1.SealedRequest;
-import io.tierlog.door.v1.SubmitReply;
-import io.tierlog.door.v1.SubmitRequest;
+import io.tierlog.engine.v1.CancelRequest;
+import io.tierlog.engine.v1.EngineServiceGrpc.EngineServiceBlockingStub;
+import io.tierlog.engine.v1.EvictedRequest;
+import io.tierlog.engine.v1.FinishRequest;
+import io.tierlog.engine.v1.LoadReply;
+import io.tierlog.engine.v1.LoadRequest;
+import io.tierlog.engine.v1.Offer;
+import io.tierlog.engine.v1.PrefilledRequest;
+import io.tierlog.engine.v1.Ready;
+import io.tierlog.engine.v1.SealedRequest;
+import io.tierlog.engine.v1.SubmitReply;
+import io.tierlog.engine.v1.SubmitRequest;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -39,13 +39,13 @@ public final class DoorSession {
     private final String session;
     private final long epoch;
     private final Timeouts timeouts;
-    private final EngineDoorBlockingStub stub;
+    private final EngineServiceBlockingStub stub;
     private final Map<Attempt, CompletableFuture<Offer>> waiting = new ConcurrentHashMap<>();
     private final CompletableFuture<String> ended = new CompletableFuture<>();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile boolean closing;
 
-    DoorSession(String session, long epoch, Timeouts timeouts, EngineDoorBlockingStub stub) {
+    DoorSession(String session, long epoch, Timeouts timeouts, EngineServiceBlockingStub stub) {
         this.session = session;
         this.epoch = epoch;
         this.timeouts = timeouts;
@@ -155,7 +155,7 @@ public final class DoorSession {
         call("Evicted", timeouts.callMs(), door -> door.evicted(request));
     }
 
-    private <R> R call(String name, long timeoutMs, Function<EngineDoorBlockingStub, R> call)
+    private <R> R call(String name, long timeoutMs, Function<EngineServiceBlockingStub, R> call)
             throws DoorRefusal, SessionLost, InterruptedException {
         if (ended.isDone()) {
             throw new SessionLost(ended.join());

@@ -7,7 +7,7 @@ import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.World;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,7 +37,7 @@ final class Checks implements World.Watcher {
     }
 
     @Override
-    public void committed(int partition, long offset, Decision fact) {
+    public void committed(int partition, long offset, Fact fact) {
         if (!lossy) {
             log.decision(partition, offset, fact);
             complain();

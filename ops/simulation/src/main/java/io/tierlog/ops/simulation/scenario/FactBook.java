@@ -4,14 +4,14 @@ package io.tierlog.ops.simulation.scenario;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.ConfigWarning;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.MarkAdded;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MarkConsumed;
@@ -40,11 +40,11 @@ import java.util.TreeMap;
 final class FactBook implements World.Watcher {
     private record At(int partition, long offset) {}
 
-    private final Map<At, List<Decision>> facts = new LinkedHashMap<>();
-    private final Map<At, List<Decision>> forgotten = new LinkedHashMap<>();
+    private final Map<At, List<Fact>> facts = new LinkedHashMap<>();
+    private final Map<At, List<Fact>> forgotten = new LinkedHashMap<>();
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         At at = new At(partition, offset);
         (forgotten.containsKey(at) ? forgotten : facts).put(at, decided.facts());
     }
@@ -70,7 +70,7 @@ final class FactBook implements World.Watcher {
         return moves;
     }
 
-    private static void move(ArrayNode moves, Decision fact) {
+    private static void move(ArrayNode moves, Fact fact) {
         if (fact instanceof MigrationCompleted f) {
             String migration = f.move().migration();
             moves.addObject()
@@ -94,7 +94,7 @@ final class FactBook implements World.Watcher {
     /** How often what happened. */
     ObjectNode counters() {
         TreeMap<String, Long> counts = new TreeMap<>();
-        for (Map<At, List<Decision>> some : List.of(forgotten, facts)) {
+        for (Map<At, List<Fact>> some : List.of(forgotten, facts)) {
             some.values().forEach(list -> list.forEach(fact -> count(counts, fact)));
             add(counts, "FACTS", some.values().stream().mapToInt(List::size).sum());
         }
@@ -103,7 +103,7 @@ final class FactBook implements World.Watcher {
         return all;
     }
 
-    private static void count(Map<String, Long> counts, Decision fact) {
+    private static void count(Map<String, Long> counts, Fact fact) {
         switch (fact) {
             case MigrationSubmitted f -> add(counts, "SUBMITTED_" + f.method(), 1);
             case MigrationCompleted f -> add(counts, "COMPLETED_" + f.method() + "_" + f.state(), 1);

@@ -4,17 +4,17 @@ package io.tierlog.ops.simulation.scenario;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Outcome;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Outcome;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.BlockName;
 import io.tierlog.schemas.MigrationAnswer;
 import io.tierlog.schemas.MigrationMethod;
 import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.RefusalReason;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.MarkCleared;
 import io.tierlog.schemas.decision.MigrationDeclined;
 import io.tierlog.schemas.decision.NodeDrained;
@@ -66,8 +66,8 @@ final class MigrationView implements World.Watcher {
     // --- answers
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
-        for (Decision fact : decided.facts()) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
+        for (Fact fact : decided.facts()) {
             if (fact instanceof NodeDrained drained) {
                 answer("drain " + node(drained.envelope().aggregate())).put("left_blocks", drained.leftBlocks());
             }
@@ -90,14 +90,14 @@ final class MigrationView implements World.Watcher {
         return event instanceof MigrationCancelRequested && refused.reason() == RefusalReason.REPEATED;
     }
 
-    private void refused(String name, Outcome.Refused refused, Decided decided) {
+    private void refused(String name, Outcome.Refused refused, DecideResult decided) {
         ObjectNode answer = answer(name);
         count(answer, "rejected");
         answer.put("reason", refused.reason().name());
         decided.facts().forEach(fact -> declined(answer, fact));
     }
 
-    private void accepted(Event event, String name, Decided decided) {
+    private void accepted(Event event, String name, DecideResult decided) {
         if (event instanceof MigrationRequested) {
             return; // what comes of it is in its row
         }
@@ -109,7 +109,7 @@ final class MigrationView implements World.Watcher {
         count(answer, "accepted");
     }
 
-    private static void declined(ObjectNode answer, Decision fact) {
+    private static void declined(ObjectNode answer, Fact fact) {
         if (fact instanceof MigrationDeclined declined) {
             ArrayNode findings = answer.put("accepted", 0).put("state", MigrationState.REJECTED.name()).putArray("findings");
             declined.findings().forEach(findings::add);

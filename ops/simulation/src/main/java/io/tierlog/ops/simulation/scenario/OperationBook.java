@@ -4,7 +4,7 @@ package io.tierlog.ops.simulation.scenario;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
@@ -12,7 +12,7 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.MoveCause;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
@@ -54,11 +54,11 @@ final class OperationBook implements World.Watcher {
     }
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         decided.facts().forEach(this::note);
     }
 
-    private void note(Decision fact) {
+    private void note(Fact fact) {
         switch (fact) {
             case OperationIssued f -> {
                 if (!hidden) {

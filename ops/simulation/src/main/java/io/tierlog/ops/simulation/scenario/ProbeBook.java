@@ -3,10 +3,10 @@ package io.tierlog.ops.simulation.scenario;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.tierlog.controller.core.Decided;
+import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.PromotionAnswer;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PromotionAnswered;
 import io.tierlog.schemas.event.Event;
 import java.util.LinkedHashMap;
@@ -23,8 +23,8 @@ final class ProbeBook implements World.Watcher {
     private final Map<String, Told> told = new LinkedHashMap<>();
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
-        for (Decision fact : decided.facts()) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
+        for (Fact fact : decided.facts()) {
             if (fact instanceof PromotionAnswered answered) {
                 told.merge(answered.probe(), new Told(offset, answered.answers()), (a, b) -> b.offset() <= a.offset() ? b : a);
             }

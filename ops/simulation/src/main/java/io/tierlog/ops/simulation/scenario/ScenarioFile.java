@@ -11,7 +11,7 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -125,7 +125,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 throw f.error("names a node, and the STORE has none");
             }
             node(f);
-            f.oneOf("state", CopyState.class, CopyState.SERVING);
+            f.oneOf("state", PlacementState.class, PlacementState.SERVING);
             f.end();
         }
 

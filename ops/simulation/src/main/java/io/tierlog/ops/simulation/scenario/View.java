@@ -6,10 +6,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.core.api.AgentCounter;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Prompt;
@@ -20,13 +20,13 @@ import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PolicyRefused;
 import io.tierlog.schemas.decision.PolicyVersioned;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import io.tierlog.schemas.state.PolicyRow;
 import io.tierlog.schemas.state.PromotionsRow;
 import io.tierlog.schemas.state.RequestRow;
@@ -88,8 +88,8 @@ final class View implements World.Watcher {
     }
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
-        for (Decision fact : policyAsked ? decided.facts() : List.<Decision>of()) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
+        for (Fact fact : policyAsked ? decided.facts() : List.<Fact>of()) {
             policyAsked &= !(fact instanceof PolicyVersioned || fact instanceof PolicyRefused);
             if (fact instanceof PolicyVersioned versioned) {
                 outcome("policy").put("accepted", 1).put("rejected", 0).put("version", versioned.version());
@@ -204,16 +204,16 @@ final class View implements World.Watcher {
 
     /** A block that is being copied elsewhere serves. */
     private static String state(PlacementRow row) {
-        return (row.state() == CopyState.COPYING || row.state() == CopyState.LENDING ? CopyState.SERVING : row.state()).name();
+        return (row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING ? PlacementState.SERVING : row.state()).name();
     }
 
-    private static boolean counts(NodeRow node, RowKey.Copy key, PlacementRow row) {
+    private static boolean counts(NodeRow node, RowKey.Placement key, PlacementRow row) {
         boolean ofThisLife = node.alive() && row.incarnation() == node.incarnation()
                 && (key.tier() != Tier.DEVICE || row.epoch() == node.engineEpoch());
-        return ofThisLife && row.state() != CopyState.ABSENT;
+        return ofThisLife && row.state() != PlacementState.ABSENT;
     }
 
-    private static String namespace(HeapTables state, RowKey.Copy key) {
+    private static String namespace(HeapTables state, RowKey.Placement key) {
         var row = state.get(Rows.NAMESPACES, new RowKey.Namespace(key.aggregate(), key.namespace()));
         return row == null ? key.namespace().hex() : row.namespace();
     }

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.tierlog.agent.core.api.AgentLimits;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.ops.policy.Finding;
 import io.tierlog.ops.policy.PolicyDocument;
 import io.tierlog.ops.policy.Reading;

@@ -2,17 +2,17 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentInput;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
+import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationKind;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.Event;
@@ -31,7 +31,7 @@ final class Checks implements World.Watcher {
     private static final int KEPT = 400;
 
     /** What every record has and nobody wants to read. */
-    private static final Pattern ENVELOPES = Pattern.compile("envelope=Envelope\\[[^\\[\\]]*(TakenInput\\[[^\\]]*\\])?[^\\[\\]]*\\],? ?");
+    private static final Pattern ENVELOPES = Pattern.compile("envelope=Envelope\\[[^\\[\\]]*(AppliedInput\\[[^\\]]*\\])?[^\\[\\]]*\\],? ?");
 
     private final LogInvariants log = new LogInvariants(this::violated);
     private final Map<OperationKind, Long> operations = new EnumMap<>(OperationKind.class);
@@ -111,7 +111,7 @@ final class Checks implements World.Watcher {
     }
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         if (tracing && !(isRoutine(event) && decided.commands().isEmpty() && decided.facts().size() == 1)) {
             note("    decided for events-" + partition + "@" + offset + ": " + decided.facts() + " commands " + decided.commands());
         }
@@ -126,7 +126,7 @@ final class Checks implements World.Watcher {
     }
 
     @Override
-    public void committed(int partition, long offset, Decision fact) {
+    public void committed(int partition, long offset, Fact fact) {
         records++;
         if (fact instanceof OperationIssued issued) {
             operations.merge(issued.kind(), 1L, Long::sum);

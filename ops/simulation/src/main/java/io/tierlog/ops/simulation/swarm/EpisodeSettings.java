@@ -2,8 +2,8 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentLimits;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.world.SimNode;

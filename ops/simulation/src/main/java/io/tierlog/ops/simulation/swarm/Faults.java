@@ -2,8 +2,8 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentInput;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Medium;
 import io.tierlog.ops.simulation.hardware.Unit;

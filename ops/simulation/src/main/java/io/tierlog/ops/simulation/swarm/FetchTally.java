@@ -6,7 +6,7 @@ import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.PromotionAnswer;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.PromotionReply;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
 import io.tierlog.schemas.decision.PeerReadRefused;
@@ -25,7 +25,7 @@ final class FetchTally implements World.Watcher {
     }
 
     @Override
-    public void committed(int partition, long offset, Decision fact) {
+    public void committed(int partition, long offset, Fact fact) {
         switch (fact) {
             case PromotionAnswered f -> f.answers().forEach(this::answered);
             case PromotionsPaused _ -> count(FetchCount.PAUSED, 1);

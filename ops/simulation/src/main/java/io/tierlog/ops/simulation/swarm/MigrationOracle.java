@@ -2,9 +2,9 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentInput;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.UndoTables;
@@ -22,7 +22,7 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.DropBlocks;
 import io.tierlog.schemas.decision.BlocksRemoved;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.GroupsAdvanced;
 import io.tierlog.schemas.decision.MarkAdded;
 import io.tierlog.schemas.decision.MarkCleared;
@@ -68,7 +68,7 @@ final class MigrationOracle implements World.Watcher {
     private final Set<String> ended = new LinkedHashSet<>();
     private final List<BlockName> leaving = new ArrayList<>();
     private @Nullable DropBlocks drop;
-    private List<Decision> facts = List.of();
+    private List<Fact> facts = List.of();
 
     MigrationOracle(Stage stage) {
         this.stage = stage;
@@ -79,7 +79,7 @@ final class MigrationOracle implements World.Watcher {
     // --- one end for each copy
 
     @Override
-    public void committed(int partition, long offset, Decision fact) {
+    public void committed(int partition, long offset, Fact fact) {
         switch (fact) {
             case MigrationSubmitted f -> submitted(f);
             case MigrationCompleted f -> completed(f);
@@ -163,9 +163,9 @@ final class MigrationOracle implements World.Watcher {
     // --- quotas
 
     @Override
-    public void decided(int partition, long offset, Event event, Decided decided) {
+    public void decided(int partition, long offset, Event event, DecideResult decided) {
         facts = decided.facts();
-        for (Decision fact : facts) {
+        for (Fact fact : facts) {
             require(!(fact instanceof BlocksRemoved f && f.reason() == RemovalReason.MIGRATED) || f.lastCopiesLost() == 0,
                     "the last copy: a migration took the last serving copy: " + fact);
         }
@@ -173,7 +173,7 @@ final class MigrationOracle implements World.Watcher {
 
     @Override
     public void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {
-        for (Decision fact : facts) {
+        for (Fact fact : facts) {
             if (fact instanceof OperationIssued issued && issued.kind() != OperationKind.DROP && (issued.to() == Tier.HOST
                     || issued.to() == Tier.DISK)) {
                 withinQuota(partition, state, issued);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.swarm;
 
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
@@ -16,11 +16,11 @@ import io.tierlog.schemas.MigrationState;
 import io.tierlog.schemas.Retention;
 import io.tierlog.schemas.SampleRule;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.MigrationRow;
 import io.tierlog.schemas.state.NamespaceRow;
 import io.tierlog.schemas.state.PartRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -136,9 +136,9 @@ final class Operators {
         Map<String, List<Block>> found = new TreeMap<>();
         HeapTables state = world.state();
         state.rows(Rows.PLACEMENTS).forEach((key, row) -> {
-            boolean disk = key.aggregate().equals(node.aggregate()) && key.tier() == Tier.DISK && row.state() == CopyState.SERVING;
+            boolean disk = key.aggregate().equals(node.aggregate()) && key.tier() == Tier.DISK && row.state() == PlacementState.SERVING;
             NamespaceRow name = disk ? state.get(Rows.NAMESPACES, new RowKey.Namespace(key.aggregate(), key.namespace())) : null;
-            PlacementRow host = state.get(Rows.PLACEMENTS, new RowKey.Copy(key.aggregate(), key.namespace(), Tier.HOST, key.block()));
+            PlacementRow host = state.get(Rows.PLACEMENTS, new RowKey.Placement(key.aggregate(), key.namespace(), Tier.HOST, key.block()));
             if (name != null && (host == null || host.incarnation() != row.incarnation())) {
                 found.computeIfAbsent(name.namespace(), any -> new ArrayList<>()).add(new Block(row.index(), key.block(), row.parent()));
             }

@@ -2,9 +2,9 @@
 package io.tierlog.ops.simulation.swarm;
 
 import io.tierlog.agent.core.api.AgentStatus;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Unit;

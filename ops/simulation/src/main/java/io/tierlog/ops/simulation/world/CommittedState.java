@@ -2,8 +2,8 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.schemas.decision.Fact;
 import java.util.List;
 
 /**
@@ -39,7 +39,7 @@ final class CommittedState {
      */
     void follow(HeapTables state, List<UndoTables.Touched<?, ?>> touched) {
         for (int p = 0; p < folded.length; p++) {
-            List<Decision> decisions = log.decisions(p);
+            List<Fact> decisions = log.decisions(p);
             while (folded[p] < decisions.size()) {
                 Core.evolve(tables, decisions.get(folded[p]++));
             }

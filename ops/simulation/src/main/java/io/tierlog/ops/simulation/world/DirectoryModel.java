@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.controller.core.PlacementFeed;
+import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.directory.Placement;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ public final class DirectoryModel implements World.Watcher {
     public record Answer(int found, int notFound, int probes) {}
 
     @Override
-    public void committed(int partition, long offset, Decision fact) {
+    public void committed(int partition, long offset, Fact fact) {
         for (PlacementFeed.Publication publication : PlacementFeed.of(fact)) {
             Placement placement = publication.placement();
             if (placement == null) {

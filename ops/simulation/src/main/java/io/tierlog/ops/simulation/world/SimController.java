@@ -2,13 +2,13 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.controller.core.Core;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Input;
-import io.tierlog.controller.core.Limits;
-import io.tierlog.controller.core.Outgoing;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.api.Outgoing;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +25,7 @@ public final class SimController {
     private final Core core;
     private final long[] next;
     private final long[] committed;
-    private final List<List<Decision>> facts = new ArrayList<>();
+    private final List<List<Fact>> facts = new ArrayList<>();
     private final List<Outgoing> messages = new ArrayList<>();
     private int undecided;
 
@@ -53,14 +53,14 @@ public final class SimController {
      * @return the first difference in facts or state; empty when there is none
      */
     String catchUpWith(SimController other) {
-        List<List<Decision>> ours = new ArrayList<>();
+        List<List<Fact>> ours = new ArrayList<>();
         facts.forEach(any -> ours.add(new ArrayList<>()));
         decideUpTo(other.committed, ours);
         tables.commit();
         decideUpTo(other.next, ours);
         String difference = "";
         for (int p = 0; p < next.length && difference.isEmpty(); p++) {
-            List<Decision> theirs = new ArrayList<>(log.decisions(p));
+            List<Fact> theirs = new ArrayList<>(log.decisions(p));
             theirs.addAll(other.facts.get(p));
             difference = ours.get(p).equals(theirs) ? "" : "decisions of partition " + p + ": " + ours.get(p) + " and " + theirs;
             facts.get(p).addAll(other.facts.get(p));
@@ -71,7 +71,7 @@ public final class SimController {
         return difference.isEmpty() ? UndoTables.difference(tables.heap(), other.state()) : difference;
     }
 
-    private void decideUpTo(long[] offsets, List<List<Decision>> decided) {
+    private void decideUpTo(long[] offsets, List<List<Fact>> decided) {
         for (int p = 0; p < next.length; p++) {
             while (next[p] < offsets[p]) {
                 Input input = new Input.Recorded(p, next[p], log.events(p).get((int) next[p]));
@@ -117,10 +117,10 @@ public final class SimController {
     }
 
     /** Takes the next event of a partition, and answers with what was decided. */
-    Decided take(int partition) {
+    DecideResult take(int partition) {
         long offset = next[partition];
         Event event = log.events(partition).get((int) offset);
-        Decided decided = core.step(tables, new Input.Recorded(partition, offset, event));
+        DecideResult decided = core.step(tables, new Input.Recorded(partition, offset, event));
         next[partition]++;
         undecided++;
         decided.commands().forEach(outbox);
@@ -133,7 +133,7 @@ public final class SimController {
     void commit(FactListener onFact) {
         tables.commit();
         for (int p = 0; p < facts.size(); p++) {
-            for (Decision fact : facts.get(p)) {
+            for (Fact fact : facts.get(p)) {
                 log.decisions(p).add(fact);
                 onFact.committed(p, log.decisions(p).size() - 1, fact);
             }
@@ -157,6 +157,6 @@ public final class SimController {
     /** Hears of decisions. */
     @FunctionalInterface
     interface FactListener {
-        void committed(int partition, long offset, Decision fact);
+        void committed(int partition, long offset, Fact fact);
     }
 }

@@ -2,7 +2,7 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Message;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import java.util.Map;
 /** The log: what was appended, in the order of each partition. Decisions are committed ones. Nothing is ever taken back. For one thread. */
 public final class SimLog {
     private final List<List<Event>> events = new ArrayList<>();
-    private final List<List<Decision>> decisions = new ArrayList<>();
+    private final List<List<Fact>> decisions = new ArrayList<>();
     private final Map<String, List<Command>> commands = new LinkedHashMap<>();
     private final List<List<Message>> messages = new ArrayList<>();
 
@@ -44,7 +44,7 @@ public final class SimLog {
     }
 
     /** Committed decisions of a partition; the offset is the position. */
-    public List<Decision> decisions(int partition) {
+    public List<Fact> decisions(int partition) {
         return decisions.get(partition);
     }
 

@@ -26,7 +26,7 @@ import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayDeque;
@@ -352,7 +352,7 @@ public final class SimNode implements AgentLink {
             ask(running);
             return true;
         }
-        List<Decision> decisions = world.log().decisions(world.log().partitionOf(aggregate()));
+        List<Fact> decisions = world.log().decisions(world.log().partitionOf(aggregate()));
         boolean found = false;
         while (!found && running.nextDecision < decisions.size()) {
             found = answer(running, decisions.get(running.nextDecision++));
@@ -360,7 +360,7 @@ public final class SimNode implements AgentLink {
         return found;
     }
 
-    private boolean answer(Life running, Decision decision) {
+    private boolean answer(Life running, Fact decision) {
         if (decision instanceof AgentAccepted accepted && accepted.processId().equals(running.processId)) {
             if (running.status().incarnation() == 0) {
                 running.sink.incarnation(accepted.newIncarnation());

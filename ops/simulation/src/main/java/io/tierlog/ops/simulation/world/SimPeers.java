@@ -8,10 +8,10 @@ import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.port.PeerFinder.Holder;
 import io.tierlog.agent.core.port.PeerReplies.LeasedPage;
 import io.tierlog.agent.core.port.PeerTransfers.PeerPage;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Namespaces;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.PeerRead;
 import io.tierlog.ops.simulation.hardware.Unit;
@@ -20,9 +20,9 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PeerReadReason;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.state.CopyState;
 import io.tierlog.schemas.state.NodeRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -228,8 +228,8 @@ public final class SimPeers {
             boolean host = true;
             for (Bytes key : unit.keys()) {
                 int index = unit.firstIndex() + blocks;
-                boolean onHost = serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.HOST, key), index);
-                if (!onHost && !serves(tables, row, new RowKey.Copy(node.aggregate(), namespace, Tier.DISK, key), index)) {
+                boolean onHost = serves(tables, row, new RowKey.Placement(node.aggregate(), namespace, Tier.HOST, key), index);
+                if (!onHost && !serves(tables, row, new RowKey.Placement(node.aggregate(), namespace, Tier.DISK, key), index)) {
                     break;
                 }
                 host &= onHost;
@@ -242,9 +242,9 @@ public final class SimPeers {
         return holders;
     }
 
-    private static boolean serves(HeapTables tables, NodeRow node, RowKey.Copy key, int index) {
+    private static boolean serves(HeapTables tables, NodeRow node, RowKey.Placement key, int index) {
         PlacementRow row = tables.get(Rows.PLACEMENTS, key);
         return row != null && row.incarnation() == node.incarnation() && row.index() == index
-                && (row.state() == CopyState.SERVING || row.state() == CopyState.COPYING || row.state() == CopyState.LENDING);
+                && (row.state() == PlacementState.SERVING || row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING);
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.simulation.world;
 
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.RowKey;
-import io.tierlog.controller.core.Rows;
-import io.tierlog.controller.core.Scan;
-import io.tierlog.controller.core.Table;
-import io.tierlog.controller.core.Tables;
+import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Scan;
+import io.tierlog.controller.core.table.Table;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.WireRecord;
 import java.util.ArrayList;
 import java.util.List;

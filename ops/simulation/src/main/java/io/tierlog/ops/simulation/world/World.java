@@ -2,9 +2,9 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.agent.core.api.AgentInput;
-import io.tierlog.controller.core.Decided;
-import io.tierlog.controller.core.HeapTables;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.DecideResult;
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Tally;
 import io.tierlog.ops.simulation.hardware.Machine;
@@ -13,7 +13,7 @@ import io.tierlog.ops.simulation.hardware.Unit;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.command.Command;
-import io.tierlog.schemas.decision.Decision;
+import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.Tick;
@@ -46,13 +46,13 @@ public final class World {
         default void appended(int partition, long offset, Event event) {}
 
         /** The controller has taken an event; what it decided is not committed yet. */
-        default void decided(int partition, long offset, Event event, Decided decided) {}
+        default void decided(int partition, long offset, Event event, DecideResult decided) {}
 
         /** The same moment: the controller's rows as they are now, and which of them the event has touched. */
         default void touched(int partition, HeapTables state, List<UndoTables.Touched<?, ?>> rows) {}
 
         /** A decision is committed. */
-        default void committed(int partition, long offset, Decision fact) {}
+        default void committed(int partition, long offset, Fact fact) {}
 
         /** An agent is about to take an input. */
         default void hearing(Life life, AgentInput input) {}
@@ -410,7 +410,7 @@ public final class World {
         }
         long offset = running.position(partition);
         int touchedBefore = running.touched().size();
-        Decided decided = running.take(partition);
+        DecideResult decided = running.take(partition);
         Event event = log.events(partition).get((int) offset);
         watchers.forEach(watcher -> watcher.decided(partition, offset, event, decided));
         List<UndoTables.Touched<?, ?>> touched = running.touched().subList(touchedBefore, running.touched().size());

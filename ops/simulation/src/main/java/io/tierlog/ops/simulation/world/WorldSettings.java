@@ -2,7 +2,7 @@
 package io.tierlog.ops.simulation.world;
 
 import io.tierlog.agent.core.api.AgentLimits;
-import io.tierlog.controller.core.Limits;
+import io.tierlog.controller.core.api.Limits;
 import io.tierlog.schemas.Policy;
 
 /**

@@ -4,7 +4,7 @@ package io.tierlog.ops.simulation.scenario;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.tierlog.controller.core.Policies;
+import io.tierlog.controller.core.policy.Policies;
 import io.tierlog.ops.policy.PolicyDocument;
 import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.Policy;

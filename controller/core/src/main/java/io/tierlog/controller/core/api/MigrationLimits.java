@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.api;
+
+/**
+ * The bounds of what operators may ask for at once. Part of the core's version: the same for every instance that works on one log.
+ *
+ * @param nodes most nodes of one migration
+ * @param names most blocks that one migration names or samples, over all of its nodes
+ * @param nameBytes most bytes of namespaces and keys that one migration names, over all of its nodes: order and answers are one row
+ * @param idLength longest id of a migration, in characters
+ * @param marksPerClearing most marks that one request clears
+ * @param keptMs how long an ended migration is known, in milliseconds of log time
+ * @param longestMarkMs longest life of a mark, in milliseconds
+ * @param answerMs how long a migration waits for the answers of its nodes, in milliseconds of log time: an hour, since log time makes up at once for
+ *     an absence of the controller, and no message is lost by that
+ * @param marksPerNode most marks that a node may have
+ */
+public record MigrationLimits(int nodes, int names, long nameBytes, int idLength, int marksPerClearing, long keptMs, long longestMarkMs,
+        long answerMs, long marksPerNode) {
+    /** Those of this version of the core. */
+    public static final MigrationLimits DEFAULTS = new MigrationLimits(256, 4_096, 256 << 10, 128, 1_000, 86_400_000, 30L * 86_400_000,
+            3_600_000, 100_000);
+}

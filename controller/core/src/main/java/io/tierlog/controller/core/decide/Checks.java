@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.decide;
+
+import io.tierlog.controller.core.api.Limits;
+import io.tierlog.controller.core.state.Blocks;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.PeerCopies;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.event.RequestSubmitted;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What names and numbers in events must be like before they become keys and sizes. Each answers with the rule that is broken, or null. */
+public final class Checks {
+    private static final int SHORTEST_KEY = 8;
+    private static final int LONGEST_KEY = 32;
+
+    /** Longest name of a node, in characters. */
+    public static final int LONGEST_NODE_NAME = 64;
+
+    private Checks() {}
+
+    public static @Nullable String text(Limits limits, String what, String text) {
+        return text.isEmpty() || text.length() > limits.textLength() ? what + " has 1 to " + limits.textLength() + " characters" : null;
+    }
+
+    static @Nullable String request(Limits limits, String request, int attempt) {
+        return attempt < 1 ? "attempt is 1 or more" : text(limits, "a request's id", request);
+    }
+
+    public static @Nullable String key(Bytes key) {
+        return key.size() < SHORTEST_KEY || key.size() > LONGEST_KEY
+                ? "a block's key has " + SHORTEST_KEY + " to " + LONGEST_KEY + " bytes"
+                : null;
+    }
+
+    public static @Nullable String block(Block block) {
+        if (block.index() < 0 || block.index() > 0 == block.parent().isEmpty()) {
+            return "a block has index 0 and no parent, or a higher index and one";
+        }
+        String parent = block.parent().isEmpty() ? null : key(block.parent());
+        return parent != null ? parent : key(block.key());
+    }
+
+    public static @Nullable String paged(Limits limits, String namespace, List<PagedBlock> blocks) {
+        return blocks(limits, namespace, Blocks.of(blocks));
+    }
+
+    public static @Nullable String blocks(Limits limits, String namespace, List<Block> blocks) {
+        String broken = text(limits, "a namespace", namespace);
+        if (blocks.size() > limits.blocksPerInput()) {
+            broken = "an event names at most " + limits.blocksPerInput() + " blocks";
+        }
+        for (int i = 0; broken == null && i < blocks.size(); i++) {
+            broken = block(blocks.get(i));
+        }
+        return broken;
+    }
+
+    public static @Nullable String submission(Limits limits, RequestSubmitted e) {
+        String broken = request(limits, e.request(), e.attempt());
+        if (broken == null) {
+            broken = text(limits, "a namespace", e.namespace());
+        }
+        int blocks = e.keys().size();
+        if (broken == null && blocks > limits.blocksPerInput()) {
+            broken = "a prompt has at most " + limits.blocksPerInput() + " blocks";
+        }
+        if (broken == null && (e.blockTokens() < 1 || e.promptTokens() < 0 || blocks > e.promptTokens() / e.blockTokens())) {
+            broken = "a prompt has no more whole blocks than its tokens fill";
+        }
+        if (broken == null && (e.deviceBlocks() < 0 || e.deviceBlocks() > blocks || e.storeFrom() < 0 || e.storeBlocks() < 0)) {
+            broken = "counts of blocks are 0 or more, and no more than the prompt has";
+        }
+        for (int i = 0; broken == null && i < blocks; i++) {
+            broken = key(e.keys().get(i));
+        }
+        String instance = e.instance();
+        if (broken == null && instance != null) {
+            broken = text(limits, "the name of an engine instance", instance);
+        }
+        return broken == null ? peer(limits, e.peer()) : broken;
+    }
+
+    private static @Nullable String peer(Limits limits, @Nullable PeerCopies peer) {
+        if (peer == null) {
+            return null;
+        }
+        String broken = text(limits, "the name of a node", peer.node());
+        if (broken == null) {
+            broken = text(limits, "the address of a node", peer.address());
+        }
+        if (broken == null && (peer.from() < 0 || peer.blocks() < 1 || (peer.tier() != Tier.HOST && peer.tier() != Tier.DISK))) {
+            broken = "another node has 1 block or more on HOST or DISK, from index 0 or a higher one on";
+        }
+        return broken;
+    }
+
+    /** Whether a text can be the name of a node. */
+    public static boolean isNodeName(String name) {
+        if (name.isEmpty() || name.length() > LONGEST_NODE_NAME) {
+            return false;
+        }
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            boolean letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            boolean digit = c >= '0' && c <= '9';
+            if (!letter && !digit && c != '.' && c != '-' && c != '_') {
+                return false;
+            }
+        }
+        return true;
+    }
+}

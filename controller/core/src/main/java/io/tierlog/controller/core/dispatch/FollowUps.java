@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.dispatch;
+
+import io.tierlog.controller.core.api.Input;
+import io.tierlog.controller.core.decide.DecisionContext;
+import io.tierlog.controller.core.decide.NodeContext;
+import io.tierlog.controller.core.eviction.WatermarkEviction;
+import io.tierlog.controller.core.migration.Migrations;
+import io.tierlog.controller.core.migration.Routes;
+import io.tierlog.controller.core.node.FencedRowCleanup;
+import io.tierlog.controller.core.promotion.Promotions;
+import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.time.Ticks;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.CopyDone;
+import io.tierlog.schemas.event.CopyFailed;
+import io.tierlog.schemas.event.DropDone;
+import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.EngineDetached;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.state.OperationRow;
+import org.jspecify.annotations.Nullable;
+
+/** What is decided once the facts of the input are in the tables. Without state. */
+public final class FollowUps {
+    private FollowUps() {}
+
+    public static void decide(DecisionContext d, Input input) {
+        if (!(input instanceof Input.Recorded recorded)) {
+            return;
+        }
+        Event event = recorded.event();
+        String aggregate = event.envelope().aggregate();
+        if (event instanceof Tick) {
+            if (aggregate.equals(d.clockAggregate())) {
+                Ticks.followUp(d);
+            }
+        } else if (Aggregates.isNode(aggregate)) {
+            NodeContext n = d.node(aggregate);
+            if (n != null) {
+                int budget = d.limits().blocksPerDecision();
+                if (event instanceof AgentRegistering || event instanceof AgentStopping || event instanceof EngineDetached) {
+                    budget -= FencedRowCleanup.decide(n, budget);
+                }
+                Promotions.release(n);
+                budget = Math.max(0, budget - Migrations.drop(n));
+                budget -= WatermarkEviction.decide(n, budget, tier -> !isSetback(n, event, tier), !(event instanceof CopyDone));
+                if (!isSetback(n, event)) {
+                    Routes.decide(n, budget, false);
+                }
+                Promotions.goOn(n);
+            }
+        }
+    }
+
+    /**
+     * Whether the event says that something was copied, was not, or has only begun to be: routes then wait for the next tick or another event, or a
+     * route into a tier that lets go at once of what it is given would feed it for ever.
+     */
+    private static boolean isSetback(NodeContext n, Event event) {
+        return event instanceof CopyDone || event instanceof CopyFailed || event instanceof OperationCancelled || event instanceof CommandRefused
+                || isSetback(n, event, Tier.HOST) || isSetback(n, event, Tier.DISK);
+    }
+
+    /**
+     * Whether the event says that something did not leave the tier, has only begun to, or has left another tier. Relief of the tier then sends
+     * nothing more before the next tick, or before something else happens on the node: if it did at once, a controller and an agent of which all
+     * that could leave is pinned would never stop sending and refusing drops, and of two full tiers each would feed the other for ever.
+     *
+     * <p>For the same reason the end of a copy is followed by drops of what it has brought down, and by further copies only when one of those was
+     * done: while all of the host is pinned, a small disk would be written and emptied without end.
+     */
+    private static boolean isSetback(NodeContext n, Event event, Tier tier) {
+        return switch (event) {
+            case DropFailed failed -> true;
+            case OperationStarted started -> true;
+            case DropDone done -> done.tier() != tier;
+            case CommandRefused refused -> isDrop(n, refused.operation());
+            default -> false;
+        };
+    }
+
+    private static boolean isDrop(NodeContext n, @Nullable String operation) {
+        OperationRow row = operation == null ? null : n.operation(operation);
+        return row != null && row.kind() == OperationKind.DROP;
+    }
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.evolve;
+
+import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.api.MigrationLimits;
+import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.MigrationRows;
+import io.tierlog.controller.core.state.MigrationStates;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
+import io.tierlog.schemas.MigrationProgress;
+import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.decision.DrainAdvanced;
+import io.tierlog.schemas.decision.DrainChanged;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.MigrationChanged;
+import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.decision.MigrationOpened;
+import io.tierlog.schemas.decision.MigrationStopping;
+import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NodeDrained;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.PartRow;
+import io.tierlog.schemas.state.TaskRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Facts about what operators asked for. Without state. */
+final class EvolveMigrations {
+    private static final MigrationProgress NOTHING = new MigrationProgress(0, 0, 0, 0);
+
+    private EvolveMigrations() {}
+
+    /** Forgets a migration, or a node's part of one, that has ended long enough ago; the timer of what has not ended is set anew. */
+    static void forget(Tables t, RowKey.Timer timer, long nowMs) {
+        t.delete(Rows.TIMERS, timer);
+        Long endedMs = endedMs(t, timer);
+        if (endedMs == null) {
+            return;
+        }
+        long due = later(endedMs == 0 ? nowMs : endedMs);
+        if (due > nowMs) {
+            t.put(Rows.TIMERS, new RowKey.Timer(timer.aggregate(), due, timer.kind(), timer.owner(), timer.id()), Rows.ENTRY);
+        } else if (Aggregates.isMigration(timer.owner())) {
+            t.delete(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
+        } else {
+            t.delete(Rows.TASKS, new RowKey.Text(timer.owner(), timer.id()));
+        }
+    }
+
+    /** The timer for answers goes when all are there, or are put down; before, it is left for decide. */
+    static void forgetWhenAnswered(Tables t, RowKey.Timer timer) {
+        MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
+        if (row == null || row.parts().stream().allMatch(part -> part.answer() != null)) {
+            t.delete(Rows.TIMERS, timer);
+        }
+    }
+
+    /** Log time of its end, 0 before; null when nobody knows it any more. */
+    private static @Nullable Long endedMs(Tables t, RowKey.Timer timer) {
+        if (Aggregates.isMigration(timer.owner())) {
+            MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
+            return row == null ? null : Long.valueOf(row.endedMs());
+        }
+        TaskRow row = t.get(Rows.TASKS, new RowKey.Text(timer.owner(), timer.id()));
+        return row == null ? null : Long.valueOf(row.endedMs());
+    }
+
+    private static long later(long timeMs) {
+        return sum(timeMs, MigrationLimits.DEFAULTS.keptMs());
+    }
+
+    private static long sum(long timeMs, long ms) {
+        long sum = timeMs + ms;
+        return sum < timeMs ? Long.MAX_VALUE : sum;
+    }
+
+    static void drain(Tables t, DrainChanged fact) {
+        shares(t, fact, shares -> {
+            shares.drainRequest = fact.request();
+            String instance = fact.instance();
+            if (instance != null) {
+                shares.drainingInstances.remove(instance);
+                if (fact.drain()) {
+                    shares.drainingInstances.add(instance);
+                }
+            } else {
+                shares.draining = fact.drain();
+                shares.drainAnew();
+            }
+        });
+    }
+
+    static void drainAdvanced(Tables t, DrainAdvanced fact) {
+        shares(t, fact, shares -> {
+            shares.drainPass = fact.pass();
+            shares.drainCursor = fact.cursor();
+            shares.drainLeft = fact.leftBlocks();
+            shares.drainSaving = fact.savingBlocks();
+        });
+    }
+
+    static void drained(Tables t, NodeDrained fact) {
+        shares(t, fact, shares -> {
+            shares.drainAnew();
+            shares.drained = true;
+        });
+    }
+
+    private static void shares(Tables t, Fact fact, Consumer<Shares> change) {
+        NodeState node = NodeState.of(Evolve.node(t, fact));
+        change.accept(node.shares);
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+    }
+
+    static void opened(Tables t, MigrationOpened fact) {
+        if (t.get(Rows.MIGRATIONS, Evolve.key(fact)) != null) {
+            throw new IllegalHistory("The migration was opened before");
+        }
+        List<PartRow> parts = new ArrayList<>(fact.nodes().size());
+        fact.nodes().forEach(node -> parts.add(new PartRow(node, 0, null, NOTHING)));
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(MigrationState.SUBMITTED, fact.order(), parts, fact.envelope().timeMs(), 0));
+        long askedMs = fact.envelope().timeMs();
+        Timers.set(t, fact, RowKey.Timer.MIGRATION, "", later(askedMs));
+        Timers.set(t, fact, RowKey.Timer.ANSWER, "", sum(askedMs, MigrationLimits.DEFAULTS.answerMs()));
+    }
+
+    static void noted(Tables t, MigrationNoted fact) {
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), MigrationRows.noted(migration(t, fact), fact));
+    }
+
+    static void changed(Tables t, MigrationChanged fact) {
+        MigrationRow row = migration(t, fact);
+        if (row.state() != fact.from() || !MigrationStates.isLegal(fact.from(), fact.to())) {
+            throw new IllegalHistory("A migration that is " + row.state() + " cannot go from " + fact.from() + " to " + fact.to());
+        }
+        long endedMs = MigrationStates.isEnd(fact.to()) ? fact.envelope().timeMs() : 0;
+        t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(fact.to(), row.order(), row.parts(), row.askedMs(), endedMs));
+    }
+
+    private static MigrationRow migration(Tables t, Fact fact) {
+        MigrationRow row = t.get(Rows.MIGRATIONS, Evolve.key(fact));
+        if (row == null) {
+            throw new IllegalHistory("Nobody knows " + fact.envelope().aggregate());
+        }
+        return row;
+    }
+
+    static void taken(Tables t, MigrationTaken fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.migration());
+        if (t.get(Rows.TASKS, key) != null) {
+            throw new IllegalHistory("Migration " + fact.migration() + " was taken before");
+        }
+        boolean copies = !fact.answer().copied().isEmpty() && !fact.order().dryRun();
+        t.put(Rows.TASKS, key, new TaskRow(List.of(), NOTHING, 1, false, copies ? 0 : fact.envelope().timeMs()));
+        Timers.set(t, fact, RowKey.Timer.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
+    }
+
+    /** A copy has begun: perhaps of an operator's migration. */
+    static void begun(Tables t, OperationIssued fact) {
+        String migration = fact.move() == null ? null : fact.move().migration();
+        if (migration == null) {
+            return;
+        }
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), migration);
+        TaskRow row = t.get(Rows.TASKS, key);
+        if (row == null) {
+            throw new IllegalHistory("A copy begins for migration " + migration + ", which the node has not taken");
+        }
+        List<String> operations = new ArrayList<>(row.operations());
+        operations.add(fact.operation());
+        MigrationProgress p = row.progress();
+        t.put(Rows.TASKS, key, new TaskRow(operations, new MigrationProgress(operations.size(), p.doneBlocks(), p.failedBlocks(), p.movedBytes()),
+                row.reports(), row.stopping(), row.endedMs()));
+    }
+
+    static void stopping(Tables t, MigrationStopping fact) {
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.migration());
+        TaskRow row = t.get(Rows.TASKS, key);
+        if (row == null) {
+            throw new IllegalHistory("Migration " + fact.migration() + " shall stop, which the node has not taken");
+        }
+        t.put(Rows.TASKS, key, new TaskRow(row.operations(), row.progress(), row.reports(), true, row.endedMs()));
+        Evolve.numbered(t, fact, fact.commandSequence());
+    }
+
+    static void completed(Tables t, MigrationCompleted fact) {
+        String migration = fact.move().migration();
+        RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), migration == null ? "" : migration);
+        TaskRow row = migration == null ? null : t.get(Rows.TASKS, key);
+        if (row != null && row.operations().contains(fact.operation())) {
+            t.put(Rows.TASKS, key, MigrationRows.completed(row, fact));
+        }
+    }
+
+
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.evolve;
+
+import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.policy.Groups;
+import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.state.NodeRows;
+import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksBackedUp;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.state.NodeRow;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Facts about copies of blocks. Without state. */
+final class EvolvePlacements {
+    private EvolvePlacements() {}
+
+    static void placed(Tables t, BlocksPlaced fact) {
+        EvolvePromotions.Placed fresh = EvolvePromotions.placed(t, fact);
+        PlacementWriter copies = open(t, fact, fact.tier(), fact.namespace());
+        copies.rememberNamespace();
+        boolean stored = fact.heldAlso() == Tier.STORE;
+        for (PagedBlock block : fact.blocks()) {
+            copies.place(block, fact.touch(), stored);
+        }
+        fresh.blocks().forEach(block -> copies.promoted(block, fresh.lease()));
+        close(t, fact, fact.tier(), copies);
+        String operation = fact.operation();
+        if (operation != null) {
+            EvolveOperations.settled(t, fact, operation);
+        }
+    }
+
+    static void touched(Tables t, BlocksTouched fact) {
+        PlacementWriter copies = open(t, fact, fact.tier(), fact.namespace());
+        for (Block block : fact.deepest()) {
+            copies.touch(block, fact.touch());
+        }
+        close(t, fact, fact.tier(), copies);
+    }
+
+    static void backedUp(Tables t, BlocksBackedUp fact) {
+        for (Tier tier : List.of(Tier.HOST, Tier.DISK)) {
+            if (NodeRows.tier(Evolve.node(t, fact), tier) != null) {
+                PlacementWriter copies = open(t, fact, tier, fact.namespace());
+                for (Block block : fact.blocks()) {
+                    copies.backedUp(block);
+                }
+                close(t, fact, tier, copies);
+            }
+        }
+    }
+
+    static void removed(Tables t, BlocksRemoved fact) {
+        PlacementWriter copies = open(t, fact, fact.tier(), fact.namespace());
+        for (Block block : fact.blocks()) {
+            copies.remove(block);
+        }
+        close(t, fact, fact.tier(), copies);
+    }
+
+    /** The copies on a tier of the aggregate that the fact is about. */
+    static PlacementWriter open(Tables t, Fact fact, Tier tier, String namespace) {
+        return new PlacementWriter(t, fact.envelope().aggregate(), owner(t, fact), tier, namespace,
+                () -> Groups.of(Evolve.policy(t, fact), namespace), fact.envelope().timeMs());
+    }
+
+    /** Writes what is open, and the counts of the tier when they have changed. */
+    static void close(Tables t, Fact fact, Tier tier, PlacementWriter copies) {
+        copies.close();
+        NodeRow owner = owner(t, fact);
+        if (owner == null || copies.deltas().isEmpty()) {
+            return;
+        }
+        NodeState node = NodeState.of(owner);
+        copies.deltas().forEach((group, more) -> {
+            if (group.equals(PlacementWriter.ALL)) {
+                count(node.tier(tier), more);
+            } else {
+                node.shares.count(group, tier, more.used, more.leaving);
+            }
+        });
+        t.put(Rows.NODES, Evolve.key(fact), node.toRow());
+        PlacementWriter.Deltas all = copies.deltas().get(PlacementWriter.ALL);
+        if (all != null && all.used != 0 && PlacementRows.isOrdered(tier)) {
+            copies.countNamespace(all.used);
+        }
+    }
+
+    private static void count(NodeState.TierState use, PlacementWriter.Deltas more) {
+        use.usedBlocks += more.used;
+        use.leavingBlocks += more.leaving;
+        if (use.usedBlocks < 0 || use.leavingBlocks < 0) {
+            throw new IllegalHistory("A tier holds less than nothing: " + use.toRow());
+        }
+    }
+
+    private static @Nullable NodeRow owner(Tables t, Fact fact) {
+        return Aggregates.isStore(fact.envelope().aggregate()) ? null : Evolve.node(t, fact);
+    }
+
+
+}

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.evolve;
+
+import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.state.PlacementRows;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.NamespaceRow;
+import io.tierlog.schemas.state.NamespaceTierRow;
+import io.tierlog.schemas.state.NodeRow;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one writer of copies: rows of one tier and namespace of one aggregate, changed by one fact, with the order of leaving and the counts
+ * of the tier kept in step.
+ *
+ * <p>Exact recency at one row write for a hit, whatever the length of the path. What may leave a tier is a leaf: a serving copy that no
+ * other copy of the tier extends. So only leaves stand in the order table, coldest first, among equals the deeper first, and the first row
+ * of a scan is the next to go. A hit uses a whole path, but is written at its deepest block only: as long as the blocks above it have that
+ * child they cannot leave, and when a leaf leaves, its parent takes over the later of the two uses, loses a child, and enters the order
+ * when that was the last. Each block thus meets its turn with the time of the last use of anything below it. A prefix is trimmed from its
+ * end and never gets a hole, and every move of recency costs a bounded number of rows.
+ *
+ * <pre>
+ *   a0 - a1 - a2      hits: a2 at 5, b1 at 7, a0 at 9 (deepest match a0)
+ *      \ b1           order: a2(5) b1(7);  after a2: b1(7) a1(5);  at last a0 with max(9, 7, 5)
+ * </pre>
+ *
+ * <p>What is copied to the tier below before it leaves (COPYING) serves on and keeps its parent, so nothing above it is dropped before it is.
+ *
+ * <p>A leased block, and one that a backup reads, is held: not in the order. The deepest block of a run holds the run. A block that is not
+ * there while something refers to it (a child that came before it, a hold) has a stand-in row, state ABSENT.
+ *
+ * <p>Rows of earlier lives of the node are as good as nothing: they are overwritten, and counted nowhere. Two rows are kept open, for the
+ * blocks of a fact come as chains, up or down: a block, and its parent, which is the next or was the last one. {@link #close} writes them.
+ * Confined to one call of evolve. The price: a copy costs one row and a leaf two.
+ */
+final class PlacementWriter {
+    /** Under which the counts of all copies stand; no group has this name. */
+    static final String ALL = "*";
+
+    private final Tables tables;
+    private final String aggregate;
+    private final Bytes digest;
+    private final String namespace;
+    private final Tier tier;
+    private final long incarnation;
+    private final long epoch;
+    private final boolean alive;
+    private final boolean ordered;
+    private final Supplier<String> groupOfNew;
+    private final long nowMs;
+    private final Map<String, Deltas> deltas = new LinkedHashMap<>();
+    private Slot near = new Slot();
+    private Slot far = new Slot();
+
+    /** What a group has more than before; of all copies, that of {@link #ALL}. */
+    static final class Deltas {
+        long used;
+        long leaving;
+
+        private void add(int moreUsed, int moreLeaving) {
+            used += moreUsed;
+            leaving += moreLeaving;
+        }
+    }
+
+    /** A row that is open: as the table has it, and as it is to be. */
+    private static final class Slot {
+        RowKey.@Nullable Placement key;
+        @Nullable PlacementRow before;
+        boolean dirty;
+        PlacementState state = PlacementState.ABSENT;
+        int page;
+        long generation;
+        int crc32c;
+        int index;
+        Bytes parent = Bytes.EMPTY;
+        long touch;
+        int children;
+        int holds;
+        boolean stored;
+        boolean refused;
+        String group = "";
+        long usedMs;
+        @Nullable String operation;
+        @Nullable String promotedUnder;
+
+        /** Nothing is there. */
+        void clear() {
+            state = PlacementState.ABSENT;
+            page = -1;
+            generation = 0;
+            crc32c = 0;
+            index = 0;
+            parent = Bytes.EMPTY;
+            touch = 0;
+            children = 0;
+            holds = 0;
+            stored = false;
+            refused = false;
+            group = "";
+            usedMs = 0;
+            operation = null;
+            promotedUnder = null;
+        }
+
+        void read(PlacementRow row) {
+            state = row.state();
+            page = row.page();
+            generation = row.generation();
+            crc32c = row.crc32c();
+            index = row.index();
+            parent = row.parent();
+            touch = row.touch();
+            children = row.children();
+            holds = row.holds();
+            stored = row.stored();
+            refused = row.refused();
+            group = row.group();
+            usedMs = row.usedMs();
+            operation = row.operation();
+            promotedUnder = row.promotedUnder();
+        }
+
+        /** Whether it counts as the child of its parent. */
+        boolean isChild() {
+            return state == PlacementState.WRITING || PlacementRows.isServed(state);
+        }
+    }
+
+    /**
+     * Copies on {@code tier} of {@code aggregate}; {@code node} is null for the store.
+     *
+     * @param groupOfNew group that copies count for which are not there yet
+     * @param nowMs log time, milliseconds since 1970
+     */
+    PlacementWriter(Tables tables, String aggregate, @Nullable NodeRow node, Tier tier, String namespace, Supplier<String> groupOfNew, long nowMs) {
+        this.tables = tables;
+        this.groupOfNew = groupOfNew;
+        this.nowMs = nowMs;
+        this.aggregate = aggregate;
+        this.digest = Namespaces.digest(namespace);
+        this.namespace = namespace;
+        this.tier = tier;
+        this.incarnation = node == null ? 0 : node.incarnation();
+        this.epoch = node == null || tier != Tier.DEVICE ? 0 : node.engineEpoch();
+        this.alive = node == null || node.alive();
+        this.ordered = PlacementRows.isOrdered(tier);
+    }
+
+    /** What has changed of the counts: of all copies under {@link #ALL}, and of each group. */
+    Map<String, Deltas> deltas() {
+        return deltas;
+    }
+
+    /** Remembers the text of the namespace, for facts about copies that are known by its digest alone. */
+    void rememberNamespace() {
+        RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
+        if (tables.get(Rows.NAMESPACES, key) == null) {
+            tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, List.of()));
+        }
+    }
+
+    /** The namespace has so many copies more on the tier. */
+    void countNamespace(long more) {
+        rememberNamespace();
+        RowKey.Namespace key = new RowKey.Namespace(aggregate, digest);
+        NamespaceRow row = tables.get(Rows.NAMESPACES, key);
+        List<NamespaceTierRow> tiers = new ArrayList<>();
+        long used = more;
+        if (row != null && row.incarnation() == incarnation) {
+            for (NamespaceTierRow candidate : row.tiers()) {
+                if (candidate.tier() == tier) {
+                    used += candidate.usedBlocks();
+                } else {
+                    tiers.add(candidate);
+                }
+            }
+        }
+        if (used < 0) {
+            throw new IllegalHistory("Namespace " + namespace + " holds less than nothing of " + tier);
+        }
+        if (used > 0) {
+            tiers.add(new NamespaceTierRow(tier, used));
+        }
+        tables.put(Rows.NAMESPACES, key, new NamespaceRow(namespace, incarnation, tiers));
+    }
+
+    /**
+     * A block that is not there is being written. Of several fetches that write it, the last one answers for it; a write-back is never
+     * displaced, so that no second one is issued while it runs. Its last use so far was at {@code touch}.
+     */
+    void write(Block block, String operation, long touch) {
+        Slot slot = open(block.key());
+        if (slot.state == PlacementState.ABSENT) {
+            name(slot, block);
+            slot.page = -1;
+            slot.generation = 0;
+            slot.crc32c = 0;
+            slot.stored = false;
+            slot.refused = false;
+            slot.operation = operation;
+            become(slot, PlacementState.WRITING);
+        } else if (slot.state == PlacementState.WRITING && !isWriteBack(slot.operation)) {
+            slot.operation = operation;
+            slot.dirty = true;
+        }
+        if (slot.touch < touch) {
+            slot.touch = touch;
+            slot.usedMs = nowMs;
+            slot.dirty = true;
+        }
+    }
+
+    private boolean isWriteBack(@Nullable String operation) {
+        OperationRow row = operation == null ? null : tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, operation));
+        return row != null && row.kind() == OperationKind.WRITE_BACK;
+    }
+
+    /** A copy serves. One that is on its way out stays so, unless it came anew. */
+    void place(PagedBlock paged, long touch, boolean stored) {
+        Slot slot = open(paged.block().key());
+        boolean anew = slot.state == PlacementState.ABSENT || slot.page != paged.page() || slot.generation != paged.generation();
+        if (slot.state == PlacementState.ABSENT) {
+            name(slot, paged.block());
+            slot.stored = false;
+        }
+        slot.refused &= !anew;
+        slot.page = paged.page();
+        slot.generation = paged.generation();
+        slot.crc32c = paged.crc32c();
+        if (slot.touch < touch) {
+            slot.touch = touch;
+            slot.usedMs = nowMs;
+        }
+        slot.stored |= stored;
+        slot.dirty = true;
+        if (!PlacementRows.isGoing(slot.state) || anew) {
+            slot.operation = null;
+            become(slot, PlacementState.SERVING);
+        }
+    }
+
+    /** A DROP was issued. */
+    void leave(Block block, String operation) {
+        go(block, operation, PlacementState.LEAVING);
+    }
+
+    /** A COPY of it to another tier was issued, after which it shall leave; answers with its last use. */
+    long copy(Block block, String operation) {
+        return go(block, operation, PlacementState.COPYING);
+    }
+
+    /** A COPY of it to another tier was issued, after which it shall stay; answers with its last use. */
+    long lend(Block block, String operation) {
+        return go(block, operation, PlacementState.LENDING);
+    }
+
+    private long go(Block block, String operation, PlacementState state) {
+        Slot slot = open(block.key());
+        if (slot.state != PlacementState.SERVING) {
+            throw new IllegalHistory("A block that is " + slot.state + " cannot become " + state + ": " + block);
+        }
+        slot.operation = operation;
+        become(slot, state);
+        return slot.touch;
+    }
+
+    /** An operation has ended: what it was still writing is gone, what it was to take away serves on. */
+    void settle(Block block, String operation) {
+        Slot slot = open(block.key());
+        if (operation.equals(slot.operation)) {
+            slot.operation = null;
+            become(slot, PlacementRows.isGoing(slot.state) || slot.state == PlacementState.LENDING ? PlacementState.SERVING : PlacementState.ABSENT);
+        }
+    }
+
+    /** A COPY of it has ended: it serves on, and is marked when the other tier did not take it. */
+    void copied(Block block, String operation, boolean taken) {
+        Slot slot = open(block.key());
+        if (operation.equals(slot.operation)) {
+            slot.refused = !taken;
+            settle(block, operation);
+        }
+    }
+
+    /** Whether the store is known to have the block. */
+    boolean isStored(Block block) {
+        Slot slot = open(block.key());
+        return slot.state != PlacementState.ABSENT && slot.stored;
+    }
+
+    /** The copy counts for another group from here on. */
+    void regroup(Block block, String group) {
+        Slot slot = open(block.key());
+        if (slot.state != PlacementState.ABSENT && !slot.group.equals(group)) {
+            int leaves = PlacementRows.isGoing(slot.state) ? 1 : 0;
+            count(slot.group, -1, -leaves);
+            count(group, 1, leaves);
+            slot.group = group;
+            slot.dirty = true;
+        }
+    }
+
+    /** Whether the block serves here and is to stay. */
+    boolean serves(Block block) {
+        return open(block.key()).state == PlacementState.SERVING;
+    }
+
+    /** A copy is gone. */
+    void remove(Block block) {
+        RowKey.Placement key = new RowKey.Placement(aggregate, digest, tier, block.key());
+        Slot slot = open(block.key());
+        if (slot.state != PlacementState.ABSENT) {
+            slot.operation = null;
+            become(slot, PlacementState.ABSENT);
+        } else if (slot.before != null && !isCurrent(slot.before) && !slot.dirty) {
+            erase(key, slot.before);
+            slot.key = null;
+        }
+    }
+
+    /** A path down to this block was used. */
+    void touch(Block block, long touch) {
+        Slot slot = open(block.key());
+        if (slot.state != PlacementState.ABSENT && slot.touch < touch) {
+            slot.touch = touch;
+            slot.usedMs = nowMs;
+            slot.refused = false;
+            slot.dirty = true;
+        }
+    }
+
+    /** A promotion has brought the copy under that lease, empty for none, and nobody has used it yet. */
+    void promoted(Block block, String lease) {
+        Slot slot = open(block.key());
+        if (slot.state != PlacementState.ABSENT) {
+            slot.promotedUnder = lease;
+            slot.dirty = true;
+        }
+    }
+
+    /** The promotion of the copy has its outcome. */
+    void used(Block block) {
+        Slot slot = open(block.key());
+        if (slot.promotedUnder != null) {
+            slot.promotedUnder = null;
+            slot.dirty = true;
+        }
+    }
+
+    /** The store is known to have the block too. */
+    void backedUp(Block block) {
+        Slot slot = open(block.key());
+        if (slot.state != PlacementState.ABSENT && !slot.stored) {
+            slot.stored = true;
+            slot.dirty = true;
+        }
+    }
+
+    /** Somebody relies on the block, or does so no longer. */
+    void hold(Block block, int more) {
+        Slot slot = open(block.key());
+        if (slot.state == PlacementState.ABSENT && slot.children == 0 && slot.holds == 0) {
+            name(slot, block);
+        }
+        slot.holds += more;
+        slot.dirty = true;
+        if (slot.holds < 0) {
+            throw new IllegalHistory("A block was let go more often than held: " + block);
+        }
+    }
+
+    /** Writes what is still open. */
+    void close() {
+        flush(near);
+        flush(far);
+    }
+
+    private static void name(Slot slot, Block block) {
+        slot.index = block.index();
+        slot.parent = block.parent();
+    }
+
+    private void become(Slot slot, PlacementState state) {
+        boolean wasChild = slot.isChild();
+        boolean served = PlacementRows.isServed(slot.state);
+        if (slot.state == PlacementState.ABSENT && ordered) {
+            slot.group = groupOfNew.get();
+        }
+        int more = weight(state) - weight(slot.state);
+        int moreLeaving = (PlacementRows.isGoing(state) ? 1 : 0) - (PlacementRows.isGoing(slot.state) ? 1 : 0);
+        count(ALL, more, moreLeaving);
+        count(slot.group, more, moreLeaving);
+        if (state == PlacementState.ABSENT) {
+            slot.promotedUnder = null;
+        }
+        slot.state = state;
+        slot.dirty = true;
+        // What is copied tells its parent of its use at once, for the parent may be copied in the same move.
+        boolean tells = wasChild != slot.isChild() || state == PlacementState.COPYING || state == PlacementState.LENDING;
+        if (ordered && tells && !slot.parent.isEmpty()) {
+            Slot parent = open(slot.parent);
+            if (wasChild) {
+                parent.children -= slot.isChild() ? 0 : 1;
+                // What never served was never used.
+                parent.usedMs = served && slot.touch > parent.touch ? slot.usedMs : parent.usedMs;
+                parent.touch = served ? Math.max(parent.touch, slot.touch) : parent.touch;
+                if (parent.children < 0) {
+                    throw new IllegalHistory("A block lost a child that it never had: " + slot.parent);
+                }
+            } else {
+                if (parent.state == PlacementState.ABSENT && parent.children == 0 && parent.holds == 0) {
+                    parent.index = slot.index - 1;
+                }
+                parent.children++;
+            }
+            parent.dirty = true;
+            // The child is the one to keep: it is the parent of the next block of a chain that goes down.
+            near = slot;
+            far = parent == slot ? far : parent;
+        }
+    }
+
+    private void count(String group, int more, int moreLeaving) {
+        if (!group.isEmpty() && (more != 0 || moreLeaving != 0)) {
+            deltas.computeIfAbsent(group, g -> new Deltas()).add(more, moreLeaving);
+        }
+    }
+
+    private static int weight(PlacementState state) {
+        return state == PlacementState.ABSENT ? 0 : 1;
+    }
+
+    /** The slot of a block; the one used before stays open, the one before that is written. */
+    private Slot open(Bytes block) {
+        if (holds(near, block)) {
+            return near;
+        }
+        Slot slot = far;
+        far = near;
+        near = slot;
+        if (!holds(slot, block)) {
+            flush(slot);
+            load(slot, new RowKey.Placement(aggregate, digest, tier, block));
+        }
+        return slot;
+    }
+
+    private static boolean holds(Slot slot, Bytes block) {
+        RowKey.Placement key = slot.key;
+        return key != null && key.block().equals(block);
+    }
+
+    private boolean isCurrent(PlacementRow row) {
+        return alive && row.incarnation() == incarnation && row.epoch() == epoch;
+    }
+
+    private void load(Slot slot, RowKey.Placement key) {
+        PlacementRow row = tables.get(Rows.PLACEMENTS, key);
+        slot.key = key;
+        slot.before = row;
+        slot.dirty = false;
+        if (row == null || !isCurrent(row)) {
+            slot.clear();
+        } else {
+            slot.read(row);
+        }
+    }
+
+    private void flush(Slot slot) {
+        RowKey.Placement key = slot.key;
+        if (key == null || !slot.dirty) {
+            return;
+        }
+        PlacementRow before = slot.before;
+        if (slot.state == PlacementState.ABSENT && slot.children == 0 && slot.holds == 0) {
+            if (before != null) {
+                erase(key, before);
+            }
+            slot.before = null;
+        } else {
+            PlacementRow after = new PlacementRow(slot.state, incarnation, epoch, slot.page, slot.generation, slot.crc32c, slot.index,
+                    slot.parent, slot.touch, slot.children, slot.holds, slot.stored, slot.refused, slot.group, slot.usedMs, slot.operation,
+                    slot.promotedUnder);
+            tables.put(Rows.PLACEMENTS, key, after);
+            reorder(key, before, after);
+            slot.before = after;
+        }
+        slot.dirty = false;
+    }
+
+    private void erase(RowKey.Placement key, PlacementRow row) {
+        tables.delete(Rows.PLACEMENTS, key);
+        if (ordered && PlacementRows.isLeaf(row)) {
+            takeOut(PlacementRows.orderOf(key, row), row.group());
+        }
+    }
+
+    private void takeOut(RowKey.Order place, String group) {
+        tables.delete(Rows.ORDER, place);
+        if (!group.isEmpty()) {
+            tables.delete(Rows.ORDER, place.of(group));
+        }
+    }
+
+    private void putIn(RowKey.Order place, String group) {
+        tables.put(Rows.ORDER, place, Rows.ENTRY);
+        if (!group.isEmpty()) {
+            tables.put(Rows.ORDER, place.of(group), Rows.ENTRY);
+        }
+    }
+
+    private void reorder(RowKey.Placement key, @Nullable PlacementRow before, PlacementRow after) {
+        if (!ordered) {
+            return;
+        }
+        RowKey.Order was = before != null && PlacementRows.isLeaf(before) ? PlacementRows.orderOf(key, before) : null;
+        RowKey.Order is = PlacementRows.isLeaf(after) ? PlacementRows.orderOf(key, after) : null;
+        boolean sameGroup = before != null && before.group().equals(after.group());
+        if (before != null && was != null && !(was.equals(is) && sameGroup)) {
+            takeOut(was, before.group());
+        }
+        if (is != null && !(is.equals(was) && sameGroup)) {
+            putIn(is, after.group());
+        }
+    }
+
+
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.evolve;
+
+import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Tables;
+import io.tierlog.schemas.decision.Fact;
+
+/** Sets and cancels timers, and how long rows of what has ended are kept. Without state. */
+final class Timers {
+    private Timers() {}
+
+    /** How long the name of an ended request or operation is known, in milliseconds of log time. */
+    static final long KEPT_MS = 60_000;
+
+    /** Sets a timer that is due when the row may be forgotten. */
+    static void set(Tables t, Fact fact, int kind, String id) {
+        set(t, fact, kind, id, later(fact.envelope().timeMs()));
+    }
+
+    /** Sets a timer. */
+    static void set(Tables t, Fact fact, int kind, String id, long dueMs) {
+        t.put(Rows.TIMERS, timer(fact, kind, id, dueMs), Rows.ENTRY);
+    }
+
+    /** Takes a timer back. */
+    static void cancel(Tables t, Fact fact, int kind, String id, long dueMs) {
+        t.delete(Rows.TIMERS, timer(fact, kind, id, dueMs));
+    }
+
+    private static RowKey.Timer timer(Fact fact, int kind, String id, long dueMs) {
+        return new RowKey.Timer(Aggregates.clockOf(fact.envelope().sender()), dueMs, kind, fact.envelope().aggregate(), id);
+    }
+
+    /** Log time at which a row may be deleted whose subject ended at {@code timeMs}. */
+    static long later(long timeMs) {
+        return timeMs > Long.MAX_VALUE - KEPT_MS ? Long.MAX_VALUE : timeMs + KEPT_MS;
+    }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.migration;
+
+import io.tierlog.controller.core.decide.DecisionContext;
+import io.tierlog.controller.core.decide.NodeContext;
+import io.tierlog.controller.core.state.Aggregates;
+import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.MigrationAnswer;
+import io.tierlog.schemas.MigrationProgress;
+import io.tierlog.schemas.MigrationRefusal;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.decision.MigrationStopping;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.MigrationAssigned;
+import io.tierlog.schemas.event.MigrationRecalled;
+import io.tierlog.schemas.event.MigrationReported;
+import io.tierlog.schemas.state.TaskRow;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A node's part of what operators ask for: taken once, and stopped when it is recalled. Without state. */
+public final class NodeMigrations {
+    private NodeMigrations() {}
+
+    public static void assigned(DecisionContext d, MigrationAssigned e) {
+        String aggregate = e.envelope().aggregate();
+        if (!isMessage(d, e)) {
+            return;
+        }
+        String migration = id(e);
+        List<String> findings = MigrationOrders.findings(d.limits(), List.of(aggregate.substring(Aggregates.NODE.length())), e.order());
+        NodeContext n = d.node(aggregate);
+        if (!findings.isEmpty()) {
+            d.refuse(d.envelope(aggregate, 0), e, RefusalReason.MIGRATION_INVALID, String.join("; ", findings));
+        } else if (n == null) {
+            d.refuse(d.envelope(aggregate, 0), e, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
+            List<BlockName> names = new ArrayList<>(new LinkedHashSet<>(e.order().blocks()));
+            answer(d, aggregate, migration, new MigrationAnswer(List.of(), List.of(), names,
+                    Collections.nCopies(names.size(), MigrationRefusal.NODE_UNKNOWN)), 0);
+        } else if (n.task(migration) != null) {
+            d.refuse(n.envelope(), e, RefusalReason.REPEATED, "The node has taken migration " + migration + " before");
+        } else {
+            MigrationAnswer answer = new NodeMigrationDecision(n, migration, e.order()).decide();
+            answer(d, aggregate, migration, answer, e.order().dryRun() ? 0 : answer.copied().size());
+        }
+    }
+
+    private static void answer(DecisionContext d, String aggregate, String migration, MigrationAnswer answer, int running) {
+        d.message(new MigrationReported(d.messageEnvelope(Aggregates.MIGRATION + migration, aggregate, 1),
+                aggregate.substring(Aggregates.NODE.length()), answer, new MigrationProgress(running, 0, 0, 0)));
+    }
+
+    /** What runs is cancelled; its places in the budgets stay taken until it has ended. */
+    public static void recalled(DecisionContext d, MigrationRecalled e) {
+        String aggregate = e.envelope().aggregate();
+        if (!isMessage(d, e)) {
+            return;
+        }
+        NodeContext n = d.node(aggregate);
+        @Nullable TaskRow task = n == null ? null : n.task(id(e));
+        if (n == null) {
+            d.refuse(d.envelope(aggregate, 0), e, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
+        } else if (task == null) {
+            d.refuse(n.envelope(), e, RefusalReason.MIGRATION_UNKNOWN, "The node has no part of migration " + id(e));
+        } else if (task.stopping()) {
+            d.refuse(n.envelope(), e, RefusalReason.REPEATED, "The node's part of migration " + id(e) + " is stopping");
+        } else {
+            for (String operation : task.operations()) {
+                d.command(new CancelOperation(n.envelope(), n.nextHeader(), operation, OperationKind.COPY));
+            }
+            n.fact(new MigrationStopping(n.envelope(), id(e), n.commandSequence()));
+        }
+    }
+
+    private static String id(Event e) {
+        return e.envelope().sender().substring(Aggregates.MIGRATION.length());
+    }
+
+    /** Whether it is a message of a migration to a node; puts on record when it is not. */
+    private static boolean isMessage(DecisionContext d, Event e) {
+        String aggregate = e.envelope().aggregate();
+        if (Aggregates.isNode(aggregate) && Aggregates.isMigration(e.envelope().sender())) {
+            return true;
+        }
+        d.refuse(d.envelope(aggregate, 0), e, RefusalReason.WRONG_AGGREGATE,
+                "This is a message of a migration to a node, not of " + e.envelope().sender() + " to " + aggregate);
+        return false;
+    }
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.migration;
+
+import io.tierlog.controller.core.decide.NodeContext;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.controller.core.table.Scan;
+import io.tierlog.schemas.BlockName;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.SampleRule;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.state.EntryRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The coldest blocks of a tier, chosen for an operator: leaves in the order of leaving, and above each leaf what only it keeps there. To look is no
+ * use, so nothing changes by it. What is known to be held elsewhere too leaves first, however young it is: so each class of the order is looked at,
+ * and what is too young takes no place of what is old enough. Reads four rows for each block that the rule asks for, at most, and a few.
+ *
+ * @param oldEnough those that were not used for so long, coldest first, the deeper before those they extend
+ * @param tooYoung those met that were used since, as many as make up for what is missing
+ */
+public record Sample(List<BlockName> oldEnough, List<BlockName> tooYoung) {
+    static Sample take(NodeContext n, Tier tier, SampleRule rule) {
+        Sample sample = new Sample(new ArrayList<>(), new ArrayList<>());
+        Map<RowKey.Placement, Integer> childrenTaken = new LinkedHashMap<>();
+        for (int kept = 0; kept < RowKey.Order.END && n.row().alive(); kept++) {
+            sample.takeClass(n, tier, rule, kept, childrenTaken);
+        }
+        int room = rule.count() - sample.oldEnough.size();
+        return new Sample(sample.oldEnough, sample.tooYoung.subList(0, Math.min(room, sample.tooYoung.size())));
+    }
+
+    /** Takes leaves of one class of the order, until there are enough or all that follow are too young. */
+    private void takeClass(NodeContext n, Tier tier, SampleRule rule, int kept, Map<RowKey.Placement, Integer> childrenTaken) {
+        long incarnation = n.row().incarnation();
+        try (Scan<RowKey.Order, EntryRow> scan = n.tables().range(Rows.ORDER,
+                RowKey.Order.first(n.aggregate(), tier, incarnation, rule.group(), kept),
+                RowKey.Order.first(n.aggregate(), tier, incarnation, rule.group(), kept + 1))) {
+            boolean more = true;
+            while (more && oldEnough.size() < rule.count() && scan.next()) {
+                RowKey.Placement leaf = new RowKey.Placement(n.aggregate(), scan.key().namespace(), tier, scan.key().block());
+                // Behind a leaf that is too young all are: they are named as far as the rule asks for so many.
+                more = climb(n, leaf, rule, childrenTaken) || tooYoung.size() < rule.count();
+            }
+        }
+    }
+
+    /** Takes a leaf, and goes on with its parent when nothing else extends that; answers whether the leaf was old enough. */
+    private boolean climb(NodeContext n, RowKey.Placement leaf, SampleRule rule, Map<RowKey.Placement, Integer> childrenTaken) {
+        RowKey.@Nullable Placement at = leaf;
+        while (at != null && oldEnough.size() < rule.count()) {
+            PlacementRow row = n.placement(at.namespace(), at.tier(), at.block());
+            boolean free = row != null && row.state() == PlacementState.SERVING && row.holds() == 0
+                    && row.children() == childrenTaken.getOrDefault(at, 0) && (rule.group().isEmpty() || rule.group().equals(row.group()));
+            if (row == null || !free) {
+                return true;
+            }
+            BlockName name = new BlockName(n.namespace(at.namespace()), at.block());
+            if (n.clock().logTimeMs() - row.usedMs() < rule.minAgeMs()) {
+                tooYoung.add(name);
+                return !at.equals(leaf);
+            }
+            oldEnough.add(name);
+            Bytes parent = row.parent();
+            at = parent.isEmpty() ? null : new RowKey.Placement(n.aggregate(), at.namespace(), at.tier(), parent);
+            if (at != null) {
+                childrenTaken.merge(at, 1, Integer::sum);
+            }
+        }
+        return true;
+    }
+}

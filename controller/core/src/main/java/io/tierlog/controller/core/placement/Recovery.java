@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.placement;
+
+import io.tierlog.controller.core.decide.Checks;
+import io.tierlog.controller.core.decide.NodeContext;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.decision.BlocksBackedUp;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSeenStored;
+import io.tierlog.schemas.state.PlacementRow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an agent finds again on its disk after a start. It serves in the new life; whether the store has it too is not known any more until the
+ * agent has looked. Without state.
+ */
+public final class Recovery {
+    private Recovery() {}
+
+    public static void decide(NodeContext n, BlocksRecovered e) {
+        String broken = broken(n, e);
+        if (broken != null) {
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            return;
+        }
+        if (n.tier(Tier.DISK) == null) {
+            n.refuse(e, RefusalReason.CONFIGURATION_MISMATCH,
+                    "The node was registered without a DISK tier: register again and name it with its capacity");
+            return;
+        }
+        Bytes namespace = Namespaces.digest(e.namespace());
+        List<PagedBlock> found = new ArrayList<>(e.blocks().size());
+        for (PagedBlock block : e.blocks()) {
+            PlacementRow held = n.placement(namespace, Tier.DISK, block.block().key());
+            if (held == null || held.generation() < block.generation()) {
+                found.add(block);
+            }
+        }
+        if (!found.isEmpty()) {
+            n.fact(new BlocksPlaced(n.envelope(), Tier.DISK, e.namespace(), found, null, Tier.UNKNOWN, n.offset()));
+        }
+    }
+
+    /** What the store has may leave the disk again. */
+    public static void seen(NodeContext n, BlocksSeenStored e) {
+        String broken = e.blocks().size() > n.limits().blocksPerDecision()
+                ? "one step has at most " + n.limits().blocksPerDecision() + " blocks"
+                : Checks.blocks(n.limits(), e.namespace(), e.blocks());
+        if (broken != null) {
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            return;
+        }
+        Bytes namespace = Namespaces.digest(e.namespace());
+        List<Block> news = e.blocks().stream()
+                .filter(block -> isUnknown(n.placement(namespace, Tier.DISK, block.key())) || isUnknown(n.placement(namespace, Tier.HOST, block.key())))
+                .toList();
+        if (!news.isEmpty()) {
+            n.fact(new BlocksBackedUp(n.envelope(), e.namespace(), news));
+        }
+    }
+
+    private static boolean isUnknown(@Nullable PlacementRow held) {
+        return held != null && !held.stored();
+    }
+
+    private static @Nullable String broken(NodeContext n, BlocksRecovered e) {
+        if (e.tier() != Tier.DISK || e.remainingBlocks() < 0) {
+            return "an agent recovers blocks of DISK, and 0 or more remain";
+        }
+        if (e.blocks().size() > n.limits().blocksPerDecision()) {
+            return "one step has at most " + n.limits().blocksPerDecision() + " blocks";
+        }
+        return Checks.paged(n.limits(), e.namespace(), e.blocks());
+    }
+}

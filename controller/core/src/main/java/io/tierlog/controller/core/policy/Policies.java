@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.policy;
+
+import io.tierlog.schemas.FetchPolicy;
+import io.tierlog.schemas.MarkClearing;
+import io.tierlog.schemas.MigrationPolicy;
+import io.tierlog.schemas.PeerPolicy;
+import io.tierlog.schemas.Policy;
+import io.tierlog.schemas.PromotionPolicy;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.TierBound;
+import io.tierlog.schemas.WritePolicy;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The policy before anybody has set one, and what a policy must be like. */
+public final class Policies {
+    /** In force, as version 0, until a version is published. Part of the core's version. */
+    public static final Policy INITIAL = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 256, 30_000, 60_000, 10, true, null, null);
+
+    /** What holds of migration where a policy says nothing: no groups. Part of the core's version. */
+    private static final MigrationPolicy NO_GROUPS = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30, List.of());
+
+    /** What holds where a policy says nothing of fetches. Part of the core's version. */
+    private static final FetchPolicy FETCH = new FetchPolicy(new PromotionPolicy(true, 4, 32, 1_024, 30_000, 5_000),
+            new PeerPolicy(true, 4, 1_024, 10_000, 200, 600, 1_000, 5_000));
+
+    /** Marks are counted in millionths of the capacity. */
+    private static final long MILLION = 1_000_000;
+
+    private Policies() {}
+
+    /** Groups, quotas and routes of a policy, and what holds where it says nothing. */
+    public static MigrationPolicy migration(Policy policy) {
+        MigrationPolicy migration = policy.migration();
+        return migration == null ? NO_GROUPS : migration;
+    }
+
+    /** What of a policy is about fetching ahead and between nodes, and what holds where it says nothing. */
+    public static FetchPolicy fetch(Policy policy) {
+        FetchPolicy fetch = policy.fetch();
+        return fetch == null ? FETCH : fetch;
+    }
+
+    /** Bytes that a tier of each node may hold at most, by policy; null for what the node has. */
+    public static @Nullable Long bound(Policy policy, Tier tier) {
+        List<TierBound> tiers = policy.tiers();
+        for (TierBound bound : tiers == null ? List.<TierBound>of() : tiers) {
+            if (bound.tier() == tier) {
+                return bound.capacityBytes();
+            }
+        }
+        return null;
+    }
+
+    /** Whether {@code blocks} have reached {@code mark} of {@code capacity}; in whole numbers, so that 7 of 100 do reach 0.07. */
+    public static boolean reaches(long blocks, double mark, long capacity) {
+        return blocks * MILLION >= millionths(mark) * capacity;
+    }
+
+    /** How many of {@code blocks} must go until the rest no longer reaches {@code mark} of {@code capacity}. */
+    public static long excess(long blocks, double mark, long capacity) {
+        return Math.max(0, blocks - below(mark, capacity));
+    }
+
+    /** Most blocks that do not reach {@code mark} of {@code capacity}. */
+    static long below(double mark, long capacity) {
+        return Math.ceilDiv(millionths(mark) * capacity, MILLION) - 1;
+    }
+
+    private static long millionths(double mark) {
+        return Math.round(mark * MILLION);
+    }
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.state;
+
+import io.tierlog.schemas.MigrationProgress;
+import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.PartRow;
+import io.tierlog.schemas.state.TaskRow;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How facts about a migration change its rows: decide looks ahead with it, evolve writes with it. Without state. */
+public final class MigrationRows {
+    private MigrationRows() {}
+
+    /** The row with what a node has reported. */
+    public static MigrationRow noted(MigrationRow row, MigrationNoted fact) {
+        List<PartRow> parts = new ArrayList<>(row.parts().size());
+        for (PartRow part : row.parts()) {
+            boolean its = part.node().equals(fact.node());
+            parts.add(its ? new PartRow(part.node(), fact.report(), fact.answer() == null ? part.answer() : fact.answer(), fact.progress()) : part);
+        }
+        return new MigrationRow(row.state(), row.order(), parts, row.askedMs(), row.endedMs());
+    }
+
+    /** The row of a part of which a copy has ended; one more report goes out. */
+    public static TaskRow completed(TaskRow row, MigrationCompleted fact) {
+        List<String> operations = new ArrayList<>(row.operations());
+        operations.remove(fact.operation());
+        MigrationProgress was = row.progress();
+        MigrationProgress is = new MigrationProgress(operations.size(), was.doneBlocks() + fact.doneBlocks(),
+                was.failedBlocks() + fact.failedBlocks(), was.movedBytes() + fact.movedBytes());
+        return new TaskRow(operations, is, row.reports() + 1, row.stopping(), operations.isEmpty() ? fact.envelope().timeMs() : 0);
+    }
+}

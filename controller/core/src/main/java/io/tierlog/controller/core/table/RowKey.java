@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.table;
+
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Tier;
+
+/**
+ * Key of a row: its aggregate first, so that one aggregate's rows are neighbours.
+ *
+ * <p>The order of the keys is the order of their encoded bytes; the contract test of the tables holds one against the other.
+ *
+ * @param <K> the key's own type
+ */
+public sealed interface RowKey<K> {
+    /** Aggregate that the row belongs to. */
+    String aggregate();
+
+    /** Compares with another key of the same table: negative when this one comes first, 0 when they are equal. */
+    int order(K that);
+
+    /** Writes what follows the aggregate, in an encoding that keeps the order. */
+    void writeRest(KeyWriter out);
+
+    /** Key of a table with one row for each aggregate. */
+    record Aggregate(String aggregate) implements RowKey<Aggregate> {
+        static Aggregate read(String aggregate, KeyReader in) {
+            return new Aggregate(aggregate);
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {}
+
+        @Override
+        public int order(Aggregate that) {
+            return KeyWriter.compareTexts(aggregate, that.aggregate);
+        }
+    }
+
+    /** Key by a text: the id of a request, an operation or a lease, or the name of a member. */
+    record Text(String aggregate, String id) implements RowKey<Text> {
+        static Text read(String aggregate, KeyReader in) {
+            return new Text(aggregate, in.text());
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.text(id);
+        }
+
+        @Override
+        public int order(Text that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            return c != 0 ? c : KeyWriter.compareTexts(id, that.id);
+        }
+    }
+
+    /** Key by the digest of a namespace. */
+    record Namespace(String aggregate, Bytes digest) implements RowKey<Namespace> {
+        static Namespace read(String aggregate, KeyReader in) {
+            return new Namespace(aggregate, in.bytes(Namespaces.DIGEST_BYTES));
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.bytes(digest);
+        }
+
+        @Override
+        public int order(Namespace that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            return c != 0 ? c : digest.compareTo(that.digest);
+        }
+    }
+
+    /** Key of sealed blocks: the n-th report of an attempt. */
+    record Sealed(String aggregate, String request, int attempt, int ordinal) implements RowKey<Sealed> {
+        static Sealed read(String aggregate, KeyReader in) {
+            return new Sealed(aggregate, in.text(), in.int32(), in.int32());
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.text(request);
+            out.int32(attempt);
+            out.int32(ordinal);
+        }
+
+        @Override
+        public int order(Sealed that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            if (c == 0) {
+                c = KeyWriter.compareTexts(request, that.request);
+            }
+            if (c == 0) {
+                c = Integer.compare(attempt, that.attempt);
+            }
+            return c != 0 ? c : Integer.compare(ordinal, that.ordinal);
+        }
+    }
+
+    /**
+     * Key of a timer of a partition.
+     *
+     * @param aggregate clock/PARTITION
+     * @param dueMs log time when it is due
+     * @param kind one of the constants below
+     * @param owner aggregate of the row it is for
+     * @param id id of that row
+     */
+    record Timer(String aggregate, long dueMs, int kind, String owner, String id) implements RowKey<Timer> {
+        /** For an operation. */
+        public static final int OPERATION = 1;
+
+        /** For a lease. */
+        public static final int LEASE = 2;
+
+        /** For a request. */
+        public static final int REQUEST = 3;
+
+        /** For a mark. */
+        public static final int MARK = 4;
+
+        /** For a node's part of a migration, or the migration itself. */
+        public static final int MIGRATION = 5;
+
+        /** For a promotion of a block. */
+        public static final int PROMOTION = 7;
+
+        /** For the answers of a migration's nodes. */
+        public static final int ANSWER = 6;
+
+        /** For what is lent to another node. */
+        public static final int GRANT = 8;
+
+        static Timer read(String aggregate, KeyReader in) {
+            return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.int64(dueMs);
+            out.int32(kind);
+            out.text(owner);
+            out.text(id);
+        }
+
+        @Override
+        public int order(Timer that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            if (c == 0) {
+                c = Long.compare(dueMs, that.dueMs);
+            }
+            if (c == 0) {
+                c = Integer.compare(kind, that.kind);
+            }
+            if (c == 0) {
+                c = KeyWriter.compareTexts(owner, that.owner);
+            }
+            return c != 0 ? c : KeyWriter.compareTexts(id, that.id);
+        }
+    }
+
+    /** Key of a copy: the block, and the tier it is on. */
+    record Placement(String aggregate, Bytes namespace, Tier tier, Bytes block) implements RowKey<Placement> {
+        static Placement read(String aggregate, KeyReader in) {
+            return new Placement(aggregate, in.bytes(Namespaces.DIGEST_BYTES), in.tier(), in.rest());
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.bytes(namespace);
+            out.tier(tier);
+            out.bytes(block);
+        }
+
+        @Override
+        public int order(Placement that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            if (c == 0) {
+                c = namespace.compareTo(that.namespace);
+            }
+            if (c == 0) {
+                c = KeyWriter.code(tier) - KeyWriter.code(that.tier);
+            }
+            return c != 0 ? c : block.compareTo(that.block);
+        }
+
+        // By hand, for this is asked several times for each block: the hash of an enum differs between runs, and a record's goes by parts.
+        @Override
+        public int hashCode() {
+            return (block.hashCode() * 31 + namespace.hashCode()) * 31 + tier.name().hashCode() + aggregate.hashCode();
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Placement that
+                    && tier == that.tier
+                    && block.equals(that.block)
+                    && namespace.equals(that.namespace)
+                    && aggregate.equals(that.aggregate);
+        }
+    }
+
+    /** Key of a mark or of a promotion: the block. */
+    record Mark(String aggregate, Bytes namespace, Bytes block) implements RowKey<Mark> {
+        static Mark read(String aggregate, KeyReader in) {
+            return new Mark(aggregate, in.bytes(Namespaces.DIGEST_BYTES), in.rest());
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.bytes(namespace);
+            out.bytes(block);
+        }
+
+        @Override
+        public int order(Mark that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            if (c == 0) {
+                c = namespace.compareTo(that.namespace);
+            }
+            return c != 0 ? c : block.compareTo(that.block);
+        }
+    }
+
+    /**
+     * Key in the order of leaving: the first is the first to go.
+     *
+     * @param aggregate the node
+     * @param tier the tier
+     * @param incarnation life of the node that the copy belongs to
+     * @param group group whose order it is; empty text for that of all copies of the tier
+     * @param kept one of the constants below: whether the block is known to be held elsewhere too; what is not goes last
+     * @param touch last use; coldest first
+     * @param shallowness the higher, the nearer to the start of the prompt; among equals the deeper one goes first
+     * @param namespace digest of the namespace
+     * @param block the block
+     */
+    record Order(String aggregate, Tier tier, long incarnation, String group, int kept, long touch, int shallowness, Bytes namespace,
+            Bytes block) implements RowKey<Order> {
+        /** The store holds the block too. */
+        public static final int STORED = 0;
+
+        /** It is not known to be in the store. */
+        public static final int LAST = 1;
+
+        /** Nor did the tier below take it. */
+        public static final int REJECTED = 2;
+
+        /** No class: behind the last one. */
+        public static final int END = 3;
+
+        static Order read(String aggregate, KeyReader in) {
+            return new Order(aggregate, in.tier(), in.int64(), in.text(), in.int32(), in.int64(), in.int32(),
+                    in.bytes(Namespaces.DIGEST_BYTES), in.rest());
+        }
+
+        /** Where the order of one group on one tier begins; with {@link #END} as its class, where it ends. */
+    public     static Order first(String aggregate, Tier tier, long incarnation, String group, int kept) {
+            return new Order(aggregate, tier, incarnation, group, kept, 0, 0, Namespaces.NONE, Bytes.EMPTY);
+        }
+
+        /** The same place in the order of a group. */
+    public     Order of(String itsGroup) {
+            return new Order(aggregate, tier, incarnation, itsGroup, kept, touch, shallowness, namespace, block);
+        }
+
+        @Override
+        public void writeRest(KeyWriter out) {
+            out.tier(tier);
+            out.int64(incarnation);
+            out.text(group);
+            out.int32(kept);
+            out.int64(touch);
+            out.int32(shallowness);
+            out.bytes(namespace);
+            out.bytes(block);
+        }
+
+        @Override
+        public int order(Order that) {
+            int c = KeyWriter.compareTexts(aggregate, that.aggregate);
+            if (c == 0) {
+                c = KeyWriter.code(tier) - KeyWriter.code(that.tier);
+            }
+            if (c == 0) {
+                c = Long.compare(incarnation, that.incarnation);
+            }
+            if (c == 0) {
+                c = KeyWriter.compareTexts(group, that.group);
+            }
+            if (c == 0) {
+                c = Integer.compare(kept, that.kept);
+            }
+            if (c == 0) {
+                c = Long.compare(touch, that.touch);
+            }
+            if (c == 0) {
+                c = Integer.compare(shallowness, that.shallowness);
+            }
+            if (c == 0) {
+                c = namespace.compareTo(that.namespace);
+            }
+            return c != 0 ? c : block.compareTo(that.block);
+        }
+    }
+}

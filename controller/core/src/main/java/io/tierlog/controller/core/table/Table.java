@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.table;
+
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.WireType;
+import java.nio.ByteBuffer;
+
+/**
+ * One table: how its keys and rows become bytes. Immutable.
+ *
+ * <p>Key bytes: aggregate, number of the table, the rest of the key. Row bytes: one byte for the format, then Avro's binary encoding.
+ *
+ * @param <K> its keys
+ * @param <V> its rows
+ */
+public final class Table<K extends RowKey<K>, V extends WireRecord> {
+    /** The one format of rows so far; another one would be read beside it, and rows rewritten as they change. */
+    private static final byte FORMAT = 1;
+
+    private final int number;
+    private final String name;
+    private final boolean heldBack;
+    private final KeyDecoder<K> keys;
+    private final WireType<V> rows;
+
+    /** Reads the rest of a key. */
+    @FunctionalInterface
+    interface KeyDecoder<K> {
+        K read(String aggregate, KeyReader in);
+    }
+
+    Table(int number, boolean heldBack, String name, KeyDecoder<K> keys, WireType<V> rows) {
+        this.number = number;
+        this.heldBack = heldBack;
+        this.name = name;
+        this.keys = keys;
+        this.rows = rows;
+    }
+
+    /** Its number, from 1: part of every key, so it never changes. */
+    int number() {
+        return number;
+    }
+
+    /** Whether one input often changes the same row several times, so that rows are worth holding back until it is dealt with. */
+    boolean heldBack() {
+        return heldBack;
+    }
+
+    /** Its name, for people. */
+    public String name() {
+        return name;
+    }
+
+    /** The bytes of {@code key}. */
+    public byte[] encodeKey(KeyWriter out, K key) {
+        out.reset().text(key.aggregate());
+        out.int8(number);
+        key.writeRest(out);
+        return out.toBytes();
+    }
+
+    /** Before the first and after the last key of an aggregate in this table. */
+    byte[] edge(KeyWriter out, String aggregate, boolean upper) {
+        out.reset().text(aggregate);
+        out.int8(upper ? number + 1 : number);
+        return out.toBytes();
+    }
+
+    /** The key that {@link #encodeKey} gave these bytes to. */
+    public K decodeKey(byte[] bytes) {
+        KeyReader in = new KeyReader(bytes);
+        String aggregate = in.text();
+        int found = in.int8();
+        if (found != number) {
+            throw new IllegalStateException("A key of table " + found + " was read as one of " + number + ", " + name);
+        }
+        return keys.read(aggregate, in);
+    }
+
+    /** The bytes of {@code row}. */
+    byte[] encodeRow(V row) {
+        byte[] body = rows.encode(row);
+        byte[] bytes = new byte[body.length + 1];
+        bytes[0] = FORMAT;
+        System.arraycopy(body, 0, bytes, 1, body.length);
+        return bytes;
+    }
+
+    /** The row that {@link #encodeRow} gave these bytes to. */
+    V decodeRow(byte[] bytes) {
+        if (bytes.length == 0 || bytes[0] != FORMAT) {
+            throw new IllegalStateException("A row of " + name + " has a format this version does not know: it was written by a later one");
+        }
+        return rows.decode(ByteBuffer.wrap(bytes, 1, bytes.length - 1), rows.schema());
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

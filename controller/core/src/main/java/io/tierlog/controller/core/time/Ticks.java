@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.time;
+
+import io.tierlog.controller.core.api.IllegalHistory;
+import io.tierlog.controller.core.decide.DecisionContext;
+import io.tierlog.controller.core.decide.NodeContext;
+import io.tierlog.controller.core.eviction.WatermarkEviction;
+import io.tierlog.controller.core.migration.Drains;
+import io.tierlog.controller.core.migration.Marks;
+import io.tierlog.controller.core.migration.MigrationRequests;
+import io.tierlog.controller.core.migration.Routes;
+import io.tierlog.controller.core.node.FencedRowCleanup;
+import io.tierlog.controller.core.node.GroupReassignment;
+import io.tierlog.controller.core.peer.PeerReads;
+import io.tierlog.controller.core.promotion.Promotions;
+import io.tierlog.controller.core.state.OperationRows;
+import io.tierlog.controller.core.state.TimerRows;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.schemas.LeaseEndReason;
+import io.tierlog.schemas.PeerReadReason;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.decision.LeaseEnded;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.OperationOverdue;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.state.LeaseRow;
+import io.tierlog.schemas.state.OperationRow;
+import java.util.List;
+
+/** Time passes: what has fallen due, and who was silent for too long. Without state. */
+public final class Ticks {
+    /** Latest log time, milliseconds since 1970, some 140,000 years on: no sum with a time-out overflows. */
+    private static final long LATEST_MS = 1L << 52;
+
+    private Ticks() {}
+
+    public static void decide(DecisionContext d, Tick e) {
+        if (!e.envelope().aggregate().equals(d.clockAggregate())) {
+            d.refuse(d.envelope(e.envelope().aggregate(), 0), e, RefusalReason.WRONG_AGGREGATE,
+                    "This tick is not for partition " + d.partition());
+        } else if (e.timeMs() < 0 || e.timeMs() > LATEST_MS) {
+            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.OVER_LIMIT,
+                    "Time is from 0 to " + LATEST_MS + " ms, not " + e.timeMs());
+        } else if (e.timeMs() == d.clock().logTimeMs() && d.clock().ticks() > 0) {
+            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED, "It is " + e.timeMs() + " already");
+        } else {
+            // A clock that was set back still ticks: the count goes on, the time stands.
+            d.timeIs(Math.max(d.clock().logTimeMs(), e.timeMs()), d.clock().ticks() + 1);
+            d.fact(new TimeAdvanced(d.envelope(d.clockAggregate(), 0), d.clock().logTimeMs(), d.clock().ticks()));
+        }
+    }
+
+    /** What follows once the time is in the tables. */
+    public static void followUp(DecisionContext d) {
+        due(d);
+        d.evolve();
+        List<NodeContext> nodes = d.nodes();
+        for (NodeContext n : nodes) {
+            silence(n);
+        }
+        d.evolve();
+        int budget = d.limits().blocksPerDecision();
+        for (NodeContext n : nodes) {
+            budget -= FencedRowCleanup.decide(n, budget);
+            budget -= GroupReassignment.decide(n, budget);
+            budget -= WatermarkEviction.decide(n, budget);
+            budget -= Routes.decide(n, budget, true);
+            budget -= Drains.decide(n, budget);
+            Promotions.goOn(n);
+        }
+    }
+
+    private static void due(DecisionContext d) {
+        for (RowKey.Timer timer : TimerRows.due(d.tables(), d.clockAggregate(), d.clock().logTimeMs(), d.limits().timersPerTick())) {
+            if (timer.kind() == RowKey.Timer.MIGRATION || timer.kind() == RowKey.Timer.GRANT) {
+                continue; // only forgotten
+            }
+            if (timer.kind() == RowKey.Timer.ANSWER) {
+                MigrationRequests.unanswered(d, timer.owner());
+                continue;
+            }
+            NodeContext n = d.node(timer.owner());
+            if (n == null) {
+                throw new IllegalHistory("A timer is set for " + timer.owner() + ", which nobody knows");
+            }
+            switch (timer.kind()) {
+                case RowKey.Timer.OPERATION -> overdue(n, timer.id());
+                case RowKey.Timer.LEASE -> expired(n, timer.id());
+                case RowKey.Timer.MARK -> Marks.expired(n, timer.id());
+                default -> {}
+            }
+        }
+    }
+
+    private static void overdue(NodeContext n, String operation) {
+        OperationRow row = n.operation(operation);
+        if (row == null || !OperationRows.isUnfinished(row.state()) || !n.isOfThisLife(row.incarnation())
+                || row.deadlineMs() > n.clock().logTimeMs()) {
+            return;
+        }
+        CancelOperation cancel = new CancelOperation(n.envelope(), n.nextHeader(), operation, row.kind());
+        n.fact(new OperationOverdue(n.envelope(), operation, cancel.header().commandSequence(), row.cancels() + 1,
+                n.in(n.policy().operationTimeoutMs())));
+        n.command(cancel);
+    }
+
+    private static void expired(NodeContext n, String lease) {
+        LeaseRow row = n.lease(lease);
+        if (row != null && n.isOfThisLife(row.incarnation())) {
+            n.fact(new LeaseEnded(n.envelope(), lease, LeaseEndReason.EXPIRED));
+            PeerReads.leaseEnded(n, lease, PeerReadReason.UNREPORTED);
+        }
+    }
+
+    private static void silence(NodeContext n) {
+        int silentTicks = n.policy().nodeSilentTicks();
+        if (silentTicks > 0 && n.row().alive() && n.clock().ticks() - n.row().lastHeartbeatTick() > silentTicks) {
+            n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
+        }
+    }
+}

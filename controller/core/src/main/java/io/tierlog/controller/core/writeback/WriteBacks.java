@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.writeback;
+
+import io.tierlog.controller.core.decide.Checks;
+import io.tierlog.controller.core.decide.NodeContext;
+import io.tierlog.controller.core.operation.Operations;
+import io.tierlog.controller.core.state.RequestStates;
+import io.tierlog.controller.core.state.SealedReports;
+import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WritePolicy;
+import io.tierlog.schemas.command.ReleaseRequest;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.SealedNoted;
+import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.RequestRow;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When sealed blocks are copied to the host, or where their marks say: at once (WRITE_THROUGH), when they are sealed or used a second time
+ * (WRITE_THROUGH_SELECTIVE), or at the end of their request (WRITE_BACK). A block that is on the host, on its way there or just leaving is
+ * not written again. One decision issues one batch; what is left of a request's blocks waits for the end of that batch. Without state.
+ */
+public final class WriteBacks {
+    private WriteBacks() {}
+
+    public static void sealed(NodeContext n, BlocksSealed e) {
+        String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
+        if (broken != null) {
+            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            return;
+        }
+        if (e.blocks().isEmpty()) {
+            return;
+        }
+        Bytes namespace = Namespaces.digest(e.namespace());
+        WritePolicy policy = n.policy().writePolicy();
+        List<PagedBlock> again = policy == WritePolicy.WRITE_THROUGH_SELECTIVE ? onDevice(n, namespace, e.blocks()) : List.of();
+        RequestRow row = n.request(e.request());
+        if (row == null || row.attempt() != e.attempt() || RequestStates.isEnd(row.state()) || !n.isOfThisLife(row.incarnation())) {
+            // The bytes are where the agent says all the same.
+            n.refuse(e, RefusalReason.REQUEST_UNKNOWN,
+                    "Nobody waits for the blocks of attempt " + e.attempt() + " of " + e.request());
+        } else {
+            n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.root(), e.blocks()));
+            Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root());
+            switch (policy) {
+                case WRITE_THROUGH -> new Writes(n, e.namespace()).add(e.blocks()).issue(purpose);
+                case WRITE_THROUGH_SELECTIVE -> new Writes(n, e.namespace()).add(again).issue(purpose);
+                case WRITE_BACK, UNKNOWN -> {}
+            }
+        }
+        n.fact(new BlocksPlaced(n.envelope(), Tier.DEVICE, e.namespace(), e.blocks(), null, Tier.UNKNOWN, n.offset()));
+    }
+
+    private static List<PagedBlock> onDevice(NodeContext n, Bytes namespace, List<PagedBlock> blocks) {
+        List<PagedBlock> known = new ArrayList<>();
+        for (PagedBlock block : blocks) {
+            if (n.placement(namespace, Tier.DEVICE, block.block().key()) != null) {
+                known.add(block);
+            }
+        }
+        return known;
+    }
+
+    /** A second use on the device counts as much as a second seal; {@code fetched} blocks of the prompt are fetched by the same decision. */
+    public static void used(NodeContext n, RequestSubmitted e, int fetched) {
+        if (n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0) {
+            return;
+        }
+        Bytes namespace = Namespaces.digest(e.namespace());
+        List<PagedBlock> found = new ArrayList<>();
+        for (int i = 0; i < e.deviceBlocks(); i++) {
+            Bytes key = e.keys().get(i);
+            PlacementRow copy = n.placement(namespace, Tier.DEVICE, key);
+            if (copy != null) {
+                Block block = new Block(i, key, i == 0 ? Bytes.EMPTY : e.keys().get(i - 1));
+                found.add(new PagedBlock(block, copy.page(), copy.generation(), 0));
+            }
+        }
+        Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst());
+        new Writes(n, e.namespace()).beside(fetched).add(found).issue(purpose);
+    }
+
+    /** A request has ended in good order: under WRITE_BACK, or where its engine drains, its blocks are due now. */
+    public static void finished(NodeContext n, String request, RequestRow row) {
+        if (!isDue(n, row) || !row.tail() || !next(n, request, row.attempt(), 0)) {
+            n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
+        }
+    }
+
+    /** Whether all that an attempt has sealed is to be saved: not what was used once under WRITE_THROUGH_SELECTIVE, unless its engine goes away. */
+    private static boolean isDue(NodeContext n, RequestRow row) {
+        return n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || n.isDraining(row.instance());
+    }
+
+    /** A batch has ended: the next one of the same attempt follows, if there is one. */
+    public static void batchEnded(NodeContext n, OperationRow operation, List<PagedBlock> arrived) {
+        String request = operation.request();
+        RequestRow row = request == null ? null : n.request(request);
+        if (request != null && row != null && isDue(n, row) && row.tail() && row.attempt() == operation.attempt()
+                && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state())
+                && !next(n, request, row.attempt(), unforeseen(n, operation, arrived))) {
+            n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
+        }
+    }
+
+    /** Blocks that came to the host though their room was given up meanwhile: this decision puts them on record, and they count from then on. */
+    private static int unforeseen(NodeContext n, OperationRow operation, List<PagedBlock> arrived) {
+        Bytes namespace = Namespaces.digest(operation.namespace());
+        int count = 0;
+        for (PagedBlock block : operation.to() == Tier.HOST ? arrived : List.<PagedBlock>of()) {
+            count += n.placement(namespace, Tier.HOST, block.block().key()) == null ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Issues the next batch of an attempt beside blocks that come otherwise; false when nothing is left to write. */
+    private static boolean next(NodeContext n, String request, int attempt, int beside) {
+        Writes writes = null;
+        Operations.Purpose purpose = null;
+        for (SealedReports.Report sealed : SealedReports.of(n.tables(), n.aggregate(), request, attempt)) {
+            String namespace = sealed.row().namespace();
+            if (writes == null || purpose == null || (writes.isEmpty() && !purpose.namespace().equals(namespace))) {
+                writes = issueNothing(writes, purpose, new Writes(n, namespace).beside(beside));
+                purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
+            } else if (!purpose.namespace().equals(namespace)) {
+                break;
+            } else if (writes.isEmpty()) {
+                purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
+            }
+            writes.add(sealed.row().blocks());
+            if (writes.isFull()) {
+                break;
+            }
+        }
+        return writes != null && writes.issue(purpose);
+    }
+
+    /** Blocks of one namespace need no write, those of the next one may: their marks are done with all the same. */
+    private static Writes issueNothing(@Nullable Writes writes, Operations.@Nullable Purpose purpose, Writes next) {
+        if (writes != null) {
+            writes.issue(purpose);
+        }
+        return next;
+    }
+}

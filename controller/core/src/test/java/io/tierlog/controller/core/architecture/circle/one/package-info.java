@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Half of a deliberate circle. */
+@NullMarked
+package io.tierlog.controller.core.architecture.circle.one;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.migration;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.tierlog.controller.core.api.MigrationLimits;
+import io.tierlog.controller.core.api.Outgoing;
+import io.tierlog.controller.core.table.RowKey;
+import io.tierlog.controller.core.table.Rows;
+import io.tierlog.schemas.MigrationMethod;
+import io.tierlog.schemas.MigrationRefusal;
+import io.tierlog.schemas.MigrationState;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.CancelOperation;
+import io.tierlog.schemas.decision.MigrationChanged;
+import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.event.Message;
+import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.MigrationRecalled;
+import io.tierlog.schemas.event.MigrationReported;
+import io.tierlog.schemas.state.MigrationRow;
+import io.tierlog.schemas.state.PartRow;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** A node that gives no answer: the message to it is under way for ever, or longer than a migration waits. */
+class SilentNodeTest extends MigrationScene {
+    private static final long ANSWER_MS = MigrationLimits.DEFAULTS.answerMs();
+
+    private @Nullable MigrationRow row() {
+        return w.tables.get(Rows.MIGRATIONS, new RowKey.Aggregate("migration/m"));
+    }
+
+    private MigrationState state() {
+        return Objects.requireNonNull(row()).state();
+    }
+
+    private PartRow part(int index) {
+        return Objects.requireNonNull(row()).parts().get(index);
+    }
+
+    private List<Message> messages() {
+        return w.last.messages().stream().map(Outgoing::message).toList();
+    }
+
+    /** Of nodes a and x, a copies 1, and x says nothing: to the last millisecond it is submitted, and shown so. */
+    @Test
+    void aNodeThatDoesNotAnswerInTimeHasRefused() {
+        onHost(1);
+        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1, 2, 1), "a", "x"));
+        Message toX = w.last.messages().get(1).message();
+        underWay.add(w.last.messages().getFirst().message());
+        deliver();
+        w.input(done(copies().getFirst()));
+        relay();
+        deliver();
+        w.tick(ANSWER_MS - 1);
+        assertEquals(MigrationState.SUBMITTED, state());
+
+        w.tick(1);
+
+        MigrationNoted noted = w.fact(MigrationNoted.class);
+        assertEquals(List.of("x", 0L), List.of(noted.node(), noted.report()));
+        assertEquals(List.of(name(1), name(2)), Objects.requireNonNull(noted.answer()).refused());
+        assertEquals(List.of(MigrationRefusal.TARGET_UNAVAILABLE, MigrationRefusal.TARGET_UNAVAILABLE), noted.answer().reasons());
+        assertEquals(MigrationState.DONE, state());
+        assertEquals(1, part(0).progress().doneBlocks());
+        MigrationRecalled recalled = (MigrationRecalled) messages().getFirst();
+        assertEquals(List.of("node/x", "migration/m"), List.of(recalled.envelope().aggregate(), recalled.envelope().sender()));
+        assertEquals(1, messages().size());
+        w.tick(ANSWER_MS);
+        assertEquals(List.of(), w.facts(MigrationNoted.class), "it is put down once");
+
+        w.input(toX);
+        w.input(messages().getFirst());
+        assertEquals(MigrationRefusal.NODE_UNKNOWN, Objects.requireNonNull(part(1).answer()).reasons().getFirst());
+        assertEquals(MigrationState.DONE, state(), "what comes late changes no end");
+        w.tick(MigrationLimits.DEFAULTS.keptMs());
+        w.tick();
+        assertNull(row());
+    }
+
+    /** Nothing is put down for a node that has answered. */
+    @Test
+    void answersInTimeStand() {
+        onHost(1);
+        ask("m", order(MigrationMethod.COPY, Tier.DISK, 1));
+        w.tick(ANSWER_MS);
+        assertEquals(List.of(), w.facts(MigrationNoted.class));
+        assertEquals(MigrationState.RUNNING, state());
+    }
+
+    /** The node was to choose: that none was named makes no success of it. */
+    @Test
+    void aSampleThatNobodyTakesIsRejected() {
+        w.input(requested("m", sample(5, 0), "x"));
+        w.tick(ANSWER_MS);
+        assertEquals(List.of(), Objects.requireNonNull(w.fact(MigrationNoted.class).answer()).refused());
+        assertEquals(MigrationState.REJECTED, w.fact(MigrationChanged.class).to());
+    }
+
+    /** It was recalled when it was cancelled, and is not once more. */
+    @Test
+    void aCancelledOneIsCancelledThen() {
+        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "x"));
+        w.input(new MigrationCancelRequested(operator("migration/m")));
+        assertEquals(1, messages().size());
+        w.tick(ANSWER_MS);
+        assertEquals(MigrationState.CANCELLED, state());
+        assertEquals(List.of(), messages());
+    }
+
+    /** The order comes to the node after all, before what tells it to stop: the copy is cancelled, and its end is noted. */
+    @Test
+    void whatBeginsTooLateIsStopped() {
+        onHost(1);
+        w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1), "a"));
+        Message order = messages().getFirst();
+        w.tick(ANSWER_MS);
+        Message recall = messages().getFirst();
+        assertEquals(MigrationState.REJECTED, state());
+
+        w.input(order);
+        MigrationReported late = (MigrationReported) messages().getFirst();
+        w.input(recall);
+        assertEquals(1, w.commands(CancelOperation.class).size());
+        w.input(late);
+        assertEquals(List.of(name(1)), Objects.requireNonNull(part(0).answer()).copied());
+        assertEquals(MigrationState.REJECTED, state());
+    }
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.core.table;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.tierlog.controller.core.evolve.RequestEdit;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.state.EntryRow;
+import io.tierlog.schemas.state.NamespaceRow;
+import io.tierlog.schemas.state.OperationRow;
+import io.tierlog.schemas.state.RequestRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What both implementations of the tables promise. */
+class TablesContractTest {
+    private static final OperationRow OPERATION = new OperationRow(1, OperationKind.DROP, OperationState.ISSUED, Tier.HOST, Tier.UNKNOWN,
+            null, 0, null, "n", Bytes.EMPTY, 0, List.of(), 0, 0, 0, true, null);
+
+    static Stream<Named<Supplier<Tables>>> tables() {
+        return Stream.of(Named.of("heap", HeapTables::new), Named.of("bytes", () -> new BytesTables(new HeapBytes())));
+    }
+
+    private static RequestRow row(int attempt) {
+        return new RequestEdit(1, attempt, "n", null).toRow();
+    }
+
+    private static RowKey.Text key(String aggregate, String id) {
+        return new RowKey.Text(aggregate, id);
+    }
+
+    private static List<String> ids(Tables t, RowKey.Text from, RowKey.@Nullable Text to) {
+        List<String> ids = new ArrayList<>();
+        try (Scan<RowKey.Text, RequestRow> scan = t.range(Rows.REQUESTS, from, to)) {
+            while (scan.next()) {
+                ids.add(scan.key().aggregate() + ":" + scan.key().id() + scan.value().attempt());
+            }
+            assertFalse(scan.next());
+        }
+        return ids;
+    }
+
+    @ParameterizedTest
+    @MethodSource("tables")
+    void whatIsPutIsFoundUntilItIsDeleted(Supplier<Tables> make) {
+        Tables t = make.get();
+        assertNull(t.get(Rows.REQUESTS, key("node/a", "r")));
+        t.put(Rows.REQUESTS, key("node/a", "r"), row(1));
+        t.put(Rows.REQUESTS, key("node/a", "r"), row(2));
+        assertEquals(row(2), t.get(Rows.REQUESTS, key("node/a", "r")));
+        t.flush();
+        assertEquals(row(2), t.get(Rows.REQUESTS, key("node/a", "r")));
+        t.delete(Rows.REQUESTS, key("node/a", "r"));
+        assertNull(t.get(Rows.REQUESTS, key("node/a", "r")));
+        t.delete(Rows.REQUESTS, key("node/a", "r"));
+        t.flush();
+        assertNull(t.get(Rows.REQUESTS, key("node/a", "r")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("tables")
+    void aRangeStaysInItsTableAndAggregate(Supplier<Tables> make) {
+        Tables t = make.get();
+        for (String aggregate : List.of("node/a", "node/a\u0000", "node/a\u0001", "node/ab", "node/", "node/b")) {
+            t.put(Rows.REQUESTS, key(aggregate, "x"), row(1));
+            t.put(Rows.OPERATIONS, key(aggregate, "o"), OPERATION);
+            t.put(Rows.MEMBERS, key(aggregate, "m"), new EntryRow(true));
+        }
+        t.put(Rows.REQUESTS, key("node/a", ""), row(2));
+        t.put(Rows.REQUESTS, key("node/a", "w"), row(3));
+        t.put(Rows.REQUESTS, key("node/a", "y"), row(4));
+
+        assertEquals(List.of("node/a:2", "node/a:w3", "node/a:x1", "node/a:y4"), ids(t, key("node/a", ""), null));
+        assertEquals(List.of("node/a:w3", "node/a:x1"), ids(t, key("node/a", "w"), key("node/a", "y")));
+        assertEquals(List.of("node/a:x1", "node/a:y4"), ids(t, key("node/a", "wa"), null));
+        assertEquals(List.of(), ids(t, key("node/a", "y"), key("node/a", "w")));
+        assertEquals(List.of(), ids(t, key("node/none", ""), null));
+    }
+
+    @ParameterizedTest
+    @MethodSource("tables")
+    void aRangeSeesWhatWasJustChanged(Supplier<Tables> make) {
+        Tables t = make.get();
+        t.put(Rows.REQUESTS, key("node/a", "x"), row(1));
+        t.flush();
+        t.put(Rows.REQUESTS, key("node/a", "y"), row(2));
+        t.delete(Rows.REQUESTS, key("node/a", "x"));
+
+        assertEquals(List.of("node/a:y2"), ids(t, key("node/a", ""), null));
+    }
+
+    /** The order of keys on the heap is that of their bytes; texts with 0, 1, letters, umlauts and characters of two halves. */
+    @ParameterizedTest
+    @MethodSource("tables")
+    void keysHaveOneOrder(Supplier<Tables> make) {
+        List<String> texts = List.of("", "\u0000", "\u0000\u0000", "\u0001", "\u0001\u0000", "\u0002", "a", "a\u0000", "aa", "\u00e4",
+                "\uffee", "\ud83d\ude00", "\ud83d\ude00x");
+        Tables t = make.get();
+        for (String text : texts.reversed()) {
+            t.put(Rows.REQUESTS, key("node/a", text), row(1));
+        }
+        assertEquals(texts.stream().map(text -> "node/a:" + text + 1).toList(), ids(t, key("node/a", ""), null));
+    }
+
+    @ParameterizedTest
+    @MethodSource("tables")
+    void namesOfNamespacesAreKept(Supplier<Tables> make) {
+        Tables t = make.get();
+        RowKey.Namespace key = new RowKey.Namespace("node/a", Namespaces.digest("n"));
+        t.put(Rows.NAMESPACES, key, new NamespaceRow("n", 0, List.of()));
+        t.flush();
+        assertEquals(new NamespaceRow("n", 0, List.of()), t.get(Rows.NAMESPACES, key));
+    }
+
+    /** Keys of every kind, drawn at random: order on the heap equals order of bytes, and bytes give back the key. */
+    @Test
+    void bytesOfKeysKeepTheirOrderAndAreRead() {
+        Random random = new Random(1);
+        check(Rows.ORDER, () -> new RowKey.Order(text(random), tier(random), random.nextLong(-2, 3), text(random), random.nextInt(2),
+                random.nextLong(), random.nextInt(), digest(random), bytes(random)));
+        check(Rows.MARKS, () -> new RowKey.Mark(text(random), digest(random), bytes(random)));
+        check(Rows.PLACEMENTS, () -> new RowKey.Placement(text(random), digest(random), tier(random), bytes(random)));
+        check(Rows.TIMERS, () -> new RowKey.Timer(text(random), random.nextLong(-3, 3), random.nextInt(3), text(random), text(random)));
+        check(Rows.SEALED, () -> new RowKey.Sealed(text(random), text(random), random.nextInt(-2, 3), random.nextInt()));
+        check(Rows.LEASES, () -> new RowKey.Text(text(random), text(random)));
+    }
+
+    private static <K extends RowKey<K>, V extends WireRecord> void check(Table<K, V> table, Supplier<K> draw) {
+        TreeMap<Bytes, K> byBytes = new TreeMap<>();
+        for (int i = 0; i < 2_000; i++) {
+            K key = draw.get();
+            byte[] bytes = table.encodeKey(new KeyWriter(), key);
+            assertEquals(key, table.decodeKey(bytes));
+            byBytes.put(Bytes.wrapUnshared(bytes), key);
+        }
+        List<K> inOrder = new ArrayList<>(byBytes.values());
+        inOrder.sort((a, b) -> a.order(b));
+        // Ranges do not cross aggregates, so only the order within one has to agree.
+        inOrder.sort((a, b) -> KeyWriter.compareTexts(a.aggregate(), b.aggregate()));
+        assertEquals(inOrder, new ArrayList<>(byBytes.values()), table.name());
+    }
+
+    private static String text(Random random) {
+        String alphabet = "\u0000\u0001\u0002ab\u00e4";
+        StringBuilder text = new StringBuilder();
+        for (int i = random.nextInt(4); i > 0; i--) {
+            text.append(alphabet.charAt(random.nextInt(alphabet.length())));
+        }
+        return text.toString();
+    }
+
+    private static Tier tier(Random random) {
+        return List.of(Tier.DEVICE, Tier.HOST, Tier.DISK, Tier.STORE).get(random.nextInt(4));
+    }
+
+    private static Bytes digest(Random random) {
+        return Namespaces.digest("n" + random.nextInt(3));
+    }
+
+    private static Bytes bytes(Random random) {
+        byte[] bytes = new byte[random.nextInt(8, 11)];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (random.nextInt(3) - 1);
+        }
+        return Bytes.wrapUnshared(bytes);
+    }
+
+    /** One input reads and writes each row of the store once, however often it is changed. */
+    @Test
+    void rowsAreHeldBackUntilTheInputIsDealtWith() {
+        HeapBytes store = new HeapBytes();
+        Tables t = new BytesTables(store);
+        for (int i = 1; i <= 5; i++) {
+            assertEquals(i == 1, t.get(Rows.REQUESTS, key("node/a", "r")) == null);
+            t.put(Rows.REQUESTS, key("node/a", "r"), row(i));
+        }
+        t.flush();
+        assertEquals(List.of(1, 1), List.of(store.gets, store.puts));
+        t.flush();
+        assertEquals(1, store.puts);
+    }
+
+}

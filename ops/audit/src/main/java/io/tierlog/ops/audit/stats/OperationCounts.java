@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.stats;
+
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * Operations of one kind.
+ *
+ * @param started operations that were issued, or adopted from an agent's report
+ * @param ends those that ended, by how
+ * @param reasons those that ended, by why; adopted ones have no reason
+ * @param doneBlocks blocks that arrived, were there already, or are gone (DROP)
+ * @param failedBlocks blocks that did not
+ * @param movedBytes bytes moved
+ */
+public record OperationCounts(
+        long started, Map<OperationState, Long> ends, Map<OperationReason, Long> reasons, long doneBlocks, long failedBlocks, long movedBytes) {
+    static final OperationCounts NONE = new OperationCounts(0, Map.of(), Map.of(), 0, 0, 0);
+
+    /** Operations that ended in that state. */
+    public long ended(OperationState state) {
+        return ends.getOrDefault(state, 0L);
+    }
+
+    OperationCounts plus(OperationCounts o) {
+        return new OperationCounts(started + o.started, sum(OperationState.class, ends, o.ends), sum(OperationReason.class, reasons, o.reasons),
+                doneBlocks + o.doneBlocks, failedBlocks + o.failedBlocks, movedBytes + o.movedBytes);
+    }
+
+    private static <K extends Enum<K>> Map<K, Long> sum(Class<K> type, Map<K, Long> a, Map<K, Long> b) {
+        Map<K, Long> sum = new EnumMap<>(type);
+        sum.putAll(a);
+        b.forEach((key, count) -> sum.merge(key, count, Long::sum));
+        return sum;
+    }
+}

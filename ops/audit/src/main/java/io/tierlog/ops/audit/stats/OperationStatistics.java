@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.stats;
+
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.OrphanAdopted;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations, from the facts alone: started = done + failed + cancelled + fenced + unfinished, and each has one end. Memory: an entry for each
+ * unfinished operation, and one for each node and kind. Not thread-safe.
+ */
+final class OperationStatistics {
+    private final Map<String, Long> issuedAtMs = new HashMap<>();
+    private final Map<String, Map<OperationKind, OperationCounts>> byNode = new TreeMap<>();
+    private final Map<OperationKind, Histogram> durations = new EnumMap<>(OperationKind.class);
+    private long breaches;
+    private long batches;
+    private long longestBatchMs;
+
+    void fact(Fact fact, long atMs) {
+        String node = fact.envelope().aggregate();
+        // Facts of other types do not concern operations.
+        switch (fact) {
+            case OperationIssued f -> {
+                add(node, f.kind(), new OperationCounts(1, Map.of(), Map.of(), 0, 0, 0));
+                if (issuedAtMs.put(f.operation(), atMs) != null) {
+                    breaches++;
+                }
+            }
+            case OperationEnded f -> {
+                add(node, f.kind(), end(0, f.state(), f.reason(), f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
+                Long since = issuedAtMs.remove(f.operation());
+                if (since == null) {
+                    breaches++;
+                } else {
+                    duration(f.kind(), atMs - since);
+                }
+            }
+            case OrphanAdopted f -> add(node, f.kind(), end(1, f.state(), null, f.doneBlocks(), f.failedBlocks(), f.movedBytes()));
+            default -> {}
+        }
+    }
+
+    private static OperationCounts end(long started, OperationState state, @Nullable OperationReason reason, int done, int failed, long bytes) {
+        return new OperationCounts(started, Map.of(state, 1L), reason == null ? Map.of() : Map.of(reason, 1L), done, failed, bytes);
+    }
+
+    private void add(String node, OperationKind kind, OperationCounts more) {
+        byNode.computeIfAbsent(node, n -> new EnumMap<>(OperationKind.class)).merge(kind, more, OperationCounts::plus);
+    }
+
+    private void duration(OperationKind kind, long ms) {
+        durations.computeIfAbsent(kind, k -> Latencies.histogram()).recordValue(Latencies.clamp(ms));
+        if (kind == OperationKind.COPY || kind == OperationKind.DROP) {
+            batches++;
+            longestBatchMs = Math.max(longestBatchMs, ms);
+        }
+    }
+
+    long unfinished() {
+        return issuedAtMs.size();
+    }
+
+    LogSummary.Operations summary() {
+        Map<String, Map<OperationKind, OperationCounts>> counts = new TreeMap<>();
+        byNode.forEach((node, kinds) -> counts.put(node, new EnumMap<>(kinds)));
+        Map<OperationKind, Percentiles> times = new EnumMap<>(OperationKind.class);
+        durations.forEach((kind, histogram) -> times.put(kind, Percentiles.of(histogram)));
+        return new LogSummary.Operations(counts, issuedAtMs.size(), breaches, times, batches, longestBatchMs);
+    }
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.stats;
+
+import io.tierlog.ops.audit.stats.LogSummary.Part;
+import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.BlockStatus;
+import io.tierlog.schemas.GroupPolicy;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.RequestReason;
+import io.tierlog.schemas.RequestState;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.PrefetchBlocks;
+import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.RequestAdmitted;
+import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackDone;
+import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.RequestPrefilled;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.WaitExpired;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Attempts of requests: their states, the blocks of their prompts, and how long they waited.
+ *
+ * <p>A block loaded from the host counts for the tier that it was fetched from for this attempt; without a fetch it counts for the host. An attempt
+ * counts once it is prefilled.
+ *
+ * <p>The three topics of a partition may be read in any order, since an attempt is kept until its last fact; what comes later than that counts
+ * without a tier of origin. Memory: an entry for each attempt that has not ended, {@value #MAX_LIVE} at most, the oldest leaves first; and one for
+ * each node and namespace, {@value #MAX_PARTS} at most, further namespaces count together. Not thread-safe.
+ */
+final class RequestStatistics {
+    static final String LAST_BLOCK = "last_block";
+    static final String OTHERS = "(others)";
+
+    private static final int MAX_LIVE = 100_000;
+    private static final int MAX_PARTS = 10_000;
+
+    private final Map<Attempt, Live> live = new Bounded<>(MAX_LIVE);
+    private final Map<String, Fetch> fetches = new Bounded<>(MAX_LIVE);
+    private final Map<Part, HitCounts> parts = new TreeMap<>();
+    private final Map<String, Long> misses = new TreeMap<>();
+    private final Map<RequestState, Long> states = new EnumMap<>(RequestState.class);
+    private final Map<RequestReason, Long> ends = new EnumMap<>(RequestReason.class);
+    private final Histogram submitToCommand = Latencies.histogram();
+    private final Histogram submitToReady = Latencies.histogram();
+    private long submitted;
+    private long answeredAtOnce;
+    private long waitsExpired;
+
+    private record Attempt(String node, String request, int attempt) {}
+
+    /** One attempt that has not ended. Times are append times in milliseconds since 1970, -1 while there is none. */
+    private static final class Live {
+        private String namespace = "";
+        private int reusableBlocks = Integer.MAX_VALUE;
+        private boolean waits;
+        private long submittedMs = -1;
+        private long commandMs = -1;
+        private long readyMs = -1;
+        private final Map<Integer, Tier> fetched = new HashMap<>();
+        private final Map<Integer, Tier> loaded = new HashMap<>();
+        private @Nullable RequestReason wentOn;
+        /** Computed blocks that wait for the reason; the fact may be read after the event. */
+        private long missed;
+        private boolean ended;
+
+        private boolean isOver() {
+            return ended && (!waits || commandMs >= 0);
+        }
+    }
+
+    /** A fetch of which either the attempt or the end is not read yet. */
+    private static final class Fetch {
+        private @Nullable Attempt attempt;
+        private List<BlockResult> results = List.of();
+        private long endedMs = -1;
+    }
+
+    void event(Event event, long atMs) {
+        String node = event.envelope().aggregate();
+        // Events of other types do not concern the blocks and waits of requests.
+        switch (event) {
+            case RequestSubmitted e -> submitted(new Attempt(node, e.request(), e.attempt()), e, atMs);
+            case PrefetchDone e -> fetchEnded(e.operation(), e.blocks(), atMs);
+            case PrefetchFailed e -> fetchEnded(e.operation(), List.of(), atMs);
+            case OperationCancelled e when fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), e.blocks(), atMs);
+            case CommandRefused e when e.operation() != null && fetches.containsKey(e.operation()) -> fetchEnded(e.operation(), List.of(), atMs);
+            case WaitExpired e -> {
+                waitsExpired++;
+                ready(live.get(new Attempt(node, e.request(), e.attempt())), atMs);
+            }
+            case LoadBackDone e -> loaded(live.get(new Attempt(node, e.request(), e.attempt())), e.blocks());
+            case RequestPrefilled e -> prefilled(new Attempt(node, e.request(), e.attempt()), e);
+            default -> {}
+        }
+    }
+
+    void command(Command command, long atMs) {
+        String node = command.envelope().aggregate();
+        // Commands of other types do not answer a submit.
+        switch (command) {
+            case PrefetchBlocks c -> {
+                Attempt attempt = new Attempt(node, c.request(), c.attempt());
+                fetchOf(c.operation(), attempt);
+                commanded(attempt, atMs);
+            }
+            case ResumeRequest c -> {
+                Attempt attempt = new Attempt(node, c.request(), c.attempt());
+                commanded(attempt, atMs);
+                ready(live.get(attempt), atMs);
+            }
+            default -> {}
+        }
+    }
+
+    void fact(Fact fact) {
+        String node = fact.envelope().aggregate();
+        // Facts of other types do not concern requests.
+        switch (fact) {
+            case OperationIssued f when f.kind() == OperationKind.PREFETCH && f.request() != null ->
+                fetchOf(f.operation(), new Attempt(node, f.request(), f.attempt()));
+            case RequestAdmitted _ -> states.merge(RequestState.SUBMITTED, 1L, Long::sum);
+            case RequestTransitioned f -> transitioned(new Attempt(node, f.request(), f.attempt()), f);
+            default -> {}
+        }
+    }
+
+    private void submitted(Attempt id, RequestSubmitted e, long atMs) {
+        submitted++;
+        answeredAtOnce += e.answered() ? 1 : 0;
+        Live attempt = live.computeIfAbsent(id, a -> new Live());
+        attempt.namespace = e.namespace();
+        attempt.reusableBlocks = (e.promptTokens() - 1) / e.blockTokens();
+        attempt.waits = !e.answered();
+        attempt.submittedMs = atMs;
+        pair(id, attempt);
+    }
+
+    private void commanded(Attempt id, long atMs) {
+        Live attempt = live.computeIfAbsent(id, a -> new Live());
+        attempt.commandMs = atMs;
+        pair(id, attempt);
+    }
+
+    /** Submit and command may be read in either order: whichever comes second takes the time between them. */
+    private void pair(Attempt id, Live attempt) {
+        if (attempt.waits && attempt.submittedMs >= 0 && attempt.commandMs >= 0) {
+            submitToCommand.recordValue(Latencies.clamp(attempt.commandMs - attempt.submittedMs));
+        }
+        if (attempt.isOver()) {
+            live.remove(id);
+        }
+    }
+
+    private void ready(@Nullable Live attempt, long atMs) {
+        if (attempt != null && attempt.waits && attempt.readyMs < 0 && attempt.submittedMs >= 0) {
+            attempt.readyMs = atMs;
+            submitToReady.recordValue(Latencies.clamp(atMs - attempt.submittedMs));
+        }
+    }
+
+    private void fetchOf(String operation, Attempt attempt) {
+        Fetch fetch = fetches.computeIfAbsent(operation, o -> new Fetch());
+        fetch.attempt = attempt;
+        joined(operation, fetch);
+    }
+
+    private void fetchEnded(String operation, List<BlockResult> results, long atMs) {
+        Fetch fetch = fetches.computeIfAbsent(operation, o -> new Fetch());
+        fetch.results = results;
+        fetch.endedMs = atMs;
+        joined(operation, fetch);
+    }
+
+    private void joined(String operation, Fetch fetch) {
+        if (fetch.attempt == null || fetch.endedMs < 0) {
+            return;
+        }
+        fetches.remove(operation);
+        Live attempt = live.get(fetch.attempt);
+        if (attempt != null) {
+            fetch.results.stream()
+                    .filter(block -> block.status() == BlockStatus.ARRIVED)
+                    .forEach(block -> attempt.fetched.put(block.block().index(), block.source()));
+            ready(attempt, fetch.endedMs);
+        }
+    }
+
+    private static void loaded(@Nullable Live attempt, List<BlockResult> results) {
+        if (attempt != null) {
+            for (BlockResult block : results) {
+                if (block.status() == BlockStatus.ARRIVED) {
+                    int index = block.block().index();
+                    Tier fetchedFrom = attempt.fetched.get(index);
+                    attempt.loaded.put(index, fetchedFrom == null ? Tier.UNKNOWN : fetchedFrom);
+                }
+            }
+        }
+    }
+
+    private void prefilled(Attempt id, RequestPrefilled e) {
+        Live attempt = live.get(id);
+        long disk = fetched(attempt, Tier.DISK, e.loadedBlocks());
+        long store = fetched(attempt, Tier.STORE, e.loadedBlocks() - disk);
+        long peer = fetched(attempt, Tier.HOST, e.loadedBlocks() - disk - store);
+        long host = e.loadedBlocks() - disk - store - peer;
+        Part part = new Part(id.node, attempt == null ? "" : attempt.namespace);
+        Part counted = parts.size() < MAX_PARTS || parts.containsKey(part) ? part : new Part(OTHERS, OTHERS);
+        parts.merge(counted, new HitCounts(1, e.deviceBlocks(), host, disk, store, peer, e.computedBlocks()), HitCounts::plus);
+        if (attempt == null) {
+            missed("unknown", e.computedBlocks());
+            return;
+        }
+        long total = (long) e.deviceBlocks() + e.loadedBlocks() + e.computedBlocks();
+        long last = Math.clamp(total - attempt.reusableBlocks, 0, e.computedBlocks());
+        missed(LAST_BLOCK, last);
+        attempt.missed = e.computedBlocks() - last;
+        attribute(attempt);
+    }
+
+    /** Loaded blocks that were fetched from a tier; no more than {@code most}, since an engine may discard what it has loaded. */
+    private static long fetched(@Nullable Live attempt, Tier tier, long most) {
+        long blocks = attempt == null ? 0 : attempt.loaded.values().stream().filter(from -> from == tier).count();
+        return Math.min(blocks, Math.max(0, most));
+    }
+
+    private void attribute(Live attempt) {
+        if (attempt.wentOn != null && attempt.missed > 0) {
+            missed(attempt.wentOn.name().toLowerCase(Locale.ROOT), attempt.missed);
+            attempt.missed = 0;
+        }
+    }
+
+    private void missed(String cause, long blocks) {
+        if (blocks > 0) {
+            misses.merge(cause, blocks, Long::sum);
+        }
+    }
+
+    private void transitioned(Attempt id, RequestTransitioned f) {
+        states.computeIfPresent(f.from(), (state, count) -> count > 1 ? Long.valueOf(count - 1) : null);
+        states.merge(f.to(), 1L, Long::sum);
+        boolean end = f.to() == RequestState.FINISHED || f.to() == RequestState.CANCELLED || f.to() == RequestState.REJECTED;
+        if (end) {
+            ends.merge(f.reason(), 1L, Long::sum);
+        }
+        Live attempt = live.get(id);
+        if (attempt == null) {
+            return;
+        }
+        if (f.to() == RequestState.PREFILLING) {
+            attempt.wentOn = f.reason();
+            attribute(attempt);
+        }
+        if (end) {
+            missed("unknown", attempt.missed);
+            attempt.missed = 0;
+            attempt.ended = true;
+            if (attempt.isOver()) {
+                live.remove(id);
+            }
+        }
+    }
+
+    LogSummary.Requests summary(List<GroupPolicy> groups) {
+        return new LogSummary.Requests(submitted, answeredAtOnce, waitsExpired, new EnumMap<>(states), new EnumMap<>(ends), new TreeMap<>(parts),
+                new TreeMap<>(misses), groups, Percentiles.of(submitToCommand), Percentiles.of(submitToReady));
+    }
+}

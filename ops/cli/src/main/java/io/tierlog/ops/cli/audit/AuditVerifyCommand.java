@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.audit;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.tierlog.controller.core.invariant.Invariant;
+import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.events.Codec;
+import io.tierlog.ops.audit.Finding;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.Verifier;
+import io.tierlog.ops.audit.VerifyReport;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.ClusterOptions;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog audit verify}: does a log hold together, and does it hold what it promises. */
+@Command(
+        name = "verify",
+        description = "Check every record of a log, its numbers, and the invariants.",
+        footer = {
+            "",
+            "It reads the topics of events, decisions and placements, and writes nothing. What it finds is named by topic, partition and offset;",
+            "the first is the record to look at, others may only follow from it. What was altered in the last record of a sender about an",
+            "aggregate, before anything followed it, shows only where it contradicts another record.",
+            "Exit codes: 0 all holds, 1 something does not, 2 the log cannot be read."
+        })
+final class AuditVerifyCommand implements Callable<Integer> {
+    private static final int ROUNDS = 3;
+
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    ClusterOptions cluster;
+
+    @Mixin
+    AuditOptions audit;
+
+    @Option(names = "--at-rest", description = "Nothing is in flight at the end of the log: nothing may be open there.")
+    boolean atRest;
+
+    @Option(names = "--no-fold", description = "Do not fold the decisions into tables; saves the memory for them.")
+    boolean noFold;
+
+    @Option(names = "--no-placements", description = "Do not compare the placements topic; saves the memory for one entry per copy.")
+    boolean noPlacements;
+
+    @Option(names = "--compare-speed", description = "Read the same records with a bare reader that only decodes them, in turn, and say the ratio.")
+    boolean compareSpeed;
+
+    @Override
+    public Integer call() throws Exception {
+        return audit.read(cluster, source -> {
+            Codec codec = cluster.codec();
+            Verifier verifier = verifier(source, codec);
+            VerifyReport report = AuditOptions.withProgress(spec.commandLine().getErr(), verifier::recordsSoFar, verifier::verify);
+            Map<String, Object> speed = compareSpeed ? speed(source, codec) : Map.of();
+            print(report, speed);
+            return report.holds() ? 0 : CliError.FAILURE;
+        });
+    }
+
+    private Verifier verifier(LogSource source, Codec codec) {
+        return new Verifier(source, cluster.topics(), codec, new Verifier.Options(audit.threads(), atRest, !noFold, !noPlacements));
+    }
+
+    /** Both ways in turn, the best of each: what is left of the machine's noise hits both alike. */
+    private Map<String, Object> speed(LogSource source, Codec codec) throws InterruptedException {
+        double bare = 0;
+        double audit = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            long start = System.nanoTime();
+            long records = verifier(source, codec).readBare();
+            bare = Math.max(bare, records * 1e9 / (System.nanoTime() - start));
+            audit = Math.max(audit, verifier(source, codec).verify().recordsPerSecond());
+        }
+        Map<String, Object> speed = new LinkedHashMap<>();
+        speed.put("bareRecordsPerSecond", Math.round(bare));
+        speed.put("auditRecordsPerSecond", Math.round(audit));
+        speed.put("ratio", Math.round(1_000 * audit / bare) / 1_000.0);
+        return speed;
+    }
+
+    private void print(VerifyReport report, Map<String, Object> speed) throws JsonProcessingException {
+        PrintWriter out = spec.commandLine().getOut();
+        switch (audit.format) {
+            case text -> text(out, report, speed);
+            case json -> out.println(new ObjectMapper().writeValueAsString(json(report, speed)));
+        }
+        out.flush();
+    }
+
+    private static void text(PrintWriter out, VerifyReport report, Map<String, Object> speed) {
+        LogInvariants.Counts o = report.operations();
+        out.println(String.format(Locale.ROOT, "read        %d records, %.1f MiB, of %d partitions in %.1f s: %.0f a second", report.records(),
+                report.bytes() / 1_048_576.0, report.partitions(), report.elapsedMs() / 1_000.0, report.recordsPerSecond()));
+        out.println("operations  " + o.started() + " started = " + o.done() + " done + " + o.failed() + " failed + " + o.cancelled()
+                + " cancelled + " + o.fenced() + " fenced + " + o.unfinished() + " unfinished");
+        report.notes().forEach(note -> out.println("note        " + note));
+        if (!speed.isEmpty()) {
+            out.println("speed       " + speed.get("ratio") + " of a bare reader that only decodes: " + speed.get("auditRecordsPerSecond")
+                    + " and " + speed.get("bareRecordsPerSecond") + " records a second");
+        }
+        if (report.first().isEmpty()) {
+            out.println("all holds");
+            return;
+        }
+        Finding first = report.first().get();
+        out.println("VIOLATED    " + first.check() + " by " + first.topic() + ", partition " + first.partition() + ", offset " + first.offset());
+        out.println("            " + first.detail());
+        out.println("in all");
+        report.findings().entrySet().stream().sorted(Map.Entry.comparingByKey()).forEach(entry ->
+                out.println(String.format(Locale.ROOT, "%8d  %-9s  %s", entry.getValue(), entry.getKey(), meaning(entry.getKey()))));
+    }
+
+    private static String meaning(String check) {
+        return switch (check) {
+            case Finding.BYTES -> "a record can be read";
+            case Finding.NUMBERING -> "a record follows the one before";
+            default -> Invariant.valueOf(check).meaning();
+        };
+    }
+
+    private static Map<String, Object> json(VerifyReport report, Map<String, Object> speed) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("holds", report.holds());
+        report.first().ifPresent(first -> {
+            Map<String, Object> at = new LinkedHashMap<>();
+            at.put("check", first.check());
+            at.put("topic", first.topic());
+            at.put("partition", first.partition());
+            at.put("offset", first.offset());
+            at.put("detail", first.detail());
+            json.put("first", at);
+        });
+        json.put("findings", report.findings());
+        json.put("partitions", report.partitions());
+        json.put("records", report.records());
+        json.put("bytes", report.bytes());
+        json.put("elapsedMs", report.elapsedMs());
+        Map<String, Object> operations = new LinkedHashMap<>();
+        operations.put("started", report.operations().started());
+        operations.put("done", report.operations().done());
+        operations.put("failed", report.operations().failed());
+        operations.put("cancelled", report.operations().cancelled());
+        operations.put("fenced", report.operations().fenced());
+        operations.put("unfinished", report.operations().unfinished());
+        json.put("operations", operations);
+        json.put("notes", report.notes());
+        if (!speed.isEmpty()) {
+            json.put("speed", speed);
+        }
+        return json;
+    }
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.ops.audit.DirectoryLog;
+import io.tierlog.ops.cli.LogCopy.Change;
+import io.tierlog.ops.kafka.EmbeddedKafka;
+import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import java.io.PrintWriter;
+import java.io.RandomAccessFile;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/**
+ * The log of a real demo, and copies of it with one record altered, removed or duplicated: verified as an operator does, from a running broker and
+ * from the files of a stopped one. The statistics of the same log are compared with the demo's report.
+ */
+class AuditCommandsTest {
+    @TempDir
+    @SuppressWarnings("NullAway.Init") // JUnit sets it.
+    private static Path data;
+
+    private static final List<LogCopy> COPIES = new ArrayList<>();
+    private static final List<Answer> FROM_CLUSTER = new ArrayList<>();
+
+    @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
+    private static Answer originalFromCluster;
+
+    @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
+    private static JsonNode demoReport;
+
+    @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
+    private static JsonNode statisticsFromCluster;
+
+    /** What a command printed. */
+    private record Answer(int exitCode, String out, String err) {
+        JsonNode json() {
+            try {
+                return new ObjectMapper().readTree(out);
+            } catch (com.fasterxml.jackson.core.JsonProcessingException e) {
+                throw new AssertionError(this.toString(), e);
+            }
+        }
+    }
+
+    @BeforeAll
+    static void makeLogs() {
+        Answer demo = run("demo", "--seed", "6", "--requests", "80", "--nodes", "1", "--host", "60blocks", "--disk", "60blocks", "--partitions", "2",
+                "--decode-us-per-token", "200", "--no-compare", "--format", "json", "--keep", "--data", data.toString());
+        assertEquals(0, demo.exitCode(), demo.toString());
+        demoReport = demo.json();
+        LogCopy original;
+        try (DirectoryLog log = new DirectoryLog(data)) {
+            original = LogCopy.read(log);
+        }
+        try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker")).withPort(0))) {
+            KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
+            originalFromCluster = verify("--bootstrap-servers", broker.bootstrapServers());
+            statisticsFromCluster = stats("--bootstrap-servers", broker.bootstrapServers()).json();
+            for (Change change : List.of(Change.ALTERED, Change.REMOVED, Change.DUPLICATED)) {
+                for (boolean events : new boolean[] {true, false}) {
+                    LogCopy copy = original.with(change, events, 7 + COPIES.size());
+                    copy.write(access);
+                    COPIES.add(copy);
+                    FROM_CLUSTER.add(verify("--bootstrap-servers", broker.bootstrapServers(), "--topic-prefix", copy.prefix(), "--no-placements"));
+                }
+            }
+        }
+    }
+
+    @Test
+    void theLogOfADemoHolds() {
+        for (Answer answer : List.of(originalFromCluster, verify("--log", data.toString()), verify("--log", data.resolve("broker").toString()))) {
+            assertEquals(0, answer.exitCode(), answer.toString());
+            JsonNode report = answer.json();
+            assertTrue(report.get("holds").asBoolean(), answer.out());
+            assertTrue(report.get("records").asLong() > 1_000, answer.out());
+            assertTrue(report.get("operations").get("done").asLong() > 50, answer.out());
+            assertEquals(0, report.get("operations").get("unfinished").asLong(), answer.out());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void aChangedRecordIsReported(Change change) {
+        for (int i = 0; i < COPIES.size(); i++) {
+            LogCopy copy = COPIES.get(i);
+            if (copy.change() == change) {
+                assertNames(copy, FROM_CLUSTER.get(i));
+                assertNames(copy, verify("--log", data.toString(), "--topic-prefix", copy.prefix(), "--no-placements"));
+            }
+        }
+    }
+
+    private static void assertNames(LogCopy copy, Answer answer) {
+        assertEquals(1, answer.exitCode(), answer.toString());
+        JsonNode first = answer.json().get("first");
+        String shown = first.toString();
+        assertEquals(copy.topic(), first.get("topic").asText(), shown);
+        assertEquals(copy.partition(), first.get("partition").asInt(), shown);
+        assertEquals("NUMBERING", first.get("check").asText(), shown);
+        switch (copy.change()) {
+            case NONE -> throw new AssertionError("nothing was changed");
+            case ALTERED -> assertEquals(copy.offset(), first.get("offset").asLong(), shown);
+            case DUPLICATED -> assertEquals(copy.offset() + 1, first.get("offset").asLong(), shown);
+            case REMOVED -> {
+                // Nothing stands where it was: the next one of its sender shows which one it was.
+                assertEquals(copy.successor(), first.get("offset").asLong(), shown);
+                assertTrue(first.get("detail").asText().startsWith("missing is record " + copy.sequence() + " of " + copy.chain() + ","), shown);
+            }
+        }
+    }
+
+    /** The text has the record, its topic, partition and offset, and the number of findings by check. */
+    @Test
+    void theTextNamesTheRecordToo() {
+        LogCopy altered = COPIES.stream().filter(copy -> copy.change() == Change.ALTERED).findFirst().orElseThrow();
+        Answer answer = run("audit", "verify", "--log", data.toString(), "--topic-prefix", altered.prefix(), "--no-placements");
+
+        assertEquals(1, answer.exitCode());
+        assertTrue(answer.out().contains("VIOLATED    NUMBERING by " + altered.topic() + ", partition " + altered.partition() + ", offset "
+                + altered.offset()), answer.out());
+        assertTrue(answer.out().contains("1  NUMBERING  a record follows the one before"), answer.out());
+    }
+
+    @Test
+    void aDamagedFileIsReportedAtTheOffsetOfItsBatch() throws Exception {
+        LogCopy copy = COPIES.getFirst();
+        Path folder = data.resolve("broker/log/" + copy.prefix() + ".decisions-" + copy.partition());
+        Path segment;
+        try (Stream<Path> files = Files.list(folder)) {
+            segment = files.filter(file -> file.toString().endsWith(".log")).findFirst().orElseThrow();
+        }
+        try (RandomAccessFile file = new RandomAccessFile(segment.toFile(), "rw")) {
+            file.seek(file.length() - 3);
+            int was = file.read();
+            file.seek(file.length() - 3);
+            file.write(was ^ 1);
+        }
+
+        Answer answer = verify("--log", data.toString(), "--topic-prefix", copy.prefix(), "--no-placements");
+
+        assertEquals(1, answer.exitCode());
+        assertEquals(1, answer.json().get("findings").get("BYTES").asInt(), answer.out());
+    }
+
+    @Test
+    void aLogThatCannotBeReadIsRefusedWithAHint() throws Exception {
+        Path empty = Files.createDirectories(data.resolve("empty"));
+        assertRefused("no Kafka log", verify("--log", empty.toString()));
+        assertRefused("there is no topic absent.events", verify("--log", data.toString(), "--topic-prefix", "absent"));
+        assertRefused("127.0.0.1:1", verify("--bootstrap-servers", "127.0.0.1:1", "--connect-timeout", "1"));
+        assertRefused("--threads", verify("--threads", "0"));
+    }
+
+    /** What the engines counted and what the demo read while it ran, the log still has. The end of the agents came after the report. */
+    @Test
+    void theStatisticsOfTheLogEqualTheReportOfTheDemo() {
+        JsonNode statistics = stats("--log", data.toString()).json();
+
+        assertEquals(statistics, statisticsFromCluster);
+        for (String field : List.of("block_accesses", "hits", "computed_blocks", "hit_ratio", "operations", "operations_by_kind", "bytes",
+                "commands", "waits_expired", "recovered_blocks", "unreadable_records", "water_levels", "relief_batches", "longest_batch_ms",
+                "promotions")) {
+            JsonNode counted = statistics.get(field);
+            if (counted instanceof ObjectNode hits && field.equals("hits")) {
+                assertEquals(0, hits.remove("peer").asLong(), hits.toString());
+            }
+            assertEquals(demoReport.get(field), counted, field);
+        }
+        assertEquals(demoReport.get("requests").asLong(), statistics.get("attempts").get("prefilled").asLong());
+        assertEquals(demoReport.get("latency_ms").get("submit_to_command").get("count"),
+                statistics.get("latency_ms").get("submit_to_command").get("count"));
+        assertTrue(statistics.get("from_ms").asLong() < statistics.get("to_ms").asLong(), statistics.toString());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"node", "tenant", "group", "tier", "reason"})
+    void theStatisticsHaveATableByChoice(String by) {
+        JsonNode rows = stats("--log", data.toString(), "--by", by).json().get("rows");
+        assertTrue(rows.size() > 0, rows.toString());
+        if (rows.get(0).has("hit_ratio")) {
+            assertEquals(demoReport.get("block_accesses").asLong(),
+                    rows.valueStream().mapToLong(row -> row.get("blocks").asLong()).sum(), rows.toString());
+        }
+
+        Answer text = run("audit", "stats", "--log", data.toString(), "--by", by);
+        assertEquals(0, text.exitCode(), text.toString());
+        assertTrue(text.out().contains("hit ratio  ") && text.out().contains("submit to command"), text.out());
+        assertTrue(text.out().contains(by.equals("reason") ? "WHAT " : by.toUpperCase(Locale.ROOT) + " "), text.out());
+    }
+
+    /** Exit code 1: the numbers lack what could not be decoded. */
+    @Test
+    void statisticsThatLackRecordsAreNotComplete() throws Exception {
+        Path copy = Files.createDirectories(data.resolve("cut"));
+        try (Stream<Path> files = Files.walk(data.resolve("broker"))) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(data.resolve("broker").relativize(file).toString()), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+        Path segment;
+        try (Stream<Path> files = Files.list(copy.resolve("log/tierlog.events-0"))) {
+            segment = files.filter(file -> file.toString().endsWith(".log")).findFirst().orElseThrow();
+        }
+        try (RandomAccessFile file = new RandomAccessFile(segment.toFile(), "rw")) {
+            file.seek(file.length() - 3);
+            int was = file.read();
+            file.seek(file.length() - 3);
+            file.write(was ^ 1);
+        }
+        Answer answer = stats("--log", copy.toString());
+
+        assertEquals(1, answer.exitCode(), answer.toString());
+        assertTrue(answer.json().get("unreadable_records").asLong() > 0, answer.out());
+    }
+
+    @Test
+    void statisticsThatCannotBeReadEndWithAHint() {
+        assertRefused("no Kafka log", stats("--log", data.resolve("absent").toString()));
+        assertRefused("there is no topic absent.events", stats("--log", data.toString(), "--topic-prefix", "absent"));
+        assertRefused("127.0.0.1:1", stats("--bootstrap-servers", "127.0.0.1:1", "--connect-timeout", "1"));
+        assertEquals(2, run("audit", "stats", "--by", "colour").exitCode());
+    }
+
+    private static Answer stats(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("audit", "stats", "--format", "json"));
+        arguments.addAll(List.of(flags));
+        return run(arguments.toArray(String[]::new));
+    }
+
+    private static void assertRefused(String what, Answer answer) {
+        assertEquals(2, answer.exitCode(), answer.toString());
+        assertTrue(answer.err().contains("error: ") && answer.err().contains(what) && answer.err().contains("hint: "), answer.err());
+    }
+
+    private static Answer verify(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("audit", "verify", "--format", "json"));
+        arguments.addAll(List.of(flags));
+        return run(arguments.toArray(String[]::new));
+    }
+
+    private static Answer run(String... arguments) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        CommandLine line = new CommandLine(new Main()).setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+        int exitCode = Main.run(line, List.of(arguments), Map.of(), data);
+        return new Answer(exitCode, out.toString(), err.toString());
+    }
+}

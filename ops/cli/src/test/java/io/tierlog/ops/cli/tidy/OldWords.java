@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.tidy;
+
+import io.tierlog.ops.cli.tidy.Rule.Finding;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * The words of {@code old-words.tsv}, which the project no longer uses. Searched are, in Java, comments, strings, the names of types and the names of
+ * tests; in other files the whole text. Flags of commands ({@code --a-flag}) do not count.
+ *
+ * <p>Words go by module, so that a module that is not rewritten yet stays green: {@link #MODULES} names those that are.
+ */
+final class OldWords {
+    static final String RULE = "old word";
+
+    /** Paths, or the directories, in which the words must not be. */
+    private static final List<String> MODULES = List.of("ops/audit");
+
+    private static final Pattern SEARCHED = Pattern.compile(".*\\.(java|avdl|proto|json|md|vm|sh|py|c|h|yaml|xml)|\\.ci/run|ops/tierlog");
+    private static final Pattern FLAG = Pattern.compile("--[a-z][\\w-]*");
+    private static final Pattern TYPE_NAME = Pattern.compile("\\b(?:class|interface|record|enum)\\s+([A-Z]\\w*)");
+    private static final Pattern TEST_NAME = Pattern.compile("\\bvoid\\s+([a-z]\\w*)\\s*\\(");
+    private static final Pattern WORD_END = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=A)(?=[A-Z])");
+    /** Between two words: white space, also the line break of a comment. */
+    private static final String GAP = "\\\\s+(?:\\\\*\\\\s+|//+\\\\s*)?";
+
+    private static final List<Word> WORDS = load();
+
+    private record Word(Pattern pattern, String better) {
+        static Word of(String line) {
+            int tab = line.indexOf('\t');
+            String pattern = "(?i)(?<![\\w-])(?:" + line.substring(0, tab).replaceAll(" ", GAP) + ")(?![\\w-])";
+            return new Word(Pattern.compile(pattern), line.substring(tab + 1));
+        }
+    }
+
+    private OldWords() {}
+
+    private static List<Word> load() {
+        try (InputStream in = Objects.requireNonNull(OldWords.class.getResourceAsStream("/old-words.tsv"))) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .filter(line -> !line.isBlank() && !line.startsWith("#"))
+                    .map(Word::of)
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What breaks the rule in a file of a rewritten module. */
+    static Stream<Finding> findings(SourceFile file) {
+        boolean isRewritten = MODULES.stream().anyMatch(module -> file.path().equals(module) || file.path().startsWith(module + "/"));
+        return isRewritten ? findingsAnywhere(file) : Stream.empty();
+    }
+
+    /** The same, whatever the module. */
+    static Stream<Finding> findingsAnywhere(SourceFile file) {
+        if (!SEARCHED.matcher(file.path()).matches()) {
+            return Stream.empty();
+        }
+        List<Finding> findings = new ArrayList<>();
+        String text = file.isJava() ? file.proseAndNames(names(file)) : file.text();
+        text = FLAG.matcher(text).replaceAll(flag -> " ".repeat(flag.group().length()));
+        for (Word word : WORDS) {
+            for (int line : new TreeSet<>(file.linesWith(word.pattern, text))) {
+                findings.add(new Finding(RULE, file.path() + ":" + line, "write instead: " + word.better));
+            }
+        }
+        return findings.stream();
+    }
+
+    private static List<Name> names(SourceFile file) {
+        String code = file.code();
+        List<Name> names = new ArrayList<>();
+        collect(TYPE_NAME.matcher(code), names);
+        if (file.path().contains("/src/test/")) {
+            collect(TEST_NAME.matcher(code), names);
+        }
+        return names;
+    }
+
+    private static void collect(Matcher declared, List<Name> names) {
+        while (declared.find()) {
+            names.add(new Name(declared.start(1), WORD_END.matcher(declared.group(1)).replaceAll(" ")));
+        }
+    }
+
+    /** A name as separate words, and where it is declared. */
+    record Name(int start, String words) {}
+}
