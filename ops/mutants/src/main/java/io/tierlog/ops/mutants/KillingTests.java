@@ -69,7 +69,7 @@ final class KillingTests {
         System.setOut(new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8));
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            String[] parts = line.split("\t");
+            String[] parts = line.split("\t", -1);
             out.println(ANSWER + answer(parts[0], Arrays.copyOfRange(parts, 1, parts.length), directories));
         }
         System.exit(0);

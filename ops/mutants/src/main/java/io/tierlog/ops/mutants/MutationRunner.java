@@ -101,7 +101,7 @@ final class MutationRunner implements AutoCloseable {
     }
 
     @Override
-    public void close() throws IOException, InterruptedException {
+    public void close() throws IOException {
         for (TestWorker worker : started) {
             worker.close();
         }

@@ -4,10 +4,10 @@ package io.tierlog.ops.mutants;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.ops.mutants.Mutant.Killer;
 import io.tierlog.ops.mutants.MutationRunner.Outcome;
 import io.tierlog.ops.mutants.MutationRunner.Setup;
 import io.tierlog.ops.mutants.MutationRunner.Verdict;
-import io.tierlog.ops.mutants.Mutant.Killer;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

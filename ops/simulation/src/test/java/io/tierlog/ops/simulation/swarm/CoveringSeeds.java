@@ -33,7 +33,7 @@ final class CoveringSeeds {
         try (InputStream in = CoveringSeeds.class.getResourceAsStream(name)) {
             assertNotNull(in, name);
             String text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#")).map(line -> Long.valueOf(line.split(" ")[0])).toList();
+            return text.lines().filter(line -> !line.isBlank() && !line.startsWith("#")).map(line -> Long.valueOf(line.split(" ", 2)[0])).toList();
         }
     }
 
