@@ -3,7 +3,7 @@
 """What an inference engine says to its Tierlog agent: it registers device memory, computes and seals blocks, saves them, and loads them again.
 
 Usage: engine.py [ADDRESS] [SECONDS]
-    ADDRESS  127.0.0.1:7070 (the default) or unix:/absolute/path, as the agent was told with --port or --door-socket
+    ADDRESS  127.0.0.1:7070 (the default) or unix:/absolute/path, as the agent was told with --port or --engine-socket
     SECONDS  how long to wait for the agent to be on the log (default 30)
 Needs Debian's python3-grpcio, python3-protobuf and protobuf-compiler; the messages are made from the .proto at every start. (The protoc inside
 Debian's python3-grpc-tools is too old for it.) Exit code 0: every byte came back.

@@ -15,7 +15,7 @@ import org.apache.avro.Schema;
  *
  * <p>Safe for use by several threads. A registry that cannot be reached shows as
  * {@link io.tierlog.events.registry.RegistryUnavailableException}, to be waited for; {@link #prepare} asks for all ids at once, so that
- * later nothing but a foreign schema needs the registry. The price: one small map entry per topic and type.
+ * later nothing but a foreign schema needs the registry. Trade-off: one small map entry per topic and type.
  */
 public final class Codec {
     private final SchemaIds ids;

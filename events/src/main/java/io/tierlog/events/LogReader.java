@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads a topic of the log from where it stands to the end, and on from there when asked again: for audits, tests and tallies.
  *
- * <p>It belongs to no consumer group and commits nothing. One thread at a time. The price: it decodes in the caller's thread, and a record
+ * <p>It belongs to no consumer group and commits nothing. One thread at a time. Trade-off: it decodes in the caller's thread, and a record
  * that a later version wrote stops it with {@link UnknownTypeException}.
  *
  * @param <F> the family of the topic's records

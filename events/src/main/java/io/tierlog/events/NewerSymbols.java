@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds symbols that a later version's writer has and the reader has not. Avro itself turns them into UNKNOWN without a word, and a
- * decision must not be made from that. Static and without state. The price: records of such a writer are read twice.
+ * decision must not be made from that. Static and without state. Trade-off: records of such a writer are read twice.
  */
 final class NewerSymbols {
     private NewerSymbols() {}

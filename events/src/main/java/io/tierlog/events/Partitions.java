@@ -8,7 +8,7 @@ import org.apache.kafka.common.utils.Utils;
  * Which partition an aggregate's records are in, the same in every topic of the log. Static and without state.
  *
  * <p>It is Kafka's own default for keyed records (murmur2 of the key), so that producers in any language agree without trying; only
- * {@code clock/N} names its partition itself. The price: the number of partitions is fixed when the log is made.
+ * {@code clock/N} names its partition itself. Trade-off: the number of partitions is fixed when the log is made.
  */
 public final class Partitions {
     private static final String CLOCK = "clock/";

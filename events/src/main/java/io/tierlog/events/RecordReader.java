@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * Decoded                        a record of the family
  * Unreadable                     never will be one: not framed, no such schema, not whole, or of another family
  * UnknownTypeException           in good order, and written by a later version: stop
- * RegistryUnavailableException   nobody can say: wait and ask again
+ * RegistryUnavailableException   unknown for now: wait and try again
  * </pre>
  *
- * <p>Safe for use by several threads. The price: one route per schema id is remembered, at most {@value #MAX_ROUTES}.
+ * <p>Safe for use by several threads. Trade-off: one route per schema id is remembered, at most {@value #MAX_ROUTES}.
  *
  * @param <F> the family
  */

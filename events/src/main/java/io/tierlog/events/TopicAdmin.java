@@ -99,7 +99,7 @@ public final class TopicAdmin implements AutoCloseable {
                 made.add(name);
             }
         });
-        // Somebody else may have made some of them at the same time, in another way.
+        // Another process may have created some of them at the same time, with other settings.
         requirePartitions(awaitAll(topics), partitions);
         return new Created(made, List.copyOf(found.keySet()));
     }

@@ -65,7 +65,7 @@ class RecordReaderTest {
     }
 
     @Test
-    void anIdThatNobodyKnowsIsUnreadable() {
+    void anUnknownIdIsUnreadable() {
         assertUnreadable(SkipReason.UNKNOWN_SCHEMA_ID, WireFormat.frame(77, Codec.avro(TICK)));
     }
 

@@ -96,7 +96,7 @@ class TopicAdminTest {
     }
 
     @Test
-    void saysWhichTopicsAreMissingAndWhatToDo() {
+    void theMessageNamesTheMissingTopicsAndTheRemedy() {
         try (TopicAdmin admin = new TopicAdmin(access())) {
             TopicsMissing e = assertThrows(TopicsMissing.class, () -> admin.check(new Topics("nowhere")));
             assertTrue(String.valueOf(e.getMessage()).contains("nowhere.events"), e.getMessage());
@@ -112,7 +112,7 @@ class TopicAdminTest {
     }
 
     @Test
-    void aBrokerThatIsNotThereIsSaidSoInTime() throws IOException {
+    void aMissingBrokerIsReportedInTime() throws IOException {
         int nobody;
         try (ServerSocket socket = new ServerSocket(0)) {
             nobody = socket.getLocalPort();

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A map of at most so many entries; the one that came first leaves first. Reads take no lock, because they happen for every record;
- * writes take one, because they follow a request over the network. The price: what is used most may leave, and is then asked for again.
+ * writes take one, because they follow a request over the network. Trade-off: what is used most may leave, and is then asked for again.
  */
 final class BoundedCache<K, V> {
     private final int maxEntries;

@@ -18,10 +18,10 @@ import org.apache.avro.SchemaNormalization;
  * <p>The id is made from the SHA-256 of the schema's Parsing Canonical Form (Avro specification, "Transforming into Parsing Canonical
  * Form"), which two schemas share exactly when their bytes are read the same way. Documentation and defaults are left out on purpose: they
  * do not change what a written byte means, and with them every corrected comment would leave history unreadable until the old text was
- * added to the list. Ids lie in 2^30 to 2^31 - 1; registries count from 1, so a log with both kinds is told apart.
+ * added to the list. Ids lie in 2^30 to 2^31 - 1; registries count from 1, so the two kinds are distinct on one log.
  *
- * <p>A later version reads what an earlier one wrote if the earlier schemas are in the list. Safe for use by several threads. The price:
- * nobody checks that versions fit together at run time; the compatibility tests of the schemas do.
+ * <p>A later version reads what an earlier one wrote if the earlier schemas are in the list. Safe for use by several threads. Trade-off:
+ * no check that versions fit together at run time; the compatibility tests of the schemas do.
  */
 public final class BundledSchemaIds implements SchemaIds {
     private static final int LOWEST_ID = 1 << 30;

@@ -16,7 +16,7 @@ import org.apache.avro.Schema;
  * three calls Tierlog needs and no more.
  *
  * <p>Safe for use by several threads; a call blocks its caller, at most for the call time-out of the {@link RegistryLimits}. Ids and
- * schemas never change once given, so they are remembered and the registry is needed only for what is new. The price: two threads that
+ * schemas never change once given, so they are remembered and the registry is needed only for what is new. Trade-off: two threads that
  * meet a new id at once both ask.
  */
 public final class RegistryClient implements SchemaIds, AutoCloseable {

@@ -9,7 +9,7 @@ import java.util.List;
  *
  * @param baseUrls one per instance of the same registry, asked in this order beginning with the one that answered last; each is what
  *     stands before {@code /subjects}, for example {@code http://registry:8081} or {@code http://registry:8080/apis/ccompat/v7}
- * @param credentials sent with every request; over plain http anyone on the way can read them
+ * @param credentials sent with every request; over plain http any host on the way can read them
  * @param limits the bounds
  */
 public record RegistryConfig(List<URI> baseUrls, Credentials credentials, RegistryLimits limits) {

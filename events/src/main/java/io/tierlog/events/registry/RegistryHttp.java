@@ -27,11 +27,11 @@ import org.slf4j.LoggerFactory;
  * One request to a registry of several instances: asks them in turn, in rounds with pauses between, until one gives an answer.
  *
  * <p>What counts as an answer is narrow on purpose. Between us and the registry stand proxies, load balancers and wrong base URLs, and all
- * of them can say "404" or "200" too; whoever takes that for the registry's word skips records that are readable. So an answer is JSON in
- * the shape of the API, everything else is no answer. And "no such schema" must be said twice: a follower may lag behind the instance that
+ * of them can return "404" or "200" too; a client that takes that for the registry's reply skips records that are readable. So an answer is JSON in
+ * the shape of the API, everything else is not an answer. And "no such schema" must come twice: a follower may lag behind the instance that
  * gave the id.
  *
- * <p>Safe for use by several threads; each call blocks its own. The price: a missing id costs two requests, a dead registry the whole call
+ * <p>Safe for use by several threads; each call blocks its own. Trade-off: a missing id costs two requests, a dead registry the whole call
  * time-out. Redirects are not followed, as they would carry the credentials elsewhere.
  */
 final class RegistryHttp implements AutoCloseable {

@@ -4,11 +4,11 @@ package io.tierlog.events.registry;
 import org.apache.avro.Schema;
 
 /**
- * The port to whoever gives schemas their ids. Implementations are safe for use by several threads and remember what they learned, so
+ * The port to the source of schema ids. Implementations are safe for use by several threads and remember what they learned, so
  * that a writer and a reader may ask for every record.
  *
  * <p>All errors are {@link RegistryException}s. The two a reader must keep apart: an {@link UnknownSchemaIdException} is an answer, the
- * record is unreadable; a {@link RegistryUnavailableException} is no answer, the reader waits.
+ * record is unreadable; a {@link RegistryUnavailableException} is not an answer, the reader waits.
  */
 public interface SchemaIds {
     /**

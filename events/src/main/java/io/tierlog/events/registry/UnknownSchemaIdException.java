@@ -12,7 +12,7 @@ public final class UnknownSchemaIdException extends RegistryException {
         this.id = id;
     }
 
-    /** The id nobody knows. */
+    /** The unknown id. */
     public int id() {
         return id;
     }

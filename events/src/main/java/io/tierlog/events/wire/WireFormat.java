@@ -8,7 +8,7 @@ import java.nio.ByteBuffer;
  * The Confluent wire format: one byte 0, the schema id in four bytes big-endian, then the Avro binary.
  *
  * <p>Static and without state, safe for use by several threads. The source of the format is Confluent's documentation of its Schema
- * Registry, "Wire format". The price: five bytes a record, and a record says nothing without the registry that gave the id.
+ * Registry, "Wire format". Trade-off: five bytes a record, and a record says nothing without the registry that gave the id.
  */
 public final class WireFormat {
     /** The first byte of every framed record. */

@@ -90,7 +90,7 @@ final class MisbehavingRegistryTest {
     /** None of these may look like "there is no such schema": a reader would skip a record that is readable. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("noAnswers")
-    void whatIsNoAnswerIsUnavailable(String name, ScriptedServer.Step step, String why) throws Exception {
+    void anInvalidReplyIsUnavailable(String name, ScriptedServer.Step step, String why) throws Exception {
         ScriptedServer server = server(step);
         RegistryClient client = client(server);
 
@@ -142,7 +142,7 @@ final class MisbehavingRegistryTest {
     }
 
     @Test
-    void anIdIsUnknownWhenSaidTwice() throws Exception {
+    void anIdIsUnknownAfterTwoReplies() throws Exception {
         ScriptedServer server = server(UNKNOWN);
         RegistryClient client = client(server);
 
@@ -153,7 +153,7 @@ final class MisbehavingRegistryTest {
     }
 
     @Test
-    void anUnknownIdIsAskedForAgainInTheEnd() throws Exception {
+    void anUnknownIdIsRequestedAgainInTheEnd() throws Exception {
         RegistryLimits forgetful = limits(5_000, 20_000, 0);
         ScriptedServer server = server(UNKNOWN, UNKNOWN, schema(ONE.toString()));
         RegistryClient client = client(Credentials.NONE, forgetful, server);
@@ -176,7 +176,7 @@ final class MisbehavingRegistryTest {
     }
 
     @Test
-    void theInstanceThatAnsweredIsAskedFirst() throws Exception {
+    void theInstanceThatAnsweredIsTriedFirst() throws Exception {
         ScriptedServer broken = server(reply(500, ""));
         ScriptedServer sound = server(schema(ONE.toString()));
         RegistryClient client = client(broken, sound);
@@ -190,7 +190,7 @@ final class MisbehavingRegistryTest {
     }
 
     @Test
-    void whatIsKnownIsNotAskedForAgain() throws Exception {
+    void aRememberedSchemaIsNotRequestedAgain() throws Exception {
         ScriptedServer schemas = server(schema(ONE.toString()));
         RegistryClient reader = client(schemas);
         reader.byId(1);
@@ -214,7 +214,7 @@ final class MisbehavingRegistryTest {
     }
 
     @Test
-    void aRefusalIsToldInTheRegistrysWords() throws Exception {
+    void aRefusalHasTheRegistrysWords() throws Exception {
         ScriptedServer server = server(error(409, 409, "Schema being registered is incompatible"), error(422, 42201, "Invalid schema"));
         RegistryClient client = client(server);
 

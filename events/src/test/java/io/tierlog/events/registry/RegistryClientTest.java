@@ -118,7 +118,7 @@ final class RegistryClientTest implements SchemaIdsContract {
     }
 
     @Test
-    void aBaseUrlThatIsNoRegistryIsUnavailableAndNotAnUnknownId() {
+    void aBaseUrlWithoutARegistryIsUnavailableAndNotAnUnknownId() {
         String noApi = registry.baseUrl().replace("/apis/ccompat/v7", "/apis/nothing");
 
         RegistryUnavailableException e = assertThrows(RegistryUnavailableException.class, () -> of(noApi).byId(1));

@@ -21,7 +21,7 @@ final class RegistryConfigTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ftp://h", "h:8081", "http:///x", "http://h/?a=b", "http://h/#f", "registry"})
-    void whatCannotBeAskedIsRefused(String url) {
+    void anUnusableUrlIsRefused(String url) {
         assertThrows(IllegalArgumentException.class, () -> RegistryConfig.of(url));
     }
 

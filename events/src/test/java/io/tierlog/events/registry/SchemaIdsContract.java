@@ -69,7 +69,7 @@ interface SchemaIdsContract {
     }
 
     @Test
-    default void anIdNobodyGaveIsUnknown() {
+    default void anIdThatWasNeverGivenIsUnknown() {
         UnknownSchemaIdException e = assertThrows(UnknownSchemaIdException.class, () -> fresh().byId(987_654_321));
 
         assertEquals(987_654_321, e.id());

@@ -50,7 +50,7 @@ final class WireFormatTest {
     }
 
     @Test
-    void whatIsNoFrameSaysWhy() {
+    void bytesThatAreNotAFrameHaveAReason() {
         assertEquals(Reason.TOO_SHORT, reason(new byte[0]));
         assertEquals(Reason.TOO_SHORT, reason(new byte[] {0, 0, 0, 1}));
         assertEquals(Reason.WRONG_MAGIC, reason("{\"a\":1}".getBytes(java.nio.charset.StandardCharsets.UTF_8)));

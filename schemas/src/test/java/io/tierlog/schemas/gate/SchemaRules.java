@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** What a schema of the log must say about itself, beyond what the generator refuses. */
 final class SchemaRules {
     /** Families whose records are written by a numbered sender. */
-    static final Set<String> ENVELOPED = Set.of("Event", "Fact", "Command");
+    static final Set<String> ENVELOPED = Set.of("Event", "Message", "NodeRequest", "AgentEvent", "TerminalEvent", "LoadBackEvent", "Fact", "Command");
 
     private static final Set<Schema.Type> NUMBERS = Set.of(Schema.Type.INT, Schema.Type.LONG, Schema.Type.FLOAT, Schema.Type.DOUBLE);
     private static final List<String> UNITS = List.of("Ms", "Bytes", "Blocks", "Tokens");

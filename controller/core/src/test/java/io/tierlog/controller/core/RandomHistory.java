@@ -122,7 +122,7 @@ public final class RandomHistory {
         dropsAtOnce = true;
     }
 
-    /** No groups, and no operator: all that leaves a tier leaves for its water level. */
+    /** No groups, and no operator: all that leaves a tier leaves for its watermark. */
     RandomHistory plain() {
         plain = true;
         return this;

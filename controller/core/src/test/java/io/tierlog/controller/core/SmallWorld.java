@@ -44,7 +44,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeMs of the last tick
  */
 record SmallWorld(
-        @Nullable SmallWorld before, String how, @Nullable Event input, @Nullable DecideResult decided, HeapTables tables, Side a, Side b, long offset,
+        @Nullable SmallWorld before, String how, @Nullable Event input, @Nullable DecideResult decided, HeapTables tables, Side a, Side b,
+        long offset,
         long timeMs) {
     static final long FIRST_OFFSET = 7_000_000;
     static final long FIRST_MS = 3_000_000_000L;

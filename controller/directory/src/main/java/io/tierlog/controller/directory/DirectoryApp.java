@@ -43,17 +43,17 @@ import org.slf4j.LoggerFactory;
 /**
  * A running directory instance, alone in its process or beside a controller. Safe for use by several threads.
  *
- * <p>{@link #start} checks all that can be checked and opens the doors; until partitions are there, here or elsewhere, answers are UNKNOWN.
+ * <p>{@link #start} validates all it can and starts the servers; until partitions are there, here or elsewhere, answers are UNKNOWN.
  */
 public final class DirectoryApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryApp.class);
-    /** Routers ask much at once over one connection. */
-    private static final int CALLS_OF_A_CONNECTION = 1_024;
+    /** Routers send many queries at once over one connection. */
+    private static final int CALLS_PER_CONNECTION = 1_024;
 
     private final DirectoryConfig config;
     private final DirectoryExtensions extras;
     private final Deque<AutoCloseable> parts = new ArrayDeque<>();
-    private volatile Optional<ShardFanout> fan = Optional.empty();
+    private volatile Optional<ShardFanout> fanout = Optional.empty();
     private final Optional<DirectoryStreams> streams;
     private final LookupQueries questions;
     private int httpPort;
@@ -69,9 +69,9 @@ public final class DirectoryApp implements AutoCloseable {
             LogPromotions.Log log = new LogPromotions.Log(config.kafka(), config.topics(), codec, partitions);
             PromotionAnswers answers = own(PromotionAnswers.connect(log));
             PromotionRequests requests = extras.promotions().orElseGet(() -> own(LogPromotions.connect(log, answers::expect)));
-            PromotionProbes probes = own(new PromotionProbes(requests, extras.probeLimits(), question -> fan.map(one -> one.ask(question))));
+            PromotionProbes probes = own(new PromotionProbes(requests, extras.probeLimits(), question -> fanout.map(one -> one.ask(question))));
             answers.listen(probes::answered);
-            questions = new LookupQueries(() -> fan, config.limits().keys(), config.costs(), Optional.of(probes));
+            questions = new LookupQueries(() -> fanout, config.limits().keys(), config.costs(), Optional.of(probes));
             streams = Optional.of(begin(codec, partitions, probes.counts()));
         } catch (RuntimeException | Error e) {
             release();
@@ -107,30 +107,30 @@ public final class DirectoryApp implements AutoCloseable {
     }
 
     private DirectoryStreams begin(Codec codec, int partitions, ProbeCounts probes) {
-        Tokens tokens = Tokens.scoped(config.doors().tokens());
-        Optional<String> own = config.doors().peerToken().map(DirectoryApp::token);
+        Tokens tokens = Tokens.scoped(config.endpoints().tokens());
+        Optional<String> own = config.endpoints().peerToken().map(DirectoryApp::token);
         DirectoryStreams made = new DirectoryStreams(config, codec, partitions, probes);
         parts.push(made);
-        config.doors().status().ifPresent(where -> {
+        config.endpoints().status().ifPresent(where -> {
             StatusServer server = new StatusServer("--directory-status-listen", where, made.metrics(), made::report);
             parts.push(server);
             statusPort = server.port();
         });
-        Listener grpcWhere = new Listener("--directory-grpc-listen", config.doors().grpc(), config.limits().door());
+        Listener grpcWhere = new Listener("--directory-grpc-listen", config.endpoints().grpc(), config.limits().server());
         GrpcServer grpc = new GrpcServer(grpcWhere,
-                List.of(new DirectoryService(tokens, questions, config.limits().door().requests(), made.metrics()),
-                        new PeerService(tokens, () -> fan, config.limits().keys())),
-                CALLS_OF_A_CONNECTION, DirectoryService.WAITLESS);
+                List.of(new DirectoryService(tokens, questions, config.limits().server().requests(), made.metrics()),
+                        new PeerService(tokens, () -> fanout, config.limits().keys())),
+                CALLS_PER_CONNECTION, DirectoryService.WAITLESS);
         parts.push(grpc);
         grpcPort = grpc.port();
-        // After the door, which says by the name of the option what is wrong with the address.
-        PeerTokens.warning(config.doors(), tokens, own).ifPresent(LOG::warn);
-        Listener httpWhere = new Listener("--directory-listen", config.doors().http(), config.limits().door());
+        // After the server, whose error names the option of a wrong address.
+        PeerTokens.warning(config.endpoints(), tokens, own).ifPresent(LOG::warn);
+        Listener httpWhere = new Listener("--directory-listen", config.endpoints().http(), config.limits().server());
         HttpServer http = new HttpServer(httpWhere, tokens, new DirectoryRoutes(questions, extras.hashers(), extras.namespaces()).all());
         parts.push(http);
         httpPort = http.port();
-        String host = config.doors().advertised().orElse(config.doors().grpc().host());
-        fan = Optional.of(made.start(new Owners.Peer(host, grpcPort), own));
+        String host = config.endpoints().advertised().orElse(config.endpoints().grpc().host());
+        fanout = Optional.of(made.start(new Owners.Peer(host, grpcPort), own));
         return made;
     }
 
@@ -172,12 +172,12 @@ public final class DirectoryApp implements AutoCloseable {
         return statusPort;
     }
 
-    /** Has keys answered, without any door. */
-    public ShardFanout fan() {
-        return fan.orElseThrow();
+    /** Answers keys, without a server. */
+    public ShardFanout fanout() {
+        return fanout.orElseThrow();
     }
 
-    /** What can be asked, without any door. */
+    /** The queries, without a server. */
     public LookupQueries questions() {
         return questions;
     }
@@ -197,7 +197,7 @@ public final class DirectoryApp implements AutoCloseable {
         return streams().ended();
     }
 
-    /** Leaves and gives everything back; at most about 20 s. Closing twice is nothing. */
+    /** Leaves the group and frees everything; at most about 20 s. Closing twice is harmless. */
     @Override
     public void close() {
         release();
@@ -208,7 +208,7 @@ public final class DirectoryApp implements AutoCloseable {
             try {
                 parts.pop().close();
             } catch (Exception e) {
-                LOG.warn("something of the directory did not close cleanly", e);
+                LOG.warn("a part of the directory did not close cleanly", e);
             }
         }
     }

@@ -7,24 +7,24 @@ import io.tierlog.controller.http.Problem;
 import io.tierlog.controller.http.Tokens;
 import java.util.Optional;
 
-/** Whether instances will let each other in, as far as one can see that of itself when it starts: they have the same files, as a rule. */
+/** Checks whether instances will accept each other's token, as far as one instance can see at its start: they usually have the same files. */
 final class PeerTokens {
     private PeerTokens() {}
 
     /**
-     * What is to be said; nothing when they will, or when no other instance can be meant.
+     * The warning; empty when they will, or when there can be no other instance.
      *
-     * @param tokens those of the doors
+     * @param tokens those of the servers
      * @param own the token that this instance shows to others
      */
-    static Optional<String> warning(DirectoryConfig.Doors doors, Tokens tokens, Optional<String> own) {
-        if (doors.tokens().isEmpty()) {
+    static Optional<String> warning(DirectoryConfig.Endpoints endpoints, Tokens tokens, Optional<String> own) {
+        if (endpoints.tokens().isEmpty()) {
             return Optional.empty();
         }
         if (own.isEmpty()) {
-            boolean reachable = doors.advertised().isPresent() || !doors.grpc().toSocketAddress().getAddress().isLoopbackAddress();
-            return Optional.of("--api-tokens is given and --peer-token-file is not: another instance of this directory will not let this one in, and"
-                            + " what it has is UNKNOWN here; if there are others, give all of them --peer-token-file FILE with an operator's token")
+            boolean reachable = endpoints.advertised().isPresent() || !endpoints.grpc().toSocketAddress().getAddress().isLoopbackAddress();
+            return Optional.of("--api-tokens is given and --peer-token-file is not: another instance of this directory refuses this one, and"
+                            + " its blocks are UNKNOWN here; if there are others, give all of them --peer-token-file FILE with an operator's token")
                     .filter(_ -> reachable);
         }
         try {
@@ -36,7 +36,7 @@ final class PeerTokens {
     }
 
     private static String wrong(String why) {
-        return "other instances with these --api-tokens will not let this one in with the token of --peer-token-file: " + why
-                + "; what they have is UNKNOWN here until all have an operator's token without namespaces=";
+        return "other instances with these --api-tokens refuse the token of --peer-token-file: " + why
+                + "; their blocks are UNKNOWN here until all have an operator's token without namespaces=";
     }
 }

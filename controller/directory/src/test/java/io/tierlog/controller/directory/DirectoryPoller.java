@@ -49,7 +49,7 @@ final class DirectoryPoller implements AutoCloseable {
     private long lastAskedNanos;
     private String firstWrong = "";
 
-    /** What callers were told in one phase. */
+    /** The answers that callers got in one phase. */
     record Told(
             double seconds, long fresh, long stale, long unknown, long wrong, long unanswered, long failedCalls, double p99Ms, double longestMs) {}
 
@@ -135,22 +135,22 @@ final class DirectoryPoller implements AutoCloseable {
     }
 
     /** Counts one key; whether it was known. A late block may be missing in an answer that is of a moment before it came, and in no other. */
-    private boolean one(int number, Presence said, BatchExistResponse answer) {
+    private boolean one(int number, Presence presence, BatchExistResponse answer) {
         boolean right = number < BLOCKS
-                ? (said == Presence.FOUND) == isHeld(number)
-                : said == Presence.FOUND || answer.getFreshness().getAsOfMs() < lateMs;
-        if (said == Presence.UNKNOWN) {
+                ? (presence == Presence.FOUND) == isHeld(number)
+                : presence == Presence.FOUND || answer.getFreshness().getAsOfMs() < lateMs;
+        if (presence == Presence.UNKNOWN) {
             now.unknown++;
         } else if (!right) {
             now.wrong++;
-            String what = number + " is " + said + " in an answer of " + answer.getFreshness().getAsOfMs() + ", late " + lateMs;
+            String what = number + " is " + presence + " in an answer of " + answer.getFreshness().getAsOfMs() + ", late " + lateMs;
             firstWrong = firstWrong.isEmpty() ? what : firstWrong;
         } else if (answer.getFreshness().getStale()) {
             now.stale++;
         } else {
             now.fresh++;
         }
-        return said != Presence.UNKNOWN;
+        return presence != Presence.UNKNOWN;
     }
 
     /** Whether each block of the beginning is answered as it is, by the first of its two instances. */

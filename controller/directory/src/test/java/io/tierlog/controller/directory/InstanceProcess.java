@@ -38,7 +38,7 @@ final class InstanceProcess implements AutoCloseable {
         }
     }
 
-    /** Starts one and waits until its doors are open. */
+    /** Starts one and waits until it listens. */
     static InstanceProcess start(PlacementLog log, Path directory) throws IOException {
         List<String> line = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Xmx256m"));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Two instances, each a process, with the bounds that ship, asked all the time for blocks of all partitions; one is killed with {@code kill -9} and
- * started again on what it left on the disk. Prints what callers were told.
+ * started again on what it left on the disk. Prints the answers that callers got.
  */
 class KilledInstanceTest {
     private static final int PARTITIONS = 4;
@@ -80,9 +80,9 @@ class KilledInstanceTest {
                     assertEquals(0, asker.sum(DirectoryPoller.Told::unanswered), "each question was answered by one of the two");
                 }
                 DirectoryPoller.Told outage = second.told("one killed");
-                assertTrue(outage.stale() > 0, "what a standby says is called stale");
+                assertTrue(outage.stale() > 0, "answers of a standby are stale");
                 assertTrue(outage.stale() + outage.fresh() > 9 * outage.unknown(), () -> "answers went on: " + outage);
-                assertTrue(first.told("one killed").failedCalls() == 0 && outage.failedCalls() > 0, "those who asked the killed one were told");
+                assertTrue(first.told("one killed").failedCalls() == 0 && outage.failedCalls() > 0, "callers of the killed one saw failures");
             } finally {
                 killed.kill();
             }

@@ -4,7 +4,7 @@ package io.tierlog.controller.directory;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.controller.directory.streams.DirectoryConfig.Doors;
+import io.tierlog.controller.directory.streams.DirectoryConfig.Endpoints;
 import io.tierlog.controller.http.Endpoint;
 import io.tierlog.controller.http.Tokens;
 import java.io.IOException;
@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is said at the start of tokens by which instances cannot come in to each other. */
+/** The warning at the start about tokens that other instances would refuse. */
 class PeerTokensTest {
     @TempDir
     Path dir;
@@ -35,28 +35,28 @@ class PeerTokensTest {
 
     private static String warning(String address, Optional<String> advertised, Optional<Path> tokens, Optional<String> own) {
         Endpoint where = new Endpoint(address, 0);
-        Doors doors = new Doors(where, where, advertised, Optional.empty(), tokens, Optional.empty(), true);
-        return PeerTokens.warning(doors, Tokens.scoped(tokens), own).orElse("");
+        Endpoints endpoints = new Endpoints(where, where, advertised, Optional.empty(), tokens, Optional.empty(), true);
+        return PeerTokens.warning(endpoints, Tokens.scoped(tokens), own).orElse("");
     }
 
-    /** Where no other machine comes, a second instance is not likely enough to be told of at each start; when it is there, its refusal is told. */
+    /** On loopback a second instance is too unlikely for a warning at each start; a real refusal is logged. */
     @Test
-    void tokensForCallersAndNoneOfItsOwnIsSaidWhereOthersCanCome() throws Exception {
+    void callerTokensWithoutAPeerTokenAreWarnedAboutOnReachableAddresses() throws Exception {
         Optional<Path> tokens = Optional.of(tokens());
-        String told = warning("0.0.0.0", Optional.empty(), tokens, Optional.empty());
-        assertTrue(told.contains("--peer-token-file is not"), told);
-        assertEquals(told, warning("127.0.0.1", Optional.of("host.example"), tokens, Optional.empty()));
+        String warning = warning("0.0.0.0", Optional.empty(), tokens, Optional.empty());
+        assertTrue(warning.contains("--peer-token-file is not"), warning);
+        assertEquals(warning, warning("127.0.0.1", Optional.of("host.example"), tokens, Optional.empty()));
         assertEquals("", warning("127.0.0.1", Optional.empty(), tokens, Optional.empty()));
         assertEquals("", warning("0.0.0.0", Optional.empty(), Optional.empty(), Optional.empty()));
     }
 
     @Test
-    void aTokenThatOpensNothingIsSaidAnywhere() throws Exception {
+    void anUnusablePeerTokenIsWarnedAboutEverywhere() throws Exception {
         Optional<Path> tokens = Optional.of(tokens());
         assertEquals("", warning("127.0.0.1", Optional.empty(), tokens, Optional.of("all")));
         for (String wrong : new String[] {"other", "reads", "some", ""}) {
-            String told = warning("127.0.0.1", Optional.empty(), tokens, Optional.of(wrong));
-            assertTrue(told.contains("an operator's token without namespaces="), wrong + ": " + told);
+            String warning = warning("127.0.0.1", Optional.empty(), tokens, Optional.of(wrong));
+            assertTrue(warning.contains("an operator's token without namespaces="), wrong + ": " + warning);
         }
         assertEquals("", warning("127.0.0.1", Optional.empty(), Optional.empty(), Optional.of("other")));
     }

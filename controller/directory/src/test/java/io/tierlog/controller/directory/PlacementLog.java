@@ -30,8 +30,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A log whose placements a test writes as the controller does: in transactions, keyed and partitioned as {@code PlacementFeed} and its outlet
- * have it.
+ * A log whose placements a test writes as the controller does: in transactions, keyed and partitioned as {@code PlacementFeed} and its sender
+ * do.
  */
 public final class PlacementLog implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -84,8 +84,8 @@ public final class PlacementLog implements AutoCloseable {
         return send(new Publication(Namespaces.digest(namespace), key, owner + "/" + tier, placement));
     }
 
-    /** A node lives, and lends at that address; every partition is told. */
-    public PlacementLog lives(String node, long incarnation, String peerAddress) {
+    /** An incarnation of a node begins, with that peer address; every partition gets the record. */
+    public PlacementLog nodeStarted(String node, long incarnation, String peerAddress) {
         Envelope envelope = new Envelope("node/" + node, "controller/0", incarnation, 1, 0, 1_000, null, null, null);
         byte[] value = codec.encode(topics.placements(), new NodeEpoch(envelope, node, incarnation, true, peerAddress));
         for (int partition = 0; partition < partitions; partition++) {

@@ -95,7 +95,7 @@ class TwoInstancesTest {
     private static KeyAnswers ask(DirectoryApp app, boolean placements) {
         ByteArrayOutputStream keys = new ByteArrayOutputStream();
         IntStream.range(0, BLOCKS).forEach(i -> keys.writeBytes(PlacementLog.key(i).unshared()));
-        return app.fan().ask(new KeyQuery(Namespaces.digest(NAMESPACE), keys.toByteArray(), 16, placements));
+        return app.fanout().ask(new KeyQuery(Namespaces.digest(NAMESPACE), keys.toByteArray(), 16, placements));
     }
 
     /** Whether every key, asked for by itself, is answered as the log has it in one stream to this instance. */
@@ -118,7 +118,7 @@ class TwoInstancesTest {
     }
 
     private static Presence of(DirectoryApp app, int number) {
-        return app.fan().ask(new KeyQuery(Namespaces.digest(NAMESPACE), PlacementLog.key(number).toArray(), 16, false)).presence(0);
+        return app.fanout().ask(new KeyQuery(Namespaces.digest(NAMESPACE), PlacementLog.key(number).toArray(), 16, false)).presence(0);
     }
 
     /** Whether every key is answered as the log has it. */
@@ -183,7 +183,7 @@ class TwoInstancesTest {
             } finally {
                 other.close();
             }
-            // Whatever is said while partitions move is right, or unknown; what comes from a standby says so.
+            // Answers while partitions move are right, or UNKNOWN; answers of a standby are stale.
             KeyAnswers first = ask(one, false);
             assertTrue(honest(first));
             assertTrue(IntStream.range(0, BLOCKS).anyMatch(i -> first.presence(i) == Presence.FOUND));
@@ -200,7 +200,7 @@ class TwoInstancesTest {
     /** Whether every partition that this instance has no index of can be answered from its standby. */
     private static boolean standbysAreThere(DirectoryApp app) {
         byte[] none = new byte[16];
-        return IntStream.range(0, PARTITIONS).allMatch(partition -> app.fan()
+        return IntStream.range(0, PARTITIONS).allMatch(partition -> app.fanout()
                 .askHere(partition, new KeyQuery(Namespaces.digest(NAMESPACE), none, 16, false), true)
                 .isPresent());
     }
@@ -214,9 +214,9 @@ class TwoInstancesTest {
             await("standbys", () -> standbysAreThere(one));
             await("their content", () -> IntStream.range(0, BLOCKS).allMatch(i -> {
                 KeyQuery question = new KeyQuery(Namespaces.digest(NAMESPACE), PlacementLog.key(i).toArray(), 16, true);
-                KeyAnswers answers = one.fan().askHere(partition(i), question, true).orElseThrow();
-                boolean index = one.fan().askHere(partition(i), question, false).isPresent();
-                assertTrue(index || answers.freshness().stale(), "a standby says so");
+                KeyAnswers answers = one.fanout().askHere(partition(i), question, true).orElseThrow();
+                boolean index = one.fanout().askHere(partition(i), question, false).isPresent();
+                assertTrue(index || answers.freshness().stale(), "answers of a standby are stale");
                 return answers.presence(0) == (i % 2 == 0 ? Presence.FOUND : Presence.NOT_FOUND);
             }));
         }
@@ -237,7 +237,7 @@ class TwoInstancesTest {
         try (DirectoryApp app = start(config("a"))) {
             await("the blocks", () -> of(app, 0) == Presence.FOUND && of(app, 1) == Presence.UNKNOWN);
             assertEquals(Presence.NOT_FOUND, of(app, 3));
-            // A value about another block than its key says.
+            // A value about another block than its key.
             Publication other = new Publication(Namespaces.digest(NAMESPACE), PlacementLog.key(5), "node/a/HOST", null);
             byte[] value = log.encoded(NAMESPACE, 7);
             log.begin().raw(other, value).commit();

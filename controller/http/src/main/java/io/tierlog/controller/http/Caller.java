@@ -2,24 +2,24 @@
 package io.tierlog.controller.http;
 
 /**
- * Who asks.
+ * The sender of a request.
  *
- * @param role what they may do
- * @param name as it stands on the log, 1 to 64 letters, digits, dots, dashes, underscores
- * @param scope whose blocks they may know of
+ * @param role what the caller may do
+ * @param name as the log records it, 1 to 64 letters, digits, dots, dashes, underscores
+ * @param scope namespaces whose blocks the caller may see
  */
 public record Caller(Role role, String name, Scope scope) {
-    /** Whoever comes in where no tokens are asked for. */
+    /** The caller of a server without tokens. */
     public static final Caller LOCAL = new Caller(Role.OPERATOR, "local", Scope.ALL);
 
-    /** What somebody may do: an operator may read too. */
+    /** What a caller may do: an operator may also read. */
     public enum Role {
-        /** May look. */
+        /** May read. */
         READER,
-        /** May have things done. */
+        /** May read and change. */
         OPERATOR;
 
-        /** Whether who may do this may do what {@code needed} says. */
+        /** Whether this role has the rights of {@code needed}. */
         public boolean includes(Role needed) {
             return compareTo(needed) >= 0;
         }

@@ -48,13 +48,13 @@ public record Endpoint(String host, int port) {
     /**
      * The address as the operating system takes it.
      *
-     * @throws IllegalArgumentException when no machine is called so
+     * @throws IllegalArgumentException when the name has no address
      */
     public InetSocketAddress toSocketAddress() {
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
         } catch (UnknownHostException e) {
-            throw new IllegalArgumentException("no machine is called '" + host + "': listen on a name or an address of this one", e);
+            throw new IllegalArgumentException("unknown host '" + host + "': give a name or an address of this machine", e);
         }
     }
 

@@ -6,11 +6,11 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * What is wrong with one body: the first {@link #MOST} findings are kept and the rest is counted, for a body can have one in every second byte. For
+ * The errors of one body: it keeps the first {@link #MOST} and counts the rest, since a body can have one in every second byte. For
  * one request.
  */
 final class Findings {
-    /** Most findings that are told. */
+    /** Most findings that a problem lists. */
     static final int MOST = 100;
 
     private final List<Problem.Finding> first = new ArrayList<>();
@@ -24,17 +24,17 @@ final class Findings {
         count++;
     }
 
-    /** Whether no more are kept: then the rest of a list is worth no work. */
+    /** Whether it keeps no more: then the rest of a list need not be read. */
     boolean isFull() {
         return first.size() == MOST;
     }
 
-    /** All that there were, kept or not. */
+    /** Number of findings, kept or not. */
     int count() {
         return count;
     }
 
-    /** The elements of a list, as long as what is wrong with them would be told. */
+    /** The elements of a list, until no more findings are kept. */
     <T> Iterable<T> whileRoom(Iterable<T> elements) {
         return () -> new Iterator<>() {
             private final Iterator<T> all = elements.iterator();
@@ -52,11 +52,11 @@ final class Findings {
         };
     }
 
-    /** The problem with all that are kept; only when there is one. */
+    /** The problem with all kept findings; there must be one. */
     Problem problem() {
         Problem.Finding one = first.getFirst();
         String rest = count == 1 ? "" : (stopped ? ", and at least " : ", and ") + (count - 1) + " more";
         return new Problem(Problem.Kind.INVALID_REQUEST, one.field() + " " + one.detail() + rest,
-                "mend what errors names; GET /v1/openapi.json has all fields", first);
+                "correct the fields in errors; GET /v1/openapi.json has all fields", first);
     }
 }

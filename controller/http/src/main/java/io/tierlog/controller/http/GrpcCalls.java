@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** What every service over gRPC has in common: the caller's token, and how a problem is told. Static and without state. */
+/** What all gRPC services share: the caller's token, and problems as status and trailers. Static and without state. */
 public final class GrpcCalls {
     private static final Context.Key<Optional<String>> TOKEN = Context.keyWithDefault("authorization", Optional.empty());
     private static final Metadata.Key<String> AUTHORIZATION_ENTRY = entry("authorization");
@@ -23,7 +23,7 @@ public final class GrpcCalls {
     /** Findings in a description: clients take 8 KiB of trailers, and see no reason at all beyond that. */
     private static final int FINDINGS = 20;
 
-    /** Keeps the call's token for the service. */
+    /** Puts the call's token into its context. */
     static final ServerInterceptor AUTHORIZATION = new ServerInterceptor() {
         @Override
         public <Q, R> ServerCall.Listener<Q> interceptCall(
@@ -35,17 +35,17 @@ public final class GrpcCalls {
 
     private GrpcCalls() {}
 
-    /** The entry "authorization" of the call that this thread answers; null when there is none. */
+    /** The entry "authorization" of the current call; null without one. */
     public static @Nullable String token() {
         return TOKEN.get().orElse(null);
     }
 
-    /** An entry of text in a call's metadata. */
+    /** A text entry of a call's metadata. */
     public static Metadata.Key<String> entry(String name) {
         return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
     }
 
-    /** A problem as a call ends with it: its status, what is wrong (20 findings at most), and in the trailers its kind and what to do. */
+    /** A problem as the end of a call: its status, up to 20 findings, and in the trailers its kind and action. */
     public static StatusRuntimeException refused(Problem problem) {
         Status status = switch (problem.kind()) {
             case INVALID_REQUEST, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE -> Status.INVALID_ARGUMENT;
@@ -70,7 +70,7 @@ public final class GrpcCalls {
         return status.withDescription(findings.isEmpty() ? problem.detail() : findings + more).asRuntimeException(trailers);
     }
 
-    /** What metadata can hold. */
+    /** The text as metadata can hold it. */
     private static String ascii(String text) {
         return new String(text.getBytes(StandardCharsets.US_ASCII), StandardCharsets.US_ASCII);
     }

@@ -17,14 +17,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A door over gRPC: the port and its bounds. The services answer.
+ * A gRPC server: the port, TLS and limits. The services answer.
  *
- * <p>A virtual thread for each call, but for those that never wait. Bounded in message size, calls of a connection and idle time; how many calls wait
- * is bounded by the services, each by its own number. The price: no TLS of its own.
+ * <p>Each call has a virtual thread, except calls that never wait. Message size, calls per connection and idle time are bounded here; each service
+ * bounds its waiting calls.
  */
 public final class GrpcServer implements AutoCloseable {
-    /** Calls of one connection at once, where nothing speaks for another number. */
-    public static final int CALLS_OF_A_CONNECTION = 32;
+    /** Default of calls at once on one connection. */
+    public static final int CALLS_PER_CONNECTION = 32;
 
     private static final int METADATA_BYTES = 16 << 10;
     private static final int IDLE_MIN = 10;
@@ -37,7 +37,7 @@ public final class GrpcServer implements AutoCloseable {
      * Listens at once; every call may wait.
      *
      * @param calls of one connection at once
-     * @throws ServerException.CannotListen when the address is taken, or none of this machine
+     * @throws ServerException.CannotListen when the address is in use, or not of this machine
      */
     public GrpcServer(Listener where, List<BindableService> services, int calls) {
         this(where, services, calls, Set.of());
@@ -47,9 +47,9 @@ public final class GrpcServer implements AutoCloseable {
      * Listens at once.
      *
      * @param calls of one connection at once
-     * @param waitless full names of methods that never wait: they run on the thread that reads their connection, which saves them two changes of
-     *     threads for each message
-     * @throws ServerException.CannotListen when the address is taken, or none of this machine
+     * @param waitless full names of methods that never wait: they run on the thread that reads their connection, which saves two thread switches for
+     *     each message
+     * @throws ServerException.CannotListen when the address is in use, or not of this machine
      */
     public GrpcServer(Listener where, List<BindableService> services, int calls, Set<String> waitless) {
         try {
@@ -60,6 +60,7 @@ public final class GrpcServer implements AutoCloseable {
                     .maxInboundMetadataSize(METADATA_BYTES)
                     .maxConcurrentCallsPerConnection(calls)
                     .maxConnectionIdle(IDLE_MIN, TimeUnit.MINUTES);
+            where.tls().ifPresent(tls -> builder.useTransportSecurity(tls.certificates().toFile(), tls.key().toFile()));
             services.forEach(service -> builder.addService(ServerInterceptors.intercept(service, GrpcCalls.AUTHORIZATION)));
             server = builder.build();
             server.start();

@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that a route was found for: what its path, query, headers and body say. For one request.
+ * A request with a route: its path, query, headers and body. For one request.
  */
 public final class HttpRequest {
     private static final int LONGEST_PARAMETER = 2_048;
@@ -20,13 +20,13 @@ public final class HttpRequest {
     private final Optional<String> key;
     private final JsonBody body;
 
-    /** What of a request comes as it is. */
+    /** The parts of a request that are used as received. */
     public record Raw(Caller caller, Map<String, String> path, @Nullable String query, @Nullable String key) {}
 
     /**
      * Reads the query.
      *
-     * @throws Problem INVALID_REQUEST when the query has what the route does not know
+     * @throws Problem INVALID_REQUEST when the query has a parameter that the route does not have
      */
     public HttpRequest(Raw raw, Route route, JsonBody body) {
         caller = raw.caller();
@@ -48,7 +48,7 @@ public final class HttpRequest {
             int equals = pair.indexOf('=');
             String name = decoded(equals < 0 ? pair : pair.substring(0, equals));
             if (!route.query().contains(name)) {
-                throw invalid("'" + name + "' is no parameter of " + route.method() + " " + route.template() + "; these are: " + route.query());
+                throw invalid("'" + name + "' is not a parameter of " + route.method() + " " + route.template() + "; these are: " + route.query());
             }
             if (found.put(name, equals < 0 ? "" : decoded(pair.substring(equals + 1))) != null) {
                 throw invalid("'" + name + "' is given twice");
@@ -70,12 +70,12 @@ public final class HttpRequest {
         return new Problem(Problem.Kind.INVALID_REQUEST, detail, "GET /v1/openapi.json has all parameters");
     }
 
-    /** Who asks. */
+    /** The caller. */
     public Caller caller() {
         return caller;
     }
 
-    /** A part of the path. */
+    /** A value of the path. */
     public String path(String name) {
         String value = path.get(name);
         if (value == null) {
@@ -84,7 +84,7 @@ public final class HttpRequest {
         return value;
     }
 
-    /** A parameter of the query, if it was given. */
+    /** A parameter of the query, if present. */
     public Optional<String> query(String name) {
         return Optional.ofNullable(query.get(name));
     }
@@ -115,7 +115,7 @@ public final class HttpRequest {
         return key;
     }
 
-    /** The body; without fields where none came. */
+    /** The body; without fields when the request has none. */
     public JsonBody body() {
         return body;
     }

@@ -5,14 +5,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Map;
 
 /**
- * What is answered.
+ * A successful response.
  *
  * @param status the HTTP status
  * @param body a JSON object
  * @param headers further headers
  */
 public record HttpResponse(int status, ObjectNode body, Map<String, String> headers) {
-    /** An answer without further headers. */
+    /** A response without further headers. */
     public static HttpResponse of(int status, ObjectNode body) {
         return new HttpResponse(status, body, Map.of());
     }

@@ -1,39 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.http;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.sun.net.httpserver.HttpExchange;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
-import java.net.URI;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A door over HTTP: finds the route, lets in who may come in, reads the body, answers with JSON, and turns every failure into a problem.
+ * An HTTP API: finds the route, checks the token, reads the body, answers with JSON, and turns every failure into problem details (RFC 9457).
  *
- * <p>A virtual thread for each request, for some of them wait for seconds. Bounded by {@link HttpBounds} in connections and time, and by
- * {@link ServerLimits} in requests and bytes: a request too many is answered 503 with Retry-After. The price: no TLS of its own.
+ * <p>Each request has a virtual thread, since some wait for seconds. {@link ServerLimits} bounds connections, requests, bytes and time: a request too
+ * many gets 503 with Retry-After.
  */
 public final class HttpServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
-    private static final int BACKLOG = 64;
-    /** What is read of a body that is refused, so that whoever sends it gets to read why. */
+    /** Bytes read of a body that is refused, so that its sender gets to read why. */
     private static final int DRAIN_BYTES = 8 << 20;
+    private static final int PIECE_BYTES = 16 << 10;
 
-    private final com.sun.net.httpserver.HttpServer server;
-    private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+    private final JettyServer server;
     private final List<Route> routes;
     private final Tokens tokens;
     private final ServerLimits limits;
@@ -43,66 +40,55 @@ public final class HttpServer implements AutoCloseable {
     /**
      * Listens at once.
      *
-     * @throws ServerException.CannotListen when the address is taken, or none of this machine
+     * @throws ServerException when the address is taken or not of this machine, or the TLS files cannot be used
      */
     public HttpServer(Listener where, Tokens tokens, List<Route> routes) {
         this.tokens = tokens;
-        this.routes = routes;
+        this.routes = List.copyOf(routes);
         limits = where.limits();
         json = JsonBody.mapper(limits);
         requests = new Semaphore(limits.requests());
-        HttpBounds.set();
-        try {
-            server = com.sun.net.httpserver.HttpServer.create(where.endpoint().toSocketAddress(), BACKLOG);
-        } catch (IOException | IllegalArgumentException e) {
-            throw new ServerException.CannotListen(where.option(), where.endpoint(), e);
-        }
-        server.setExecutor(threads);
-        server.createContext("/", this::handle);
-        server.start();
+        server = new JettyServer(where, "tierlog-http", this::handle);
     }
 
     /** The port it listens on. */
     public int port() {
-        return server.getAddress().getPort();
+        return server.port();
     }
 
     @Override
     public void close() {
-        server.stop(0);
-        threads.shutdownNow();
+        server.close();
     }
 
-    private void handle(HttpExchange exchange) throws IOException {
-        try (exchange) {
-            if (!requests.tryAcquire()) {
-                Problem problem = new Problem(Problem.Kind.OVERLOADED, limits.requests() + " requests are in progress", "ask again in a moment");
-                send(exchange, refused(problem, Map.of()), Problem.MEDIA_TYPE);
-                return;
-            }
-            try {
-                answer(exchange);
-            } finally {
-                requests.release();
-            }
+    private void handle(Request request, Response response) throws IOException {
+        if (!requests.tryAcquire()) {
+            Problem problem = new Problem(Problem.Kind.OVERLOADED, limits.requests() + " requests are in progress", "retry in a moment");
+            send(response, refused(problem, Map.of()), Problem.MEDIA_TYPE);
+            return;
+        }
+        try {
+            answer(request, response);
+        } finally {
+            requests.release();
         }
     }
 
-    private void answer(HttpExchange exchange) throws IOException {
+    private void answer(Request request, Response response) throws IOException {
         HttpResponse answer;
         String mediaType = Problem.MEDIA_TYPE;
         try {
-            answer = answered(exchange);
+            answer = answered(request);
             mediaType = "application/json";
-        } catch (NoSuchMethod e) {
+        } catch (MethodNotAllowed e) {
             answer = refused(e.problem, Map.of("Allow", e.allowed));
         } catch (Problem problem) {
             answer = refused(problem, Map.of());
         } catch (RuntimeException e) {
-            LOG.error("{} {} failed", exchange.getRequestMethod(), exchange.getRequestURI(), e);
-            answer = refused(new Problem(Problem.Kind.INTERNAL, e.toString(), "look at the log of this process, and report this"), Map.of());
+            LOG.error("{} {} failed", request.getMethod(), request.getHttpURI().getPath(), e);
+            answer = refused(Problem.internal(), Map.of());
         }
-        send(exchange, answer, mediaType);
+        send(response, answer, mediaType);
     }
 
     private static HttpResponse refused(Problem problem, Map<String, String> more) {
@@ -116,21 +102,21 @@ public final class HttpServer implements AutoCloseable {
         return new HttpResponse(problem.kind().status(), problem.toJson(), headers);
     }
 
-    private HttpResponse answered(HttpExchange exchange) throws IOException, NoSuchMethod {
-        URI uri = exchange.getRequestURI();
-        Found found = find(exchange.getRequestMethod(), uri.getRawPath());
-        // Before the body is read: who may not come in sends nothing.
-        Caller caller = tokens.admit(exchange.getRequestHeaders().getFirst("Authorization"), found.route().role());
-        JsonBody body = JsonBody.of(json, found.route().takesBody() ? body(exchange) : new byte[0]);
-        String key = exchange.getRequestHeaders().getFirst("Idempotency-Key");
-        HttpRequest ask = new HttpRequest(new HttpRequest.Raw(caller, found.path(), uri.getRawQuery(), key), found.route(), body);
+    private HttpResponse answered(Request request) throws IOException, MethodNotAllowed {
+        String rawPath = request.getHttpURI().getPath();
+        Found found = find(request.getMethod(), rawPath);
+        // Before the body is read: a caller without a valid token sends nothing.
+        Caller caller = tokens.admit(request.getHeaders().get("Authorization"), found.route().role());
+        JsonBody body = JsonBody.of(json, found.route().takesBody() ? body(request) : new byte[0]);
+        String key = request.getHeaders().get("Idempotency-Key");
+        HttpRequest ask = new HttpRequest(new HttpRequest.Raw(caller, found.path(), request.getHttpURI().getQuery(), key), found.route(), body);
         return found.route().handler().apply(ask);
     }
 
     private record Found(Route route, Map<String, String> path) {}
 
-    private Found find(String method, String rawPath) throws NoSuchMethod {
-        List<String> allowed = routes.stream().filter(route -> matches(route, rawPath)).map(Route::method).toList();
+    private Found find(String method, String rawPath) throws MethodNotAllowed {
+        List<String> allowed = routes.stream().filter(route -> match(route, rawPath) != null).map(Route::method).toList();
         for (Route route : routes) {
             Map<String, String> path = route.method().equals(method) ? match(route, rawPath) : null;
             if (path != null) {
@@ -141,12 +127,8 @@ public final class HttpServer implements AutoCloseable {
             throw new Problem(Problem.Kind.UNKNOWN_PATH, "there is nothing at " + rawPath, "GET /v1/openapi.json has all paths");
         }
         String all = allowed.stream().sorted().collect(Collectors.joining(", "));
-        throw new NoSuchMethod(new Problem(Problem.Kind.METHOD_NOT_ALLOWED, rawPath + " takes " + all + ", not " + method,
+        throw new MethodNotAllowed(new Problem(Problem.Kind.METHOD_NOT_ALLOWED, rawPath + " takes " + all + ", not " + method,
                 "GET /v1/openapi.json has all methods"), all);
-    }
-
-    private static boolean matches(Route route, String rawPath) {
-        return match(route, rawPath) != null;
     }
 
     private static @Nullable Map<String, String> match(Route route, String rawPath) {
@@ -158,61 +140,77 @@ public final class HttpServer implements AutoCloseable {
         }
     }
 
-    /** The path is known, and not with this method. */
-    private static final class NoSuchMethod extends Exception {
+    /** The path has routes, none of them with this method. */
+    private static final class MethodNotAllowed extends Exception {
         private static final long serialVersionUID = 1L;
 
         private final transient Problem problem;
         private final String allowed;
 
-        NoSuchMethod(Problem problem, String allowed) {
+        MethodNotAllowed(Problem problem, String allowed) {
             super(problem.detail());
             this.problem = problem;
             this.allowed = allowed;
         }
     }
 
-    private byte[] body(HttpExchange exchange) throws IOException {
-        String type = exchange.getRequestHeaders().getFirst("Content-Type");
-        InputStream in = exchange.getRequestBody();
-        byte[] body = in.readNBytes(limits.bodyBytes() + 1);
+    private byte[] body(Request request) throws IOException {
+        String type = request.getHeaders().get("Content-Type");
+        Upload upload = new Upload(Request.asInputStream(request), System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limits.clients().requestMs()));
+        byte[] body = upload.read(limits.bodyBytes() + 1);
         if (body.length > limits.bodyBytes()) {
-            in.skipNBytes(Math.min(DRAIN_BYTES, Math.max(0, rest(exchange, body.length))));
+            upload.drain();
             throw new Problem(Problem.Kind.BODY_TOO_LARGE, "the body has more than " + limits.bodyBytes() + " bytes",
-                    "ask for less at once: several requests with fewer blocks each");
+                    "send several requests with fewer blocks each");
         }
         if (body.length > 0 && (type == null || !type.strip().toLowerCase(Locale.ROOT).startsWith("application/json"))) {
-            throw new Problem(Problem.Kind.UNSUPPORTED_MEDIA_TYPE, "the body's Content-Type is " + (type == null ? "not given" : type),
+            throw new Problem(Problem.Kind.UNSUPPORTED_MEDIA_TYPE, "the body's Content-Type is " + (type == null ? "missing" : type),
                     "send JSON, with the header Content-Type: application/json");
         }
         return body;
     }
 
-    /** Bytes of the body that were not read yet, as far as its length was announced. */
-    private static long rest(HttpExchange exchange, int read) {
-        String announced = exchange.getRequestHeaders().getFirst("Content-Length");
-        try {
-            return announced == null ? 0 : Long.parseLong(announced) - read;
-        } catch (NumberFormatException e) {
-            return 0;
+    /** A body as it arrives, for as long as its client has. */
+    private record Upload(InputStream in, long deadlineNs) {
+        /** At most {@code most} bytes. */
+        byte[] read(int most) throws IOException {
+            byte[] bytes = new byte[Math.min(most, PIECE_BYTES)];
+            int count = 0;
+            while (true) {
+                if (count == bytes.length) {
+                    if (count == most) {
+                        return bytes;
+                    }
+                    bytes = Arrays.copyOf(bytes, Math.min(most, 2 * count));
+                }
+                int more = in.read(bytes, count, bytes.length - count);
+                if (more < 0) {
+                    return Arrays.copyOf(bytes, count);
+                }
+                count += more;
+                requireInTime();
+            }
         }
-    }
 
-    private void send(HttpExchange exchange, HttpResponse answer, String mediaType) throws IOException {
-        byte[] bytes = bytes(answer);
-        exchange.getResponseHeaders().set("Content-Type", mediaType);
-        exchange.getResponseHeaders().set("Cache-Control", "no-store");
-        answer.headers().forEach(exchange.getResponseHeaders()::set);
-        boolean head = exchange.getRequestMethod().equals("HEAD");
-        exchange.sendResponseHeaders(answer.status(), head ? -1 : bytes.length);
-        if (!head) {
-            try (OutputStream out = exchange.getResponseBody()) {
-                out.write(bytes);
+        void drain() throws IOException {
+            byte[] piece = new byte[PIECE_BYTES];
+            int read = 0;
+            for (int more = 0; more >= 0 && read < DRAIN_BYTES; more = in.read(piece)) {
+                read += more;
+                requireInTime();
+            }
+        }
+
+        private void requireInTime() throws IOException {
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new IOException("the client sends its body too slowly");
             }
         }
     }
 
-    private byte[] bytes(HttpResponse answer) throws JsonProcessingException {
-        return json.writeValueAsBytes(answer.body());
+    private void send(Response response, HttpResponse answer, String mediaType) throws IOException {
+        response.getHeaders().put("Cache-Control", "no-store");
+        answer.headers().forEach(response.getHeaders()::put);
+        JettyServer.send(response, answer.status(), mediaType, json.writeValueAsBytes(answer.body()));
     }
 }

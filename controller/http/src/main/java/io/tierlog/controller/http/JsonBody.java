@@ -23,8 +23,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of a JSON object, read strictly: what is missing, of another type, out of range or not known is a finding, and they are told
- * all at once, up to a bound. For one request.
+ * The fields of a JSON object, read strictly: a field that is missing, of another type, out of range or unknown is a finding. The findings come
+ * together in one problem, up to a bound. For one request.
  */
 public final class JsonBody {
     private static final int LONGEST_NUMBER = 32;
@@ -56,7 +56,7 @@ public final class JsonBody {
     /**
      * The fields of a body; no body at all has none.
      *
-     * @throws Problem INVALID_REQUEST when it is no JSON object
+     * @throws Problem INVALID_REQUEST when it is not a JSON object
      */
     public static JsonBody of(ObjectMapper mapper, byte[] body) {
         if (body.length == 0) {
@@ -67,11 +67,11 @@ public final class JsonBody {
                 return new JsonBody(object, "", new Findings());
             }
         } catch (JsonProcessingException e) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is no JSON: " + e.getOriginalMessage(), "send one JSON object");
+            throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is not JSON: " + e.getOriginalMessage(), "send one JSON object");
         } catch (IOException e) {
             throw new IllegalStateException("bytes in memory cannot fail to be read", e);
         }
-        throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is JSON and no object", "send one JSON object");
+        throw new Problem(Problem.Kind.INVALID_REQUEST, "the body is JSON but not an object", "send one JSON object");
     }
 
     /** The fields of an object that was made here. */
@@ -97,7 +97,7 @@ public final class JsonBody {
         return Optional.of(value.textValue());
     }
 
-    /** A text that fits {@code pattern}, as {@code what} says for people. */
+    /** A text that matches {@code pattern}; {@code what} describes the pattern for people. */
     public Optional<String> name(String name, String pattern, String what) {
         JsonNode value = take(name);
         if (value == null) {
@@ -161,7 +161,7 @@ public final class JsonBody {
         return Optional.empty();
     }
 
-    /** Objects in a list of this one, at most {@code most}; none when there is no list. */
+    /** Objects in a list field, at most {@code most}; empty without the list. */
     public List<JsonBody> objects(String name, int most) {
         List<JsonBody> found = new ArrayList<>();
         int i = 0;
@@ -176,7 +176,7 @@ public final class JsonBody {
         return found;
     }
 
-    /** Texts in a list of this one, at most {@code most}; none when there is no list. */
+    /** Texts in a list field, at most {@code most}; empty without the list. */
     public List<String> names(String name, int most, String pattern, String what) {
         List<String> found = new ArrayList<>();
         int i = 0;
@@ -237,7 +237,7 @@ public final class JsonBody {
         return fits ? HexFormat.of().toHexDigits(number.bigIntegerValue().longValue()) : "";
     }
 
-    /** Whole numbers from 0 in a list of this one; empty when there is no list, or a finding. */
+    /** Whole numbers from 0 in a list field; empty without the list, or when there is a finding. */
     public Optional<long[]> integers(String name, int most) {
         if (!has(name)) {
             finding(name, "is missing");
@@ -270,7 +270,7 @@ public final class JsonBody {
         return findings.whileRoom(value);
     }
 
-    /** Says what is wrong with a field. */
+    /** Records an error of a field. */
     public void finding(String name, String detail) {
         findings.add(path, name, detail);
     }
@@ -283,7 +283,7 @@ public final class JsonBody {
         return value.orElse(null);
     }
 
-    /** Says which fields nobody has asked for. */
+    /** Records each field that was not read as unknown. */
     public void closed() {
         String others = "is not a field; these are: " + String.join(", ", read);
         json.fieldNames().forEachRemaining(name -> {

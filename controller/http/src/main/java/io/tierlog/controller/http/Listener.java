@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.http;
 
+import java.util.Optional;
+
 /**
- * Where a door is.
+ * Where and how a server listens.
  *
- * @param option the flag that said so, for errors
+ * @param option the command-line flag that named the address, for error messages
  * @param endpoint the address
- * @param limits its bounds
+ * @param limits the server's bounds
+ * @param tls the certificate; empty serves plain text
  */
-public record Listener(String option, Endpoint endpoint, ServerLimits limits) {}
+public record Listener(String option, Endpoint endpoint, ServerLimits limits, Optional<Tls> tls) {
+    /** A listener without TLS. */
+    public Listener(String option, Endpoint endpoint, ServerLimits limits) {
+        this(option, endpoint, limits, Optional.empty());
+    }
+}

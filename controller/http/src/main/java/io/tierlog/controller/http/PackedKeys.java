@@ -6,19 +6,19 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * Keys of one length, one behind the other. The array is not to be written to.
+ * Keys of one length, one behind the other. Do not write to the array.
  *
  * @param bytes the keys
  * @param width bytes of each
  */
-@SuppressWarnings("ArrayRecordComponent") // Lives for one request, is never compared.
+@SuppressWarnings("ArrayRecordComponent") // For one request, never compared.
 public record PackedKeys(byte[] bytes, int width) {
     /** Number of keys. */
     public int count() {
         return bytes.length / width;
     }
 
-    /** Puts keys together. One thread. */
+    /** Collects keys. One thread. */
     static final class Builder {
         private final int least;
         private final int longest;
@@ -31,7 +31,7 @@ public record PackedKeys(byte[] bytes, int width) {
             this.longest = longest;
         }
 
-        /** Adds a key; answers with what it must be, when it is not, and with no text otherwise. */
+        /** Adds a key; returns the rule that the key breaks, or empty text. */
         String add(String hex) {
             String problem = problem(hex);
             if (problem.isEmpty()) {
@@ -52,7 +52,7 @@ public record PackedKeys(byte[] bytes, int width) {
             return width == 0 || width == size ? "" : "as long as the others of the list, which have " + width + " bytes";
         }
 
-        /** All keys; empty when there is none, or one was not right. */
+        /** All keys; empty without a key, or when one broke a rule. */
         Optional<PackedKeys> build() {
             return whole && width > 0 ? Optional.of(new PackedKeys(bytes.toByteArray(), width)) : Optional.empty();
         }

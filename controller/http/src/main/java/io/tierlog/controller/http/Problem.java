@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Locale;
 
-/** Why a request is not done, as RFC 9457 has it: what it is, what is wrong this time, and what to do. */
+/** Why a request failed, as problem details (RFC 9457): the kind, the detail of this case, and the action that helps. */
 public final class Problem extends RuntimeException {
     /** Media type of its JSON. */
     public static final String MEDIA_TYPE = "application/problem+json";
@@ -19,49 +19,49 @@ public final class Problem extends RuntimeException {
     private final transient List<Finding> findings;
 
     /**
-     * One thing that is wrong with a request.
+     * One error of a request.
      *
-     * @param field where, for example blocks[3].key; empty text when it is no field
-     * @param detail what is wrong with it
+     * @param field path of the field, for example blocks[3].key; empty when the error is not about a field
+     * @param detail the rule that the field breaks
      */
     public record Finding(String field, String detail) {}
 
-    /** The closed list of problems, each with its status. */
+    /** The closed list of problems, each with its HTTP status. */
     public enum Kind {
-        /** The request is wrong in itself. */
-        INVALID_REQUEST(400, "The request is not right"),
-        /** No token, or none that is known. */
-        UNAUTHENTICATED(401, "Who asks is not known"),
-        /** The token does not let this be done. */
-        FORBIDDEN(403, "Not for this role"),
+        /** The request breaks a rule of the API. */
+        INVALID_REQUEST(400, "Invalid Request"),
+        /** No token, or an unknown one. */
+        UNAUTHENTICATED(401, "Unauthorized"),
+        /** The token does not permit this. */
+        FORBIDDEN(403, "Forbidden"),
         /** No such path. */
-        UNKNOWN_PATH(404, "Nothing is here"),
+        UNKNOWN_PATH(404, "Not Found"),
         /** No such node. */
-        NODE_UNKNOWN(404, "No such node"),
+        NODE_UNKNOWN(404, "Node Not Found"),
         /** No such migration. */
-        MIGRATION_UNKNOWN(404, "No such migration"),
-        /** The path takes other methods. */
-        METHOD_NOT_ALLOWED(405, "Not with this method"),
-        /** The id stands for something else. */
-        ID_TAKEN(409, "The id stands for another migration"),
-        /** It has ended. */
-        TOO_LATE(409, "It has ended already"),
-        /** Over the bound of bodies. */
-        BODY_TOO_LARGE(413, "The body is too large"),
+        MIGRATION_UNKNOWN(404, "Migration Not Found"),
+        /** The path has other methods. */
+        METHOD_NOT_ALLOWED(405, "Method Not Allowed"),
+        /** The id belongs to another request. */
+        ID_TAKEN(409, "Id Already In Use"),
+        /** The migration has ended. */
+        TOO_LATE(409, "Already Ended"),
+        /** The body is over the limit. */
+        BODY_TOO_LARGE(413, "Content Too Large"),
         /** Not JSON. */
-        UNSUPPORTED_MEDIA_TYPE(415, "The body is no JSON"),
-        /** Understood, and refused. */
-        REFUSED(422, "The controller refuses"),
-        /** A fault of ours. */
-        INTERNAL(500, "A fault of the controller"),
-        /** Nobody has told this instance how. */
-        NOT_OFFERED(501, "Not offered here"),
-        /** Over the bound of requests at once. */
-        OVERLOADED(503, "Too many requests at once"),
-        /** The state is still being read. */
-        NOT_READY(503, "Not ready"),
-        /** The log takes nothing. */
-        LOG_UNAVAILABLE(503, "The log cannot be written");
+        UNSUPPORTED_MEDIA_TYPE(415, "Unsupported Media Type"),
+        /** The controller refused the request. */
+        REFUSED(422, "Refused"),
+        /** A fault of this process. */
+        INTERNAL(500, "Internal Server Error"),
+        /** This instance is not configured for it. */
+        NOT_OFFERED(501, "Not Implemented"),
+        /** Too many requests are in progress. */
+        OVERLOADED(503, "Too Many Requests"),
+        /** This instance is still reading the state. */
+        NOT_READY(503, "Not Ready"),
+        /** The log cannot be written. */
+        LOG_UNAVAILABLE(503, "Log Unavailable");
 
         private final int status;
         private final String title;
@@ -71,12 +71,12 @@ public final class Problem extends RuntimeException {
             this.title = title;
         }
 
-        /** Its status of HTTP. */
+        /** The HTTP status. */
         public int status() {
             return status;
         }
 
-        /** Its name as a URI, which names it for good. */
+        /** The kind as a URI; it does not change. */
         public String type() {
             return "urn:tierlog:problem:" + name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
@@ -90,9 +90,9 @@ public final class Problem extends RuntimeException {
     /**
      * A problem.
      *
-     * @param detail what is wrong this time
-     * @param action what to do
-     * @param findings all single things that are wrong
+     * @param detail what is wrong in this case
+     * @param action what the caller can do
+     * @param findings the single errors
      */
     public Problem(Kind kind, String detail, String action, List<Finding> findings) {
         super(detail);
@@ -102,32 +102,37 @@ public final class Problem extends RuntimeException {
         this.findings = List.copyOf(findings);
     }
 
-    /** What it is. */
+    /** A fault of this process. Its cause goes to the log and not to the caller. */
+    public static Problem internal() {
+        return new Problem(Kind.INTERNAL, "an internal error occurred", "look at the log of this process, and report this");
+    }
+
+    /** The kind. */
     public Kind kind() {
         return kind;
     }
 
-    /** What is wrong this time. */
+    /** What is wrong in this case. */
     public String detail() {
         return detail;
     }
 
-    /** What to do. */
+    /** What the caller can do. */
     public String action() {
         return action;
     }
 
-    /** All single things that are wrong. */
+    /** The single errors. */
     public List<Finding> findings() {
         return findings;
     }
 
-    /** Seconds after which it may be worth asking again; 0 when that would change nothing. */
+    /** Seconds after which a retry may succeed; 0 when a retry does not help. */
     public int retryAfterS() {
         return kind.status == 503 ? 1 : 0;
     }
 
-    /** As it is sent. */
+    /** The problem details. */
     public ObjectNode toJson() {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("type", kind.type()).put("title", kind.title).put("status", kind.status).put("detail", detail).put("action", action);

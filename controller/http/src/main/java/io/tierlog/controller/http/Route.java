@@ -10,33 +10,33 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing that can be asked.
+ * One operation of an HTTP API.
  *
  * @param method GET, POST or DELETE
  * @param template its path, with names in braces
- * @param role who may ask
- * @param query names of its parameters
+ * @param role the least role of its callers
+ * @param query names of its query parameters
  * @param takesBody whether a body is read
- * @param handler answers
+ * @param handler makes the response
  */
 public record Route(String method, String template, Caller.Role role, Set<String> query, boolean takesBody,
         Function<HttpRequest, HttpResponse> handler) {
-    /** Something to be read, without a body. */
+    /** A read without a body. */
     public static Route get(String template, Set<String> query, Function<HttpRequest, HttpResponse> handler) {
         return new Route("GET", template, Caller.Role.READER, query, false, handler);
     }
 
-    /** Something to be done. */
+    /** A change, for operators. */
     public static Route operate(String method, String template, Function<HttpRequest, HttpResponse> handler) {
         return new Route(method, template, Caller.Role.OPERATOR, Set.of(), true, handler);
     }
 
-    /** Something to be read that is asked for with a body. */
+    /** A read with a body. */
     public static Route ask(String template, Function<HttpRequest, HttpResponse> handler) {
         return new Route("POST", template, Caller.Role.READER, Set.of(), true, handler);
     }
 
-    /** What stands in the places of the names; null when the path is another one. */
+    /** The path's values by the template's names; null when the path does not match. */
     public @Nullable Map<String, String> match(String rawPath) {
         String[] mine = template.split("/", -1);
         String[] theirs = rawPath.split("/", -1);

@@ -6,7 +6,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Whose blocks somebody may know of: namespaces that fit one of some patterns, in which * stands for any text, as in the policy's groups. Immutable.
+ * The namespaces whose blocks a caller may see: those that match one of some patterns. In a pattern * stands for any text, as in the policy's groups.
+ * Immutable.
  */
 public final class Scope {
     /** All namespaces. */
@@ -22,10 +23,10 @@ public final class Scope {
     }
 
     /**
-     * Only what fits.
+     * Namespaces that match.
      *
      * @param patterns separated by commas
-     * @throws IllegalArgumentException when there is none, or one is empty, or there are too many
+     * @throws IllegalArgumentException when there is no pattern, an empty one, or too many
      */
     static Scope of(String patterns) {
         List<String> each = List.of(patterns.split(",", -1)).stream().map(String::strip).toList();
@@ -40,12 +41,12 @@ public final class Scope {
         return Pattern.compile(expression, Pattern.DOTALL);
     }
 
-    /** Whether there is a limit at all. */
+    /** Whether it excludes any namespace. */
     public boolean isLimited() {
         return !patterns.isEmpty();
     }
 
-    /** Whether the namespace is within it. */
+    /** Whether the caller may see the namespace. */
     public boolean includes(String namespace) {
         return patterns.isEmpty() || patterns.stream().anyMatch(pattern -> pattern.matcher(namespace).matches());
     }

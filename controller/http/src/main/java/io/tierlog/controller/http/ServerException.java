@@ -3,7 +3,7 @@ package io.tierlog.controller.http;
 
 import java.nio.file.Path;
 
-/** Why a door could not be opened. Each message says what to do. */
+/** Why a server did not start. Each message says what to do. */
 public abstract sealed class ServerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -11,25 +11,36 @@ public abstract sealed class ServerException extends RuntimeException {
         super(message, cause);
     }
 
-    /** Somebody else listens there, or the address is not ours. */
+    /** The address is in use, or not of this machine. */
     public static final class CannotListen extends ServerException {
         private static final long serialVersionUID = 1L;
 
-        /** On {@code endpoint}, which the flag {@code option} named. */
+        /** Failed to listen on {@code endpoint}, which the flag {@code option} named. */
         public CannotListen(String option, Endpoint endpoint, Throwable cause) {
             super("cannot serve on " + endpoint + ": " + cause.getMessage() + "; choose another " + option
                     + ", or port 0 for any free one", cause);
         }
     }
 
-    /** The file of tokens cannot be read, or a line of it is no token. */
+    /** A TLS certificate or key cannot be used. */
+    public static final class TlsUnusable extends ServerException {
+        private static final long serialVersionUID = 1L;
+
+        /** The file that is wrong, and why. */
+        public TlsUnusable(Path file, Throwable cause) {
+            super("the TLS file " + file + " cannot be used: " + cause.getMessage()
+                    + "; give PEM files: the certificate chain, and its private key as unencrypted PKCS#8", cause);
+        }
+    }
+
+    /** The token file cannot be read, or a line of it is not a token. */
     public static final class TokensUnusable extends ServerException {
         private static final long serialVersionUID = 1L;
 
-        /** What is wrong with the file. */
+        /** The file, and its error. */
         public TokensUnusable(Path file, String why, Throwable cause) {
             super("the tokens in " + file + " cannot be used: " + why + "; each line of --api-tokens is: reader|operator NAME sha256:HEX"
-                    + " [namespaces=PATTERN,...], where HEX is what `printf %s TOKEN | sha256sum` says", cause);
+                    + " [namespaces=PATTERN,...], where HEX is the output of `printf %s TOKEN | sha256sum`", cause);
         }
     }
 }

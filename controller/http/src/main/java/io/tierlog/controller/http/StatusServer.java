@@ -3,36 +3,39 @@ package io.tierlog.controller.http;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpServer;
-import io.prometheus.metrics.exporter.httpserver.MetricsHandler;
+import io.prometheus.metrics.exporter.common.PrometheusHttpExchange;
+import io.prometheus.metrics.exporter.common.PrometheusHttpRequest;
+import io.prometheus.metrics.exporter.common.PrometheusHttpResponse;
+import io.prometheus.metrics.exporter.common.PrometheusScrapeHandler;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
+import java.nio.charset.StandardCharsets;
+import java.util.Enumeration;
 import java.util.function.Supplier;
+import org.eclipse.jetty.io.Content;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
 
 /**
- * Serves {@code /metrics} (Prometheus) and {@code /health} (JSON; 200 while the instance does its work, 503 otherwise).
- * Bounded: two threads, a short queue, what is more is refused. The price: no authentication, so it listens where the operator says.
+ * Serves {@code /metrics} (Prometheus) and {@code /health} (JSON; 200 while the instance works, 503 otherwise) on a port of its own, so both answer
+ * while
+ * the API's port is full. Trade-off: no authentication, so the operator chooses the address.
  */
 public final class StatusServer implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final int THREADS = 2;
-    private static final int QUEUE = 16;
+    /** Enough for several scrapers; a slow one is closed after 10 s. */
+    private static final ServerLimits LIMITS = new ServerLimits(1_024, 4, 16, new ServerLimits.Clients(64, 16 << 10, 10_000, 30_000));
 
-    private final HttpServer server;
-    private final ExecutorService workers;
+    private final JettyServer server;
+    private final PrometheusScrapeHandler metrics;
     private final Supplier<Report> health;
 
     /**
-     * How an instance is.
+     * State of an instance.
      *
-     * @param working whether it does its work
-     * @param body what is told of it
+     * @param working whether it works
+     * @param body the answer to {@code /health}
      */
     public record Report(boolean working, ObjectNode body) {}
 
@@ -42,42 +45,92 @@ public final class StatusServer implements AutoCloseable {
      * @throws ServerException.CannotListen when the address is taken
      */
     public StatusServer(String option, Endpoint endpoint, PrometheusRegistry metrics, Supplier<Report> health) {
+        this.metrics = new PrometheusScrapeHandler(metrics);
         this.health = health;
-        HttpBounds.set();
-        try {
-            server = HttpServer.create(endpoint.toSocketAddress(), QUEUE);
-        } catch (IOException | IllegalArgumentException e) {
-            throw new ServerException.CannotListen(option, endpoint, e);
-        }
-        workers = new ThreadPoolExecutor(THREADS, THREADS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(QUEUE), task -> {
-            Thread thread = new Thread(task, "tierlog-status-http");
-            thread.setDaemon(true);
-            return thread;
-        });
-        server.setExecutor(workers);
-        server.createContext("/metrics", new MetricsHandler(metrics));
-        server.createContext("/health", this::answerHealth);
-        server.start();
+        server = new JettyServer(new Listener(option, endpoint, LIMITS), "tierlog-status", this::answer);
     }
 
     /** The port it listens on. */
     public int port() {
-        return server.getAddress().getPort();
+        return server.port();
     }
 
     @Override
     public void close() {
-        server.stop(0);
-        workers.shutdownNow();
+        server.close();
     }
 
-    private void answerHealth(HttpExchange exchange) throws IOException {
-        Report report = health.get();
-        byte[] bytes = JSON.writeValueAsBytes(report.body());
-        exchange.getResponseHeaders().set("Content-Type", "application/json");
-        exchange.sendResponseHeaders(report.working() ? 200 : 503, bytes.length);
-        try (OutputStream out = exchange.getResponseBody()) {
-            out.write(bytes);
+    private void answer(Request request, Response response) throws IOException {
+        switch (request.getHttpURI().getPath()) {
+            case "/metrics" -> metrics.handleRequest(new Scrape(request, response));
+            case "/health" -> {
+                Report report = health.get();
+                JettyServer.send(response, report.working() ? 200 : 503, "application/json", JSON.writeValueAsBytes(report.body()));
+            }
+            default -> JettyServer.send(response, 404, "text/plain", "GET /metrics or /health\n".getBytes(StandardCharsets.US_ASCII));
+        }
+    }
+
+    /** A request for metrics as the exporter wants it. */
+    private record Scrape(Request request, Response response) implements PrometheusHttpExchange, PrometheusHttpRequest, PrometheusHttpResponse {
+        @Override
+        public PrometheusHttpRequest getRequest() {
+            return this;
+        }
+
+        @Override
+        public PrometheusHttpResponse getResponse() {
+            return this;
+        }
+
+        @Override
+        public String getQueryString() {
+            String query = request.getHttpURI().getQuery();
+            return query == null ? "" : query;
+        }
+
+        @Override
+        public Enumeration<String> getHeaders(String name) {
+            return request.getHeaders().getValues(name);
+        }
+
+        @Override
+        public String getMethod() {
+            return request.getMethod();
+        }
+
+        @Override
+        public String getRequestPath() {
+            return request.getHttpURI().getPath();
+        }
+
+        @Override
+        public void setHeader(String name, String value) {
+            response.getHeaders().put(name, value);
+        }
+
+        @Override
+        public OutputStream sendHeadersAndGetBody(int status, int contentLength) {
+            response.setStatus(status);
+            if (contentLength > 0) {
+                response.getHeaders().put("Content-Length", contentLength);
+            }
+            return Content.Sink.asOutputStream(response);
+        }
+
+        @Override
+        public void handleException(IOException e) throws IOException {
+            throw e;
+        }
+
+        @Override
+        public void handleException(RuntimeException e) {
+            throw e;
+        }
+
+        @Override
+        public void close() {
+            // The server completes the response.
         }
     }
 }

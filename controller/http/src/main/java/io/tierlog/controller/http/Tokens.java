@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who comes in with which token. The file holds digests alone, so that reading it lets nobody in. Immutable: a changed file takes a restart.
+ * Callers by their tokens. The file holds digests only, so its readers learn no token. Immutable: a changed file needs a restart.
  *
- * <p>A token is looked up by comparing its digest with every line's, all of them and each in constant time, so that how long it takes says nothing.
+ * <p>A lookup compares a token's digest with every line, each in constant time, so its duration reveals nothing.
  */
 public final class Tokens {
     private static final Pattern LINE = Pattern.compile(
@@ -48,17 +48,17 @@ public final class Tokens {
     }
 
     /**
-     * Reads the file, for a door that shows what all tenants have: who is limited to some namespaces does not come in. Without a file, whoever
-     * comes is {@link Caller#LOCAL}.
+     * Reads the file, for an API that shows the data of all tenants: it refuses callers that are limited to some namespaces. Without a file every
+     * caller is {@link Caller#LOCAL}.
      *
-     * @throws ServerException.TokensUnusable when it cannot be read, holds no token, or a line is none
+     * @throws ServerException.TokensUnusable when it cannot be read, has no token, or a line is not a token
      */
     public static Tokens of(Optional<Path> file) {
         return file.map(path -> read(path, false)).orElse(NONE);
     }
 
     /**
-     * Reads the file, for a door that heeds {@link Caller#scope}.
+     * Reads the file, for an API that respects {@link Caller#scope}.
      *
      * @throws ServerException.TokensUnusable as {@link #of}
      */
@@ -80,7 +80,7 @@ public final class Tokens {
                 }
             }
             if (entries.isEmpty()) {
-                throw new IllegalArgumentException("nobody could come in: there is no token");
+                throw new IllegalArgumentException("it has no token, so no caller would be accepted");
             }
             return new Tokens(List.copyOf(entries), false, scoped);
         } catch (IOException | IllegalArgumentException e) {
@@ -91,7 +91,7 @@ public final class Tokens {
     private static Entry entry(String line, int number) {
         Matcher matcher = LINE.matcher(line);
         if (!matcher.matches()) {
-            throw new IllegalArgumentException("line " + number + " is no token");
+            throw new IllegalArgumentException("line " + number + " is not a token");
         }
         Caller.Role role = matcher.group(1).equals("operator") ? Caller.Role.OPERATOR : Caller.Role.READER;
         Scope scope = matcher.group(4) == null ? Scope.ALL : Scope.of(matcher.group(4));
@@ -99,18 +99,19 @@ public final class Tokens {
     }
 
     /**
-     * Whose token an Authorization header holds.
+     * The caller whose token an Authorization header holds.
      *
-     * @param authorization the header or the entry of the metadata; null when there is none
-     * @throws Problem UNAUTHENTICATED without a token that is known, FORBIDDEN when it may not do this
+     * @param authorization the header or the metadata entry; null without one
+     * @throws Problem UNAUTHENTICATED without a known token, FORBIDDEN when the role or scope does not permit the request
      */
     public Caller admit(@Nullable String authorization, Caller.Role needed) {
         Caller caller = open ? Caller.LOCAL : known(authorization);
         if (!caller.role().includes(needed)) {
-            throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is for reading", "use a token of an operator");
+            throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is for reading only", "use the token of an operator");
         }
         if (caller.scope().isLimited() && !scoped) {
-            throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is for some namespaces, and here is what all have",
+            throw new Problem(Problem.Kind.FORBIDDEN,
+                    "the token of " + caller.name() + " is limited to some namespaces, and this API shows all of them",
                     "use a token without namespaces=");
         }
         return caller;
@@ -128,7 +129,7 @@ public final class Tokens {
             }
         }
         if (found == null) {
-            throw new Problem(Problem.Kind.UNAUTHENTICATED, authorization == null ? "no token was given" : "the token is not known here",
+            throw new Problem(Problem.Kind.UNAUTHENTICATED, authorization == null ? "the request has no token" : "the token is unknown",
                     "send the header: Authorization: Bearer TOKEN, with a token whose digest is in the server's --api-tokens");
         }
         return found;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What every door needs, over HTTP and gRPC: addresses, tokens, strict reading of requests, problems. It knows nothing of what is asked. */
+/** HTTP and gRPC servers: addresses, limits, TLS, tokens, strict request bodies, problem details. The package has no routes of its own. */
 @NullMarked
 package io.tierlog.controller.http;
 

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What is wrong with a body is told whole while that is little, and in part when it is much. */
+/** A problem lists all errors of a body up to a bound, and counts the rest. */
 class JsonBodyTest {
     private static final int BODY = 2 << 20;
     private static final ObjectMapper JSON = JsonBody.mapper(new ServerLimits(BODY, 8, 1));
@@ -24,7 +24,7 @@ class JsonBodyTest {
         return JsonBody.of(JSON, body.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** How a body is refused that is read like this. */
+    /** The problem of a body that {@code how} reads. */
     private static Problem refused(String body, Consumer<JsonBody> how) {
         JsonBody fields = fields(body);
         how.accept(fields);
@@ -33,8 +33,8 @@ class JsonBodyTest {
 
     /** A list that fills a body with this element. */
     private static String full(String element) {
-        int room = BODY - "{\"list\":[]}".length();
-        return "{\"list\":[" + element + ("," + element).repeat((room - element.length()) / (element.length() + 1)) + "]}";
+        int space = BODY - "{\"list\":[]}".length();
+        return "{\"list\":[" + element + ("," + element).repeat((space - element.length()) / (element.length() + 1)) + "]}";
     }
 
     private static List<String> first(int count, String before, String after) {
@@ -46,7 +46,7 @@ class JsonBodyTest {
     }
 
     @Test
-    void aBodyFullOfWrongElementsIsToldInPart() {
+    void aBodyFullOfWrongElementsListsTheFirstHundred() {
         List<Consumer<JsonBody>> readers = List.of(
                 body -> body.integers("list", 1_000_000),
                 body -> body.keys("list", 1_000_000, 8, 32),
@@ -61,7 +61,7 @@ class JsonBodyTest {
     }
 
     @Test
-    void unknownFieldsAreToldInPartAndCounted() {
+    void unknownFieldsAreListedUpToTheBoundAndCounted() {
         String body = IntStream.range(0, 100_000).mapToObj(i -> "\"f" + i + "\":0").collect(Collectors.joining(",", "{", "}"));
         Problem refused = refused(body, fields -> fields.text("known", 9));
         assertEquals(first(100, "f", ""), named(refused));
@@ -69,7 +69,7 @@ class JsonBodyTest {
     }
 
     @Test
-    void aHundredFindingsAreToldWhole() {
+    void aHundredFindingsAreAllListed() {
         String hundred = "{\"list\":[" + "-1,".repeat(99) + "-1]}";
         Problem refused = refused(hundred, body -> body.integers("list", 1_000));
         assertEquals(100, refused.findings().size());
@@ -77,12 +77,12 @@ class JsonBodyTest {
         assertEquals("list[0] must be a whole number from 0", refused("{\"list\":[-1]}", body -> body.integers("list", 9)).detail());
     }
 
-    /** What follows a list that was read in part is counted, and what is right in it is no answer. */
+    /** Errors behind a list that was read in part are counted, and its valid elements are not returned. */
     @Test
-    void whatComesAfterTheBoundIsRefusedAllTheSame() {
+    void errorsBehindTheBoundAreCounted() {
         Problem refused = refused("{\"list\":[" + "-1,".repeat(150) + "1],\"more\":[1,2],\"other\":0}", body -> {
             body.integers("list", 1_000);
-            assertTrue(body.integers("more", 9).map(numbers -> numbers.length == 0).orElse(true), "nothing is read once all is refused");
+            assertTrue(body.integers("more", 9).map(numbers -> numbers.length == 0).orElse(true), "no list is read after the bound");
         });
         assertTrue(refused.detail().endsWith(", and at least 100 more"), refused.detail());
     }
@@ -99,8 +99,8 @@ class JsonBodyTest {
     @Test
     void overGrpcTheDescriptionIsBounded() {
         Problem refused = refused(full("-1"), body -> body.integers("list", 1_000_000));
-        String told = String.valueOf(GrpcCalls.refused(refused).getStatus().getDescription());
-        assertTrue(told.endsWith("list[19] must be a whole number from 0; and more"), told);
+        String description = String.valueOf(GrpcCalls.refused(refused).getStatus().getDescription());
+        assertTrue(description.endsWith("list[19] must be a whole number from 0; and more"), description);
         Problem two = refused("{\"list\":[-1,-2]}", body -> body.integers("list", 9));
         assertEquals("list[0] must be a whole number from 0; list[1] must be a whole number from 0",
                 GrpcCalls.refused(two).getStatus().getDescription());

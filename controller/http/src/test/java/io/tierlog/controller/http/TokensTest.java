@@ -16,7 +16,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tokens that are limited to namespaces: where they come in, and what they may know of. */
+/** Tokens that are limited to namespaces: which APIs accept them, and what they may see. */
 class TokensTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
@@ -31,7 +31,7 @@ class TokensTest {
     }
 
     @Test
-    void whoIsLimitedComesInWhereThatIsHeededAndNowhereElse() throws Exception {
+    void aLimitedTokenIsAcceptedOnlyWhereItsScopeIsRespected() throws Exception {
         Path file = file("operator t1 sha256:" + digest("t") + "  namespaces=t1/*, shared/model one");
         Caller limited = Tokens.scoped(Optional.of(file)).admit("Bearer t", Caller.Role.READER);
         assertEquals("t1", limited.name());
@@ -51,7 +51,7 @@ class TokensTest {
         for (String outside : List.of("t1", "t2/t1/", " t1/x", "shared/model", "shared/model one ", "abc", "")) {
             assertFalse(scope.includes(outside), outside);
         }
-        // What means something in an expression means itself here.
+        // Characters with a meaning in regular expressions match themselves.
         assertFalse(Scope.of("a.c").includes("abc"));
         assertTrue(Scope.of("a\\E.*").includes("a\\E.x"));
         assertTrue(Scope.ALL.includes("anything"));

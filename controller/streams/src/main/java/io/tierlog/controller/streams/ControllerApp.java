@@ -4,7 +4,6 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.http.Endpoint;
-import io.tierlog.controller.http.HttpBounds;
 import io.tierlog.controller.http.ServerException;
 import io.tierlog.controller.http.StatusServer;
 import io.tierlog.controller.streams.api.LogAccess;
@@ -43,8 +42,8 @@ import org.slf4j.LoggerFactory;
  * A running controller instance: alone in its process, or beside others (the demo). Safe for use by several threads.
  *
  * <p>{@link #start} checks all that can be checked, and returns when Kafka Streams is on its way; {@link #awaitRunning} waits until inputs
- * are decided. {@link #ended} completes when the instance stops by itself, which it does at every fault of the core. The price: whoever
- * starts it must watch that.
+ * are decided. {@link #ended} completes when the instance stops by itself, which it does at every fault of the core. Trade-off: the caller
+ * must watch that.
  */
 public final class ControllerApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ControllerApp.class);
@@ -102,12 +101,12 @@ public final class ControllerApp implements AutoCloseable {
         return httpPort;
     }
 
-    /** The port of the operator's door; -1 when there is none. */
+    /** The port of the operator API; -1 without one. */
     public int apiPort() {
         return apiPort;
     }
 
-    /** The port of the operator's door over gRPC; -1 when there is none. */
+    /** The gRPC port of the operator API; -1 without one. */
     public int grpcPort() {
         return grpcPort;
     }
@@ -136,7 +135,6 @@ public final class ControllerApp implements AutoCloseable {
 
     private void begin() {
         String instance = InstanceId.of(config);
-        HttpBounds.set();
         config.http().ifPresent(address -> {
             httpPort = closing(statusServer(address, instance)).port();
         });
@@ -147,7 +145,7 @@ public final class ControllerApp implements AutoCloseable {
         Codec codec = codec();
         PlainProducer producer = closing(new PlainProducer(config.kafka()));
         producer.prepare(List.of(config.topics().events(), config.topics().commands()), config.kafka().timeout());
-        EventDecoder intake = new EventDecoder(
+        EventDecoder decoder = new EventDecoder(
                 codec.reader(Event.class),
                 new EventDecoder.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs()),
                 health,
@@ -155,17 +153,17 @@ public final class ControllerApp implements AutoCloseable {
         Optional<PlainProducer> direct = config.commands() == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty();
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(partitions)),
-                intake,
+                decoder,
                 new PartitionClock.Shared(codec, config.topics(), producer, metrics),
                 new ResultSender.Shared(codec, config.topics(), partitions, direct, metrics),
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
                 Duration.ofMillis(config.tickMs()));
-        openDoor(codec, partitions);
+        startApi(codec, partitions);
         run(parts, instance);
         Relay relay = closing(new Relay(config, instance, metrics));
         relay.start();
-        cleanup.push(intake::close);
+        cleanup.push(decoder::close);
     }
 
     private StatusServer statusServer(ControllerConfig.HttpAddress address, String instance) {
@@ -176,12 +174,12 @@ public final class ControllerApp implements AutoCloseable {
         }
     }
 
-    /** Before Streams takes its time, so that an address that cannot be had is said at once. */
-    private void openDoor(Codec codec, int partitions) {
-        config.api().ifPresent(door -> {
+    /** Before Streams starts, which takes long, so that a wrong address is reported at once. */
+    private void startApi(Codec codec, int partitions) {
+        config.api().ifPresent(settings -> {
             String changelog = config.applicationId() + "-" + ControllerTopology.STORE + "-changelog";
             LogAccess log = new LogAccess(config.kafka(), config.topics(), codec, partitions, changelog);
-            OperatorApi api = closing(OperatorApi.start(log, door));
+            OperatorApi api = closing(OperatorApi.start(log, settings));
             apiPort = api.port();
             grpcPort = api.grpcPort();
         });
@@ -204,7 +202,7 @@ public final class ControllerApp implements AutoCloseable {
                 running.countDown();
             }
             if (now == KafkaStreams.State.ERROR) {
-                // Nobody set a reason only when Streams itself gave up.
+                // Without a reason from the processor, Streams itself stopped.
                 ended.complete(Optional.of(new IllegalStateException("Kafka Streams stopped with an error")));
                 running.countDown();
             }

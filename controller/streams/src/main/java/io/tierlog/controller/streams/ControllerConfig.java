@@ -10,17 +10,17 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a controller instance is started with; checked once, here. Immutable. Begin with {@link #of} and change what differs.
+ * The configuration of a controller instance; checked once, here. Immutable. Begin with {@link #of} and change what differs.
  *
- * @param kafka the cluster, and how long it and the registry are waited for at start
+ * @param kafka the cluster, and how long to wait for it and the registry at start
  * @param topics names of the topics, which must exist
  * @param registry the schema registry; empty uses the ids of the bundled schemas
  * @param applicationId name of the group of instances that share the work: also prefix of the changelog topic and of transactional ids
  * @param instanceId name of this instance within the group, kept over restarts so that a restart takes no rebalance; empty takes one that
- *     is made once and kept in the state directory
+ *     is generated once and kept in the state directory
  * @param stateDir directory of this instance alone, on a disk that survives restarts
  * @param http where metrics and health are served; empty serves neither
- * @param api where operators come in; empty lets nobody in
+ * @param api the operator API; empty serves none
  * @param streams the settings of Kafka Streams and RocksDB
  * @param commands how commands leave
  * @param tickMs distance between two ticks of a partition, in milliseconds
@@ -69,7 +69,7 @@ public record ControllerConfig(
         }
     }
 
-    /** The defaults: bundled schemas, no HTTP, no door for operators, commands sent at once, a tick a second. */
+    /** The defaults: bundled schemas, no HTTP, no operator API, commands sent at once, a tick a second. */
     public static ControllerConfig of(KafkaAccess kafka, Path stateDir) {
         return new ControllerConfig(
                 kafka,
@@ -163,7 +163,7 @@ public record ControllerConfig(
             return this;
         }
 
-        /** Let operators in. */
+        /** Serve the operator API. */
         public Builder api(ApiConfig value) {
             api = Optional.of(value);
             return this;

@@ -3,7 +3,7 @@ package io.tierlog.controller.streams;
 
 import java.nio.file.Path;
 
-/** Why a controller did not start, apart from what is wrong with the log itself. Each message says what to do. */
+/** Why a controller did not start, other than errors of the log itself. Each message says what to do. */
 public abstract sealed class ControllerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -11,7 +11,7 @@ public abstract sealed class ControllerException extends RuntimeException {
         super(message, cause);
     }
 
-    /** Somebody else listens on the port for metrics and health, or the address is not ours. */
+    /** The port of metrics and health is in use, or the address is not of this machine. */
     public static final class CannotListen extends ControllerException {
         private static final long serialVersionUID = 1L;
 

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
  * What an instance counts of its own work: inputs, facts, commands, outcomes, and how long deciding takes. Every label value that can occur
  * is there from the start with 0, so that a dashboard sees what has not happened. Safe for use by several threads.
  *
- * <p>The price: counted when decided, not when committed, so what an aborted transaction decided is counted twice.
+ * <p>Trade-off: counted when decided, not when committed, so what an aborted transaction decided is counted twice.
  */
 final class ControllerMetrics {
     private final PrometheusRegistry registry = new PrometheusRegistry();
@@ -38,7 +38,7 @@ final class ControllerMetrics {
             .register(registry);
     private final Histogram inputAge = Histogram.builder()
             .name("tierlog_input_age_seconds")
-            .help("Age of an input when it is decided, by the wall clock of whoever appended it")
+            .help("Age of an input when it is decided, by the wall clock of its sender")
             .classicOnly()
             .classicUpperBounds(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30)
             .register(registry);

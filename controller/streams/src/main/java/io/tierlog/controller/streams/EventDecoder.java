@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * Bytes from the events topic to inputs of the core. One per instance, safe for use by several stream threads.
  *
  * <p>What can never be an input becomes {@link Input.Unreadable}. What cannot be read only now, because the registry does not answer, is
- * waited for on the stream thread; {@link Health} says so. The price: when that takes longer than the transaction time-out, the broker
+ * waited for on the stream thread; {@link Health} shows it. Trade-off: when that takes longer than the transaction time-out, the broker
  * aborts what was open, and the task is restored from its changelog before it goes on. It is rare: only a schema that this process has not
  * met needs the registry.
  */

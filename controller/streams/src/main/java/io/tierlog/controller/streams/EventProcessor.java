@@ -28,16 +28,16 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     /** What all tasks of the instance share. */
     record Parts(
             Core core,
-            EventDecoder intake,
+            EventDecoder decoder,
             PartitionClock.Shared clock,
-            ResultSender.Shared outlet,
+            ResultSender.Shared sender,
             Sampler.Shared sampling,
             ControllerMetrics metrics,
             Duration tick) {}
 
     /** What belongs to the task. */
     private record Task(
-            ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender outlet, PartitionClock clock, Sampler sampler) {}
+            ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender sender, PartitionClock clock, Sampler sampler) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
@@ -49,7 +49,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         StoreBytes rows = new StoreBytes(store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition(), rows);
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
-        task = new Task(context, new BytesTables(rows), new ResultSender(context, new SequenceStamper(rows), parts.outlet()), clock, sampler);
+        task = new Task(context, new BytesTables(rows), new ResultSender(context, new SequenceStamper(rows), parts.sender()), clock, sampler);
         context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
     }
 
@@ -63,7 +63,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         InputPosition position = new InputPosition(meta.partition(), meta.offset());
         Input input = taken(position, record);
         DecideResult decided = decide(here, position, input);
-        here.outlet().send(record, input, decided);
+        here.sender().send(record, input, decided);
         if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick tick) {
             here.clock().seen(tick, record.value());
             here.sampler().tick(here.tables());
@@ -75,7 +75,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     private Input taken(InputPosition position, Record<byte[], byte[]> record) {
         Input input;
         try {
-            input = parts.intake().take(position, record.key(), record.value());
+            input = parts.decoder().take(position, record.key(), record.value());
         } catch (ControllerException.Closing e) {
             throw e;
         } catch (RuntimeException e) {

@@ -80,8 +80,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Counts what decisions say: every reason of every closed list, operations by kind and state, blocks, and the room of each tier. Safe for
- * use by several threads. The price: the room of at most {@value #MAX_NODES} nodes is shown.
+ * Counts facts: every reason of every closed list, operations by kind and state, blocks, and the capacity of each tier. Safe for
+ * use by several threads. Trade-off: it shows the capacity of at most {@value #MAX_NODES} nodes.
  */
 final class FactMetrics {
     private static final int MAX_NODES = 1_000;
@@ -136,15 +136,15 @@ final class FactMetrics {
                 "tierlog_promotion_blocks_total",
                 "Blocks of promotions that were issued, that they have brought (DONE), and that they have not (FAILED)",
                 "state");
-        promotionReplies = counter("tierlog_promotion_replies_total", "Blocks that probes named, by what they were told", "reply");
-        promotionsGivenUp = counter("tierlog_promotions_given_up_total", "Blocks that waited for a promotion and were given up");
+        promotionReplies = counter("tierlog_promotion_replies_total", "Blocks named by probes, by the controller's reply", "reply");
+        promotionsGivenUp = counter("tierlog_promotions_given_up_total", "Blocks that waited for a promotion and were dropped from the queue");
         tierBlocks = gauge("tierlog_tier_blocks", "Pages of a tier as the agent reported them, by state", "node", "tier", "state");
         tierCapacity = gauge("tierlog_tier_capacity_blocks", "Pages of a tier", "node", "tier");
         tierPins = gauge("tierlog_tier_pins", "Named pins on pages of a tier", "node", "tier");
         logTime = gauge("tierlog_log_time_seconds", "Log time of a partition, seconds since 1970", "partition");
         peerReadsGranted = counter("tierlog_peer_reads_granted_total", "Reads that nodes have granted to other nodes");
         peerReadsRefused = counter("tierlog_peer_reads_refused_total", "Reads that nodes have not granted, by reason", "reason");
-        peerReadsRecalled = counter("tierlog_peer_reads_recalled_total", "Grants whose readers have given up before their end");
+        peerReadsRecalled = counter("tierlog_peer_reads_recalled_total", "Peer read leases whose readers stopped before the end");
         peerReadsClosed = counter("tierlog_peer_reads_closed_total", "Grants that have ended, by reason", "reason");
         peerBytes = counter("tierlog_peer_sent_bytes_total", "Bytes that nodes have sent to other nodes");
         migrations = new MigrationMetrics(registry);
@@ -179,7 +179,7 @@ final class FactMetrics {
             case AgentRefused fact -> refused.labelValues(fact.reason().name()).inc();
             case PolicyRefused fact -> refused.labelValues(fact.reason().name()).inc();
             case InputSkipped fact -> skipped.labelValues(fact.reason().name()).inc();
-            case NodeSeen fact -> fact.usage().forEach(usage -> room(fact.envelope().aggregate(), usage));
+            case NodeSeen fact -> fact.usage().forEach(usage -> capacity(fact.envelope().aggregate(), usage));
             case NodeEnded fact -> forget(fact.envelope().aggregate());
             case TimeAdvanced fact -> logTime.labelValues(partition(fact)).set(fact.logTimeMs() / 1_000.0);
             case MigrationSubmitted fact -> migrations.submitted(fact);
@@ -228,7 +228,7 @@ final class FactMetrics {
         }
     }
 
-    private void room(String node, TierUsage usage) {
+    private void capacity(String node, TierUsage usage) {
         Set<Tier> tiers = nodes.get(node);
         if (tiers == null) {
             if (nodes.size() >= MAX_NODES) {

@@ -6,7 +6,7 @@ import org.apache.kafka.streams.errors.ErrorHandlerContext;
 import org.apache.kafka.streams.errors.ProcessingExceptionHandler;
 import org.apache.kafka.streams.processor.api.Record;
 
-/** Every failure to process a record stops the instance; the uncaught handler tells of it, once. Made by Streams. */
+/** Every failure to process a record stops the instance; the uncaught handler logs it once. Created by Streams. */
 public final class FailWithoutLogging implements ProcessingExceptionHandler {
     @Override
     public Response handleError(ErrorHandlerContext context, Record<?, ?> record, Exception exception) {

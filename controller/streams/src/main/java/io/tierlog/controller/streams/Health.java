@@ -47,7 +47,7 @@ final class Health {
         return violation.isEmpty() ? detail : detail + "; the tables do not hold what they must, last: " + violation;
     }
 
-    /** What is told over HTTP. */
+    /** The body of {@code /health}. */
     StatusServer.Report report(String instance) {
         State now = state();
         ObjectNode body = JsonNodeFactory.instance.objectNode();
@@ -55,7 +55,7 @@ final class Health {
         return new StatusServer.Report(now == State.RUNNING, body);
     }
 
-    /** A sample of the tables has found that something does not hold; it is said until the instance ends. */
+    /** A sample of the tables violates an invariant; health reports it until the instance ends. */
     void violated(String what) {
         violation = what;
     }

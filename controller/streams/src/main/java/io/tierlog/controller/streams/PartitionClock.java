@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * Appends ticks to one partition while this instance owns it. Used on the stream thread; only the acknowledgement comes from another.
  *
  * <p>Ticks go outside of the transaction, as every event must. They are numbered on from the last tick that was seen in the log, which is
- * remembered in the task's store. At most one is under way: when the broker is slow, time in the log goes in larger steps. The price: an
+ * remembered in the task's store. At most one is under way: when the broker is slow, time in the log goes in larger steps. Trade-off: an
  * instance that starts far behind numbers its first ticks again, and the core refuses those as repeats.
  */
 final class PartitionClock {

@@ -19,7 +19,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * Sends ticks and commands outside of every transaction, at once and in order per partition. Safe for use by several threads.
  *
  * <p>{@link #send} does not wait for the broker, except when its buffer is full, and then at most {@value #MAX_BLOCK_MS} ms. What cannot be
- * sent is told to the caller and not tried again: a tick is followed by another, a lost command shows as an overdue operation.
+ * sent is reported to the caller and not retried: a tick is followed by another, a lost command shows as an overdue operation.
  */
 final class PlainProducer implements AutoCloseable {
     private static final int MAX_BLOCK_MS = 1_000;
@@ -74,7 +74,7 @@ final class PlainProducer implements AutoCloseable {
         }
     }
 
-    /** Sends; one of the two is told how it went, on the thread of the producer or at once. */
+    /** Sends; calls one of the two with the outcome, on the producer's thread or at once. */
     void send(ProducerRecord<byte[], byte[]> record, Consumer<Throwable> failed, Runnable acknowledged) {
         try {
             Future<RecordMetadata> _ = producer.send(record, (metadata, failure) -> {

@@ -10,26 +10,26 @@ import org.apache.kafka.streams.processor.StreamPartitioner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a record goes within its topic: its key, and the partition, which does not always follow from the key alone.
+ * Key and partition of a record to send. The partition does not always follow from the key alone.
  *
  * @param key the key as readers see it; null for a dead letter that came without one
  * @param partition from 0
  */
-@SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
+@SuppressWarnings("ArrayRecordComponent") // For one call, never compared.
 record RecordTarget(byte @Nullable [] key, int partition) {
-    /** What sinks make of it. */
+    /** Serializes the key for sinks. */
     static final Serializer<RecordTarget> SERIALIZER = (topic, address) -> address.key();
 
-    /** Where sinks put it. */
+    /** Gives sinks the partition. */
     static final StreamPartitioner<RecordTarget, byte[]> PARTITIONER =
             (topic, address, value, partitions) -> Optional.of(Set.of(address.partition()));
 
-    /** Where the records of an aggregate are. */
+    /** The target of an aggregate's records. */
     static RecordTarget of(String aggregate, int partitions) {
         return new RecordTarget(Partitions.key(aggregate), Partitions.of(aggregate, partitions));
     }
 
-    /** Where the copies of a block are published: all of them in one partition. */
+    /** The target of a block's placements: one partition for all of them. */
     static RecordTarget of(Bytes namespace, Bytes block, Bytes key, int partitions) {
         byte[] both = new byte[namespace.size() + block.size()];
         System.arraycopy(namespace.unshared(), 0, both, 0, namespace.size());

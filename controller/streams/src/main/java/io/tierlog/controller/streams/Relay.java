@@ -25,7 +25,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * Carries committed messages of one aggregate to another: reads tierlog.messages and appends the same bytes to the same partition of
  * tierlog.events by a plain producer. One thread of its own; the instances of a controller share the partitions as a consumer group.
  *
- * <p>At least once: it commits after the append. Receivers drop repeats by sender and number. The price: a message takes a commit and two
+ * <p>At least once: it commits after the append. Receivers drop repeats by sender and number. Trade-off: a message takes a commit and two
  * hops more than an event; nothing that a request waits for goes this way.
  */
 final class Relay implements LogLoop.Round, AutoCloseable {
@@ -52,7 +52,7 @@ final class Relay implements LogLoop.Round, AutoCloseable {
         loop.close();
     }
 
-    /** Clients are made anew after a failure: what was not committed is read again. */
+    /** Recreates its clients after a failure and reads again what was not committed. */
     @Override
     public void run(LogLoop its) {
         try (Producer<byte[], byte[]> producer = producer();

@@ -23,26 +23,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stamps, encodes and sends what one input brought: commands first, since someone waits for them. Only for the task's stream thread.
+ * Stamps, encodes and sends the results of one input: commands first, since agents wait for them. Only for the task's stream thread.
  */
 final class ResultSender {
     private static final Logger LOG = LoggerFactory.getLogger(ResultSender.class);
 
     private final ProcessorContext<RecordTarget, byte[]> context;
-    private final SequenceStamper stamps;
+    private final SequenceStamper stamper;
     private final Shared shared;
 
     /**
      * What all tasks of the instance share.
      *
-     * @param direct sends commands at once; empty when they ride in the transaction
+     * @param direct sends commands at once; empty when they are part of the transaction
      * @param partitions number of partitions of every topic
      */
     record Shared(Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics) {}
 
-    ResultSender(ProcessorContext<RecordTarget, byte[]> context, SequenceStamper stamps, Shared shared) {
+    ResultSender(ProcessorContext<RecordTarget, byte[]> context, SequenceStamper stamper, Shared shared) {
         this.context = context;
-        this.stamps = stamps;
+        this.stamper = stamper;
         this.shared = shared;
     }
 
@@ -54,12 +54,12 @@ final class ResultSender {
         if (input instanceof Input.Unreadable unreadable) {
             deadLetter(received, unreadable, nowMs);
         }
-        stamps.save();
+        stamper.save();
     }
 
     private void command(Command command, long nowMs) {
         SequenceStamper.Stamped<Command> stamped =
-                stamps.stamp(SequenceStamper.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
+                stamper.stamp(SequenceStamper.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
         String topic = shared.topics().commands();
         RecordTarget address = RecordTarget.of(command.envelope().aggregate(), shared.partitions());
         byte[] value = shared.codec().frame(topic, command.schema(), stamped.avro());
@@ -77,7 +77,7 @@ final class ResultSender {
     }
 
     private void fact(Fact fact, long nowMs) {
-        SequenceStamper.Stamped<Fact> stamped = stamps.stamp(SequenceStamper.Kind.DECISION, fact, fact.envelope(), Fact::withEnvelope);
+        SequenceStamper.Stamped<Fact> stamped = stamper.stamp(SequenceStamper.Kind.DECISION, fact, fact.envelope(), Fact::withEnvelope);
         byte[] value = shared.codec().frame(shared.topics().decisions(), fact.schema(), stamped.avro());
         RecordTarget address = RecordTarget.of(fact.envelope().aggregate(), shared.partitions());
         shared.metrics().fact(fact);
@@ -91,7 +91,7 @@ final class ResultSender {
         PlacementFeed.life(stamped.value()).ifPresent(life -> life(life, nowMs));
     }
 
-    /** To every partition: whoever reads one of them alone knows then which copies of the node count. */
+    /** To every partition, so that a reader of one partition has the node's incarnation. */
     private void life(PlacementFeed.Life life, long nowMs) {
         byte[] published = shared.codec().encode(shared.topics().placements(), life.life());
         for (int partition = 0; partition < shared.partitions(); partition++) {

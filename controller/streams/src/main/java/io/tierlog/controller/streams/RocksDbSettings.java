@@ -16,7 +16,7 @@ import org.rocksdb.WriteBufferManager;
  * Bounds what all RocksDB instances of this process hold outside of the heap: one block cache, in which indexes, filters and the memory of
  * write buffers are counted too. Made by Streams, once per store and partition.
  *
- * <p>The bound is the first one asked for in a process, since the cache is shared and never closed. The price: a store that is written
+ * <p>The bound is the first one asked for in a process, since the cache is shared and never closed. Trade-off: a store that is written
  * heavily takes cache from one that is read.
  */
 public final class RocksDbSettings implements RocksDBConfigSetter {

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Looks over the tables of a task while it works: every few ticks a bounded number of rows, going round. What does not hold is counted,
  * logged and shown by {@link Health}; it never stops the controller, since deciding on is better than not deciding. Only for the task's stream
- * thread. The price: some gets per row, on the thread that decides.
+ * thread. Trade-off: some gets per row, on the thread that decides.
  */
 final class Sampler {
     private static final Logger LOG = LoggerFactory.getLogger(Sampler.class);

@@ -48,8 +48,8 @@ final class SequenceStamper {
         }
     }
 
-    /** A record with its place in the count, and its Avro binary. */
-    @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
+    /** A numbered record and its Avro binary. */
+    @SuppressWarnings("ArrayRecordComponent") // For one call, never compared.
     record Stamped<T extends WireRecord>(T value, byte[] avro) {}
 
     SequenceStamper(OrderedBytes rows) {

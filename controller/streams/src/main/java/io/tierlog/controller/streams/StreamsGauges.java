@@ -10,7 +10,7 @@ import org.apache.kafka.common.MetricName;
 import org.apache.kafka.streams.KafkaStreams;
 
 /**
- * The metrics of Kafka Streams and RocksDB that an operator of the controller looks at, read when they are asked for. The price: one walk
+ * The metrics of Kafka Streams and RocksDB that an operator of the controller looks at, read at each scrape. Trade-off: one walk
  * over all of Streams' metrics per scrape and gauge.
  */
 final class StreamsGauges {

@@ -40,7 +40,8 @@ final class StreamsSettings {
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.ROCKSDB_CONFIG_SETTER_CLASS_CONFIG, RocksDbSettings.class);
         all.put(RocksDbSettings.BYTES, String.valueOf(tuning.rocksDbBytes()));
-        // Nobody sees a decision before its commit, which sends whatever waits; so unless commands ride along, fewer and larger requests win.
+        // No reader sees a decision before its commit, which sends all waiting records; so unless commands are in the transaction, fewer and larger
+        // requests win.
         boolean direct = config.commands() == CommandDelivery.DIRECT;
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), direct ? DIRECT_LINGER_MS : 0);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.BATCH_SIZE_CONFIG), BATCH_BYTES);

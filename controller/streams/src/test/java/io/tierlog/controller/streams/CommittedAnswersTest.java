@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The operator's door of a controller that runs: what it tells is what was committed, on every instance, before and after a restart. */
+/** The operator API of a running controller shows committed state, on every instance, before and after a restart. */
 class CommittedAnswersTest {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -34,7 +34,7 @@ class CommittedAnswersTest {
     private Path state;
 
     @Test
-    void whatIsToldIsCommittedAndStandsAfterARestartAndOnEveryInstance() throws Exception {
+    void responsesAreCommittedStateAlsoAfterARestartAndOnEveryInstance() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 2)) {
             ControllerConfig first = log.controller(state.resolve("1")).api(ApiConfig.loopback(0)).build();
             JsonNode before;
@@ -51,7 +51,7 @@ class CommittedAnswersTest {
             }
             try (ControllerApp again = ControllerApp.start(first);
                     ControllerApp second = ControllerApp.start(log.controller(state.resolve("2")).api(ApiConfig.loopback(0)).build())) {
-                TestLog.await("both doors", () -> usedOnHost(again, "a") == 3 && usedOnHost(second, "a") == 3);
+                TestLog.await("both APIs", () -> usedOnHost(again, "a") == 3 && usedOnHost(second, "a") == 3);
                 assertEquals(before.path("namespaces"), get(second, "/v1/nodes/a").path("namespaces"));
                 long asOf = get(second, "/v1/nodes").path("as_of_ms").asLong();
                 TestLog.await("time to go on", () -> get(second, "/v1/nodes").path("as_of_ms").asLong() > asOf);

@@ -103,7 +103,7 @@ class ControllerAppTest {
     }
 
     @Test
-    void everyReasonIsALabelFromTheStartAndHealthIsTold() throws Exception {
+    void everyReasonIsALabelFromTheStartAndHealthAnswers() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(log.controller(state).build())) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
@@ -127,32 +127,32 @@ class ControllerAppTest {
     }
 
     @Test
-    void aPortInUseIsSaid() throws Exception {
+    void aPortInUseIsReported() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             ControllerConfig config = log.controller(state).http("127.0.0.1", taken.getLocalPort()).build();
-            assertSays(assertThrows(ControllerException.CannotListen.class, () -> ControllerApp.start(config).close()), "--http-port");
+            assertMessage(assertThrows(ControllerException.CannotListen.class, () -> ControllerApp.start(config).close()), "--http-port");
         }
     }
 
     @Test
-    void missingTopicsAreSaid() {
+    void missingTopicsAreReported() {
         ControllerConfig config = ControllerConfig.of(KafkaAccess.of(BROKER.kafka().bootstrapServers()), state)
                 .with()
                 .topics(new Topics("nowhere"))
                 .build();
-        assertSays(assertThrows(LogSetupException.TopicsMissing.class, () -> ControllerApp.start(config).close()), "topics create");
+        assertMessage(assertThrows(LogSetupException.TopicsMissing.class, () -> ControllerApp.start(config).close()), "topics create");
     }
 
     @Test
-    void aBrokerThatIsNotThereIsSaidInTime() throws Exception {
-        KafkaAccess nobody = new KafkaAccess("127.0.0.1:" + freePort(), Map.of(), Duration.ofMillis(700));
-        ControllerConfig config = ControllerConfig.of(nobody, state);
-        assertSays(assertThrows(LogSetupException.BrokerUnreachable.class, () -> ControllerApp.start(config).close()), "bootstrap");
+    void anUnreachableBrokerIsReportedInTime() throws Exception {
+        KafkaAccess unreachable = new KafkaAccess("127.0.0.1:" + freePort(), Map.of(), Duration.ofMillis(700));
+        ControllerConfig config = ControllerConfig.of(unreachable, state);
+        assertMessage(assertThrows(LogSetupException.BrokerUnreachable.class, () -> ControllerApp.start(config).close()), "bootstrap");
     }
 
     @Test
-    void aRegistryThatIsNotThereIsSaidInTime() throws Exception {
+    void anUnreachableRegistryIsReportedInTime() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1)) {
             KafkaAccess impatient = new KafkaAccess(BROKER.kafka().bootstrapServers(), Map.of(), Duration.ofSeconds(2));
             ControllerConfig config = log.controller(state)
@@ -160,7 +160,7 @@ class ControllerAppTest {
                     .registry(RegistryConfig.of("http://127.0.0.1:" + freePort()))
                     .build();
             long start = System.nanoTime();
-            assertSays(assertThrows(ControllerException.RegistryUnreachable.class, () -> ControllerApp.start(config).close()), "--registry");
+            assertMessage(assertThrows(ControllerException.RegistryUnreachable.class, () -> ControllerApp.start(config).close()), "--registry");
             assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(30), "took too long");
         }
     }
@@ -171,11 +171,11 @@ class ControllerAppTest {
                 ControllerApp app = ControllerApp.start(log.controller(state).build())) {
             assertTrue(app.awaitRunning(TestLog.PATIENCE));
             ControllerConfig second = log.controller(state).build();
-            assertSays(assertThrows(ControllerException.StateDirUnusable.class, () -> ControllerApp.start(second).close()), "--state-dir");
+            assertMessage(assertThrows(ControllerException.StateDirUnusable.class, () -> ControllerApp.start(second).close()), "--state-dir");
         }
     }
 
-    private static void assertSays(Throwable failure, String text) {
+    private static void assertMessage(Throwable failure, String text) {
         assertTrue(String.valueOf(failure.getMessage()).contains(text), failure.getMessage());
     }
 

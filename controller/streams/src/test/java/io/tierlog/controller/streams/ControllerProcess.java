@@ -63,7 +63,7 @@ final class ControllerProcess implements AutoCloseable {
             BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
             String line = out.readLine();
             while (line != null && !line.startsWith("HTTP ")) {
-                // What a JVM itself has to say.
+                // Output of the JVM itself.
                 line = out.readLine();
             }
             if (line == null) {
@@ -106,7 +106,7 @@ final class ControllerProcess implements AutoCloseable {
         return process.info().totalCpuDuration().orElse(Duration.ZERO).toMillis() / 1e3;
     }
 
-    /** Peak resident memory in MiB, 0 where the system does not say. */
+    /** Peak resident memory in MiB, 0 where the system does not report it. */
     long peakResidentMiB() {
         try {
             for (String line : Files.readAllLines(Path.of("/proc", String.valueOf(process.pid()), "status"))) {

@@ -12,7 +12,7 @@ import java.util.Map;
 public final class ControllerProcessMain {
     private ControllerProcessMain() {}
 
-    /** Starts it, and says on stdout the port of metrics and health once it is running. */
+    /** Starts it, and prints the port of metrics and health once it is running. */
     public static void main(String[] args) throws Exception {
         ControllerConfig config = ControllerConfig.of(new KafkaAccess(args[0], Map.of(), Duration.ofSeconds(30)), Path.of(args[2]))
                 .with()
@@ -41,7 +41,7 @@ public final class ControllerProcessMain {
     private static void exitWithParent(ControllerApp app) {
         try {
             while (System.in.read() >= 0) {
-                // Nothing is said; only the end counts.
+                // No output; only the end counts.
             }
         } catch (IOException e) {
             // As good as the end.

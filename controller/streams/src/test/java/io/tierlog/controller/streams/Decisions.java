@@ -74,7 +74,7 @@ final class Decisions {
             consumer.assign(partitions);
         }
 
-        /** Reads on and says how many there are. */
+        /** Reads on and returns their number. */
         int read() {
             consumer.poll(Duration.ofMillis(50)).forEach(letters::add);
             letters.sort((a, b) -> Long.compare(offset(a), offset(b)));

@@ -29,7 +29,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What the counters of promotions and of reads across nodes say of decisions. */
+/** The counters of promotions and of reads across nodes, by decisions. */
 class FactMetricsTest {
     private static final Envelope ENVELOPE = new Envelope("node/a", "controller/0", 1, 1, 0, 0, null, null, null);
     private static final String OPERATION = "node/a@7.0";

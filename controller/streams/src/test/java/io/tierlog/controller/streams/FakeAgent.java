@@ -58,7 +58,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * The events of an agent that does everything it is told, at once and well: a page of memory is a number. One thread.
+ * The events of an agent that executes every command at once and successfully: a page of memory is a number. One thread.
  *
  * <p>Its events are numbered and chained as a real agent's.
  */
@@ -81,7 +81,7 @@ final class FakeAgent {
         this(node, process, HOST_BLOCKS, 0);
     }
 
-    /** With that much room, and a disk when {@code diskBlocks} is not 0. */
+    /** With that capacity, and a disk when {@code diskBlocks} is not 0. */
     FakeAgent(String node, String process, long hostBlocks, long diskBlocks) {
         this.hostBlocks = hostBlocks;
         this.diskBlocks = diskBlocks;
@@ -90,7 +90,7 @@ final class FakeAgent {
         this.process = process;
     }
 
-    /** From now on it speaks for this life of the node. */
+    /** From now on it is the agent of this incarnation of the node. */
     void accepted(long newIncarnation) {
         incarnation = newIncarnation;
     }
@@ -121,7 +121,7 @@ final class FakeAgent {
         return stamped(new AgentHeartbeat(blank(aggregate), List.of(usage), 0, 0, 0));
     }
 
-    /** A request for a prompt of which the store has the first blocks and nobody else anything. */
+    /** A request for a prompt of which only the store has the first blocks. */
     RequestSubmitted submitted(String request, Prompt prompt, int storeBlocks) {
         return stamped(new RequestSubmitted(
                 blank(aggregate),
@@ -140,7 +140,7 @@ final class FakeAgent {
                 false, null));
     }
 
-    /** The rest of that request's life: the blocks from {@code computed} on are computed and sealed. */
+    /** The rest of that request: the blocks from {@code computed} on are computed and sealed. */
     List<Event> prefilledSealedFinished(String request, Prompt prompt, int computed) {
         List<PagedBlock> sealed = IntStream.range(computed, prompt.blocks())
                 .mapToObj(i -> new PagedBlock(prompt.block(i), nextPage++, 1, 0))

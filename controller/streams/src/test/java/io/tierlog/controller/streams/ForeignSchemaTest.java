@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Records whose schema this process does not know by itself: the registry is waited for, a later version's type stops the instance. */
+/** Records with a schema that this process does not ship: it waits for the registry; a later version's type stops the instance. */
 class ForeignSchemaTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
@@ -87,9 +87,9 @@ class ForeignSchemaTest {
             try (ControllerApp app = ControllerApp.start(config(log).build())) {
                 Throwable failure = app.ended().get(60, TimeUnit.SECONDS).orElseThrow();
                 assertInstanceOf(ControllerException.InputFailed.class, failure);
-                String said = String.valueOf(failure.getMessage());
-                assertTrue(said.contains("io.tierlog.schemas.event.BlocksDreamt"), said);
-                assertTrue(said.contains("--skip-input 0:" + offset), said);
+                String message = String.valueOf(failure.getMessage());
+                assertTrue(message.contains("io.tierlog.schemas.event.BlocksDreamt"), message);
+                assertTrue(message.contains("--skip-input 0:" + offset), message);
                 TestLog.await("stopped", () -> app.state().equals("STOPPED"));
             }
             assertEquals(List.of(), decisions.all());

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A controller, a broker and an agent that does what it is told; then without mercy. */
+/** A controller, a broker and an agent that executes every command; then with kills. */
 class MainPathTest {
     @RegisterExtension
     private static final TestBroker BROKER = new TestBroker();
@@ -79,12 +79,12 @@ class MainPathTest {
             assertEquals(RequestState.FINISHED, decisions.of(RequestTransitioned.class).getLast().to());
             decisions.assertChained();
             Map<String, Set<Integer>> held = new HashMap<>();
-            Set<Integer> told = new HashSet<>();
+            Set<Integer> found = new HashSet<>();
             TestLog.await("the directory", () -> {
                 directoryReader.readToEnd(entry -> {
                     if (entry.reading() instanceof Reading.Decoded<Published>(NodeEpoch life) && life.node().equals("a") && life.alive()) {
                         assertEquals("node/a", StandardCharsets.UTF_8.decode(Objects.requireNonNull(entry.key()).asByteBuffer()).toString());
-                        told.add(entry.partition());
+                        found.add(entry.partition());
                     }
                     if (entry.reading() instanceof Reading.Decoded<Published> good && good.value() instanceof Placement p) {
                         held.computeIfAbsent(p.tier() + " " + p.location(), _ -> new HashSet<>()).add(p.block().index());
@@ -93,7 +93,7 @@ class MainPathTest {
                 return held.getOrDefault(Tier.HOST + " node/a", Set.of()).size() == 8
                         && held.getOrDefault(Tier.STORE + " store/0", Set.of()).size() == 3;
             });
-            assertEquals(Set.of(0, 1), told, "partitions that know of the life of a");
+            assertEquals(Set.of(0, 1), found, "partitions with the incarnation of a");
             assertEquals("RUNNING", app.state());
         }
     }
@@ -153,7 +153,7 @@ class MainPathTest {
                 log.append(agent.attached());
                 TestLog.await("2,000 operations adopted", Duration.ofMinutes(5), () -> {
                     assertTrue(controller.isAlive(), "the controller died");
-                    // Silent agents are given up after some ticks.
+                    // Silent agents are lost after some ticks.
                     log.append(agent.heartbeat());
                     LockSupport.parkNanos(Duration.ofMillis(200).toNanos());
                     return controller.metric("tierlog_facts_total{type=\"OrphanAdopted\"}") >= events;
@@ -178,7 +178,7 @@ class MainPathTest {
         return agent;
     }
 
-    /** The agent does what new commands say. */
+    /** The agent executes new commands. */
     private static boolean obey(TestLog log, LogReader<Command> reader, FakeAgent agent, List<Command> commands) {
         reader.readToEnd(entry -> {
             if (entry.reading() instanceof Reading.Decoded<Command> good) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Migrations from end to end: asked at the door, decided by the core, done by a node, told at the door. */
+/** Migrations end to end: requested over the API, decided by the core, executed by a node, shown by the API. */
 class MigrationApiTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     @RegisterExtension
@@ -64,7 +64,7 @@ class MigrationApiTest {
                 assertEquals(409, send(app, "DELETE", "/v1/migrations/m1", "").status());
             }
             try (ControllerApp again = ControllerApp.start(config)) {
-                TestLog.await("the door", () -> send(again, "GET", "/v1/migrations/m1", "").status() == 200);
+                TestLog.await("the API", () -> send(again, "GET", "/v1/migrations/m1", "").status() == 200);
                 Reply repeated = send(again, "POST", "/v1/migrations", copy("m1"));
                 assertEquals(List.of(200, 2, 1), counts(repeated));
                 assertEquals(asked.body().path("asked_ms"), repeated.body().path("asked_ms"));
@@ -92,13 +92,13 @@ class MigrationApiTest {
     }
 
     @Test
-    void whatRunsIsCancelledAndANodeThatIsNotKnownSaysSo() throws Exception {
+    void aRunningMigrationIsCancelledAndAnUnknownNodeRejectsItsPart() throws Exception {
         try (TestLog log = new TestLog(BROKER.kafka(), 1);
                 ControllerApp app = ControllerApp.start(log.controller(state).tickMs(60_000).api(ApiConfig.loopback(0)).build())) {
-            // It does nothing that it is told, so the copies stay in flight; no tick comes, so it is not given up for its silence.
+            // It executes no command, so the copies stay in flight; no tick comes, so it is not lost for its silence.
             CommittedAnswersTest.withBlocks(log, "a", 3);
             awaitBlocks(app, 3);
-            Reply asked = send(app, "POST", "/v1/migrations", copy("m1").replaceFirst("\\{", "{\"nodes\":[\"a\",\"nobody\"],"));
+            Reply asked = send(app, "POST", "/v1/migrations", copy("m1").replaceFirst("\\{", "{\"nodes\":[\"a\",\"missing\"],"));
             assertEquals(List.of(201, 2, 4), counts(asked));
             assertEquals("NODE_UNKNOWN", asked.body().path("nodes").get(1).path("rejected").get(0).path("reason").asText());
             assertEquals("RUNNING", asked.body().path("state").asText());
@@ -136,7 +136,7 @@ class MigrationApiTest {
             Reply serves = send(app, "DELETE", "/v1/nodes/a/drain", "");
             assertEquals("false", serves.body().path("draining").asText());
             assertEquals(200, send(app, "POST", "/v1/nodes/a/drain", "{\"instance\":\"engine-0\"}").status());
-            assertEquals(422, send(app, "POST", "/v1/nodes/a/drain", "{\"instance\":\"engine-9\"}").status(), "nobody of that name is attached");
+            assertEquals(422, send(app, "POST", "/v1/nodes/a/drain", "{\"instance\":\"engine-9\"}").status(), "no engine of that name is attached");
         }
     }
 

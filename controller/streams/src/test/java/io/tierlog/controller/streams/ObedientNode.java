@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
-/** A node that does what it is told for as long as a test lasts, and says once a second that it lives. A thread of its own. */
+/** A node that executes every command during a test, and sends a heartbeat once a second. A thread of its own. */
 final class ObedientNode implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(50);
     private static final long BEAT_NS = 1_000_000_000L;

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** A record that is no input, and why. All are for partition 1. */
+/** A record that is not an input, and why. All are for partition 1. */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 record Poison(SkipReason reason, int partition, byte[] key, byte[] value) {
     static List<Poison> all(TestLog log) {

@@ -105,7 +105,7 @@ class SamplerTest {
         }
     }
 
-    /** A copy that serves says that an operation moves it. */
+    /** A serving placement has an operation that moves it. */
     private static void spoil(KeyValueStore<org.apache.kafka.common.utils.Bytes, byte[]> store) {
         BytesTables tables = new BytesTables(new StoreBytes(store));
         for (String node : Set.of("node/a", "node/b", "node/c", "node/d")) {
@@ -123,7 +123,7 @@ class SamplerTest {
             if (found != null && row != null) {
                 tables.put(Rows.PLACEMENTS, found, new PlacementRow(row.state(), row.incarnation(), row.epoch(), row.page(), row.generation(),
                         row.crc32c(), row.index(), row.parent(), row.touch(), row.children(), row.holds(), row.stored(), row.refused(),
-                        row.group(), row.usedMs(), "nobody", null));
+                        row.group(), row.usedMs(), "missing", null));
             }
         }
         tables.flush();

@@ -62,10 +62,10 @@ final class Scenario {
             s.tick(2_000 + i * 1_000L);
         }
         disk(s);
-        // Nobody answers this fetch: it is overdue, then cancelled.
+        // This fetch gets no result: it is overdue, then cancelled.
         s.hear(a.submitted("late", new FakeAgent.Prompt(99, 8), 8));
         s.tick(100_000);
-        // b falls silent until its next process may take over; a lives on.
+        // b is silent until its next process may take over; a continues.
         for (int i = 0; i < 12; i++) {
             s.tick(0);
             s.say(a, a.heartbeat());

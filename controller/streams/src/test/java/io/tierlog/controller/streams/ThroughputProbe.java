@@ -58,7 +58,7 @@ public final class ThroughputProbe {
         }
     }
 
-    /** Fresh requests at a steady rate, each with its whole life; how long until the command for each is seen. */
+    /** Fresh requests at a steady rate, each from submit to end; how long until its command arrives. */
     private static String latency(EmbeddedKafka broker, Path state, int commitMs, long cache, CommandDelivery delivery) throws Exception {
         try (TestLog log = new TestLog(broker, 1);
                 LogReader<Fact> decisionReader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED);

@@ -67,12 +67,13 @@ import org.slf4j.LoggerFactory;
  * One agent: everything around an {@link AgentCore}, started and stopped as one. Several may live in one process.
  *
  * <p>{@link #start} returns when engines can connect; registration goes on behind, and until it has ended requests are answered from what
- * is here. Safe for use by several threads. The price: a host pool, seven to a dozen threads, and a few Kafka clients per agent.
+ * is here. Safe for use by several threads. Trade-off: a host pool, seven to a dozen threads, and a few Kafka clients per agent.
  */
 public final class AgentApp implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(AgentApp.class);
 
     private final AgentConfig config;
+    private final String name;
     private final Closers closers = new Closers();
     private final CompletableFuture<Long> registered = new CompletableFuture<>();
     private final CompletableFuture<AgentPhase> drained = new CompletableFuture<>();
@@ -88,7 +89,7 @@ public final class AgentApp implements AutoCloseable {
     private final DeviceStreams streams;
     private final KafkaEventSink sink;
     private final CommandSource commands;
-    private final EngineServer door;
+    private final EngineServer engines;
     private final Optional<PeerServer> peerServer;
     private final Optional<DirectoryPeers> peerFinder;
     private final Optional<PeerClient> peerClient;
@@ -117,57 +118,34 @@ public final class AgentApp implements AutoCloseable {
 
     private AgentApp(AgentConfig config, PeerGate gate) {
         this.config = config;
+        this.name = "agent-" + config.node();
         boolean started = false;
         try {
             log = openLog();
-            HostPool host = closers.add(
-                    "host pool",
-                    HostPool.allocate(config.poolPages(), config.memory().blockBytes(), config.tuning().host()));
-            store = DirectoryStore.open(
-                    config.store().directory(),
-                    new DirectoryStore.Options(config.store().fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
-            disk = config.disk()
-                    .map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
+            HostPool host = closers.add("host pool", HostPool.allocate(config.poolPages(), config.memory().blockBytes(), config.tuning().host()));
+            store = openStore();
+            disk = config.disk().map(tier -> closers.add("disk tier", DiskStart.open(tier, config.memory().blockBytes())));
             last = config.disk().map(tier -> new LastProcess(tier.directory(), config.node()));
-            AgentConfig.Tuning tuning = config.tuning();
-            String name = "agent-" + config.node();
             // Closed after the loop, which it puts to, and before the tier.
             diskWalk = disk.map(file -> closers.add("disk walk", new DiskWalk(name, file, this::putToLoop, this::failed)));
-            long originNs = System.nanoTime();
-            loop = closers.add("loop", new AgentLoop(
-                    name, tuning.inboxCalls(), tuning.inboxRecords(), () -> (System.nanoTime() - originNs) / 1_000_000, this::failed));
-            device = DeviceStart.open(name, tuning.device());
-            streams = closers.add("device", startStreams(name, host));
-            StoreWorkers workers =
-                    closers.add("store workers", new StoreWorkers(name, store, host, tuning.workers(), loop::post));
-            DiskTransfers diskWorkers = disk.<DiskTransfers>map(
-                    file -> closers.add("disk workers", new DiskWorkers(name, file, host::page, loop::post)))
-                    .orElseGet(NoDisk::new);
-            sink = closers.add("events", KafkaEventSink.connect(log, config.log().buffer(), this::failed));
-            DeadLetters deadLetters =
-                    closers.add("dead letters", new DeadLetters(config.log().kafka(), config.log().topics().deadLetters()));
-            commands = closers.add(
-                    "commands", new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed));
-            door = new EngineServer(
-                    config.door(),
-                    new EngineServer.Wiring(
-                            config.node(), new AgreedLayouts(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
-                            new DevicePools(device, streams), this::health),
-                    tuning.door());
-            closers.add("door", () -> door.close(endReason()));
+            loop = startLoop();
+            device = DeviceStart.open(name, config.device());
+            streams = closers.add("device", startStreams(host));
+            StoreWorkers workers = closers.add("store workers", new StoreWorkers(name, store, host, config.tuning().workers(), loop::post));
+            DiskTransfers diskWorkers = diskWorkers(host);
+            sink = closers.add("events", KafkaEventSink.connect(log, config.tuning().events(), this::failed));
+            commands = openCommands();
+            engines = engineServer();
             peerServer = config.peers().flatMap(AgentConfig.Peers::listen).map(listen -> peerServer(listen, host, gate));
             peerFinder = config.peers().flatMap(this::peerFinder);
             peerClient = config.peers().map(settings -> closers.add(
                     "peer reads", new PeerClient(config.node(), host, settings.token(), settings.limits(), loop::post)));
-            Optional<PeerPorts> peers = peerClient.map(client -> new PeerPorts(
-                    peerFinder.<PeerFinder>map(finder -> finder).orElseGet(() -> new NoopPeerFinder(loop::post)), client,
-                    peerServer.<PeerReplies>map(server -> server).orElseGet(NoopPeerReplies::new)));
-            Ports ports = new Ports(streams, workers, diskWorkers, door.replies(), sink, peers);
-            AgentCore core = new AgentCore(tuning.limits(), registration(), ports);
+            Ports ports = new Ports(streams, workers, diskWorkers, engines.replies(), sink, peerPorts());
+            AgentCore core = new AgentCore(config.tuning().core(), registration(), ports);
             status = core.status();
             loop.start(new Driver(core));
-            door.start();
-            registrar = new Registrar(log, sink, config.times().registration(), stopping::get);
+            engines.start();
+            registrar = new Registrar(log, sink, config.registrationTimeout(), stopping::get);
             Thread.ofPlatform().name(name + "-register").daemon().start(this::register);
             diskWalk.ifPresent(DiskWalk::tell);
             started = true;
@@ -178,9 +156,50 @@ public final class AgentApp implements AutoCloseable {
         }
     }
 
+    // --- the steps of a start, in their order
+
+    private DirectoryStore openStore() {
+        AgentConfig.Store settings = config.store();
+        return DirectoryStore.open(settings.directory(),
+                new DirectoryStore.Options(settings.fsync(), DirectoryStore.Options.DEFAULTS.leftoverAge()));
+    }
+
+    private AgentLoop startLoop() {
+        AgentConfig.Tuning tuning = config.tuning();
+        long originNs = System.nanoTime();
+        return closers.add("loop", new AgentLoop(
+                name, tuning.inboxCalls(), tuning.inboxRecords(), () -> (System.nanoTime() - originNs) / 1_000_000, this::failed));
+    }
+
+    private CommandSource openCommands() {
+        AgentConfig.Log settings = config.log();
+        DeadLetters deadLetters = closers.add("dead letters", new DeadLetters(settings.kafka(), settings.topics().deadLetters()));
+        return closers.add("commands", new CommandSource(log, settings.readCommitted(), deadLetters, loop::put, this::failed));
+    }
+
+    private EngineServer engineServer() {
+        EngineServer.Wiring wiring = new EngineServer.Wiring(
+                config.node(), new AgreedLayouts(config.memory().layouts(), config.ranks()), loop::offer, loop::post,
+                new DevicePools(device, streams), this::health);
+        EngineServer server = new EngineServer(config.engine(), wiring, config.tuning().engine());
+        closers.add("engine API", () -> server.close(endReason()));
+        return server;
+    }
+
+    private DiskTransfers diskWorkers(HostPool host) {
+        return disk.<DiskTransfers>map(file -> closers.add("disk workers", new DiskWorkers(name, file, host::page, loop::post)))
+                .orElseGet(NoDisk::new);
+    }
+
+    private Optional<PeerPorts> peerPorts() {
+        return peerClient.map(client -> new PeerPorts(
+                peerFinder.<PeerFinder>map(finder -> finder).orElseGet(() -> new NoopPeerFinder(loop::post)), client,
+                peerServer.<PeerReplies>map(server -> server).orElseGet(NoopPeerReplies::new)));
+    }
+
     private Optional<DirectoryPeers> peerFinder(AgentConfig.Peers settings) {
         DirectoryPeers.Bounds bounds = new DirectoryPeers.Bounds(
-                Math.max(1, config.tuning().limits().peers().findMs()), settings.limits().lookups());
+                Math.max(1, config.tuning().core().peers().findMs()), settings.limits().lookups());
         return settings.directory().map(directory -> closers.add(
                 "peer finder", new DirectoryPeers(config.node(), directory, bounds, loop::post)));
     }
@@ -188,7 +207,7 @@ public final class AgentApp implements AutoCloseable {
     private PeerServer peerServer(PeerAddress listen, HostPool host, PeerGate gate) {
         AgentConfig.Peers settings = config.peers().orElseThrow();
         PeerServer.Wiring wiring = new PeerServer.Wiring(listen, settings.token(), host, loop::offer, loop::post, gate);
-        return closers.add("peer door", new PeerServer("agent-" + config.node(), wiring, settings.limits())).start();
+        return closers.add("peer API", new PeerServer(name, wiring, settings.limits())).start();
     }
 
     /** Where other agents read from this one; null when they may not. */
@@ -202,7 +221,7 @@ public final class AgentApp implements AutoCloseable {
         return loop.put(input);
     }
 
-    private DeviceStreams startStreams(String name, HostPool host) {
+    private DeviceStreams startStreams(HostPool host) {
         LOG.info("agent {}: {}, host pool of {} blocks: {}", config.node(), device.facts(), host.pages(), host.facts());
         try {
             return DeviceStreams.start(name, device, host, config.tuning().streams(), loop::post);
@@ -258,12 +277,12 @@ public final class AgentApp implements AutoCloseable {
         return log.processId();
     }
 
-    /** Port of the engine door on loopback; -1 when it has none. */
+    /** Port of the engine API on loopback; -1 when it has none. */
     public int enginePort() {
-        return door.port();
+        return engines.port();
     }
 
-    /** Port of the peer door; -1 when it has none. */
+    /** Port of the peer API; -1 when it has none. */
     public int peerPort() {
         return peerServer.map(PeerServer::port).orElse(-1);
     }
@@ -324,8 +343,8 @@ public final class AgentApp implements AutoCloseable {
     }
 
     /**
-     * Stops: new work is refused, transfers end (within the time-out), the log hears goodbye, engines too, and everything is closed.
-     * Closing twice is nothing.
+     * Stops: new work is refused, transfers end (within the time-out), the log and the engines receive a goodbye, and everything is closed.
+     * A second close has no effect.
      */
     @Override
     public void close() {
@@ -443,7 +462,7 @@ public final class AgentApp implements AutoCloseable {
             return false;
         }
         stopping.set(true);
-        Thread.ofPlatform().name("agent-" + config.node() + "-end").start(() -> {
+        Thread.ofPlatform().name(name + "-end").start(() -> {
             try {
                 if (why.kind() == AgentEnd.Kind.STOPPED || why.kind() == AgentEnd.Kind.REFUSED) {
                     drain();
@@ -458,12 +477,12 @@ public final class AgentApp implements AutoCloseable {
     }
 
     private void drain() {
-        Duration bound = config.times().stop();
+        Duration bound = config.tuning().stop();
         loop.post(new AgentInput.StopRequested());
         try {
             drained.get(bound.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            LOG.warn("agent {}: transfers have not ended within {} ms and are given up", config.node(), bound.toMillis());
+            LOG.warn("agent {}: transfers have not ended within {} ms and are abandoned", config.node(), bound.toMillis());
         } catch (ExecutionException e) {
             throw new IllegalStateException("the drain has no exception", e);
         } catch (InterruptedException e) {

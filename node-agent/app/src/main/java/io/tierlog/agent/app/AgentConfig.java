@@ -17,7 +17,12 @@ import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.disk.ForcePolicy;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
+import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.config.OptionValues;
+import io.tierlog.events.config.Options;
+import io.tierlog.events.config.Size;
 import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Layout;
 import java.nio.file.Path;
@@ -25,80 +30,67 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.OptionalInt;
+import java.util.SortedMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What an agent is started with; checked once, here. Immutable. Begin with {@link #of} and change what differs.
- *
- * @param node name of the node: 1 to 64 letters, digits, dots, dashes, underscores
- * @param log where the log is and how it is used
- * @param memory the host pool and what a block is
- * @param store the shared store
- * @param disk the node's own disk; empty when it has no disk tier
- * @param door where engines find the door
- * @param nodesPerInstance nodes that one engine instance spans; the controller refuses more than 1
- * @param ranks tensor-parallel ranks on this node; MLA layers are replicated over them
- * @param times how long things may take
- * @param tuning every other bound
- * @param peers reads from other nodes, and by them; empty for none
+ * The configuration of one agent: the values of its {@link AgentOptions}, and the limits that only code can change. Rules between options are
+ * checked here, once. Immutable.
  */
-public record AgentConfig(
-        String node,
-        Log log,
-        Memory memory,
-        Store store,
-        Optional<Disk> disk,
-        EngineAddress door,
-        int nodesPerInstance,
-        int ranks,
-        Times times,
-        Tuning tuning,
-        Optional<Peers> peers) {
+public final class AgentConfig {
     private static final Pattern GPU = Pattern.compile("cuda(?::(\\d{1,3}))?");
-    private static final Pattern NODE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
     private static final int MOST_BLOCK_BYTES = 1 << 30;
+
+    private final OptionValues options;
+    private final Tuning tuning;
+    private final Log log;
+    private final Memory memory;
+    private final Optional<Disk> disk;
+    private final EngineAddress engine;
+    private final Device device;
+    private final Optional<Peers> peers;
 
     /**
      * The log.
      *
-     * @param kafka the cluster, and how long it is waited for at start
+     * @param kafka the cluster, and how long to wait for it at start
      * @param topics names of the topics, which must exist
      * @param registry the schema registry; empty uses the ids of the bundled schemas
      * @param readCommitted whether commands are read only after the controller's commit
-     * @param buffer bounds of events on their way
      */
-    public record Log(KafkaAccess kafka, Topics topics, Optional<RegistryConfig> registry, boolean readCommitted, EventBuffer buffer) {}
+    public record Log(KafkaAccess kafka, Topics topics, Optional<RegistryConfig> registry, boolean readCommitted) {}
 
     /**
      * Memory.
      *
      * @param hostBlocks pages of the HOST tier, 0 or more; the agent's own pages, {@link AgentLimits#bounceBlocks}, come on top
-     * @param blockBytes size of a block
-     * @param layouts what a block consists of; their segments add up to {@code blockBytes}
+     * @param layouts what a block consists of
      */
-    public record Memory(int hostBlocks, int blockBytes, List<Layout> layouts) {
+    public record Memory(int hostBlocks, List<Layout> layouts) {
         public Memory {
             layouts = List.copyOf(layouts);
             if (hostBlocks < 0) {
-                throw new IllegalArgumentException("host blocks are 0 or more, not " + hostBlocks);
-            }
-            if (blockBytes < 1 || blockBytes > MOST_BLOCK_BYTES) {
-                throw new IllegalArgumentException("a block has 1 to " + MOST_BLOCK_BYTES + " bytes, not " + blockBytes);
+                throw new IllegalArgumentException("--host: " + hostBlocks + " blocks are less than 0");
             }
             Layouts.check(layouts);
-            if (Layouts.blockBytes(layouts) != blockBytes) {
-                throw new IllegalArgumentException("layouts: their segments add up to " + Layouts.blockBytes(layouts)
-                        + " bytes, a block has " + blockBytes);
+            long bytes = Layouts.blockBytes(layouts);
+            if (bytes < 1 || bytes > MOST_BLOCK_BYTES) {
+                throw new IllegalArgumentException("layouts: a block has 1 to " + MOST_BLOCK_BYTES + " bytes, not " + bytes);
             }
+        }
+
+        /** Size of a block. */
+        public int blockBytes() {
+            return Math.toIntExact(Layouts.blockBytes(layouts));
         }
     }
 
     /**
      * The store.
      *
-     * @param directory of the store, shared by all nodes; made if need be
+     * @param directory of the store, shared by all nodes; created if it does not exist
      * @param fsync whether an object counts as stored only when it would survive a loss of power
      */
     public record Store(Path directory, boolean fsync) {}
@@ -106,10 +98,10 @@ public record AgentConfig(
     /**
      * Reads from other nodes, and by them.
      *
-     * @param listen where other agents find the peer door; empty for an agent that lends nothing
-     * @param token that agents show each other; empty for none, which only a door on loopback may have
-     * @param advertise the address that others are told, when it is not the one listened on
-     * @param directory whom this agent asks who else has blocks; empty for an agent that reads from nobody
+     * @param listen address of the peer API; empty for an agent that other nodes cannot read from
+     * @param token that agents send to each other; empty for none, which only a peer API on loopback may have
+     * @param advertise the address that other nodes receive, when it is not the one listened on
+     * @param directory answers which other nodes have blocks; empty for an agent that reads from no other node
      * @param limits what bounds them
      */
     public record Peers(
@@ -117,10 +109,10 @@ public record AgentConfig(
             PeerLimits limits) {
         public Peers {
             if (advertise.isPresent() && listen.isEmpty()) {
-                throw new IllegalArgumentException("--peer-advertise " + advertise.get() + " says where the peer door is; give --peer-listen too");
+                throw new IllegalArgumentException("--peer-advertise " + advertise.get() + " is the address of the peer API: give --peer-listen too");
             }
             if (advertise.isPresent() && advertise.get().port() == 0) {
-                throw new IllegalArgumentException("--peer-advertise " + advertise.get() + " names no port that others can connect to");
+                throw new IllegalArgumentException("--peer-advertise " + advertise.get() + " has no port that other nodes can connect to");
             }
         }
     }
@@ -128,19 +120,13 @@ public record AgentConfig(
     /**
      * The disk tier.
      *
-     * @param directory of this node alone; made if need be. What it holds outlives the process
+     * @param directory of this node alone; created if it does not exist. Its blocks outlive the process
      * @param blocks most it holds, 1 or more; the files take a little over a page of 4,096 bytes more for each, and about an eighth besides
      * @param force what survives a loss of power, beyond the death of the process
      */
-    public record Disk(Path directory, int blocks, ForcePolicy force) {
-        public Disk {
-            if (blocks < 1) {
-                throw new IllegalArgumentException("disk blocks are 1 or more, not " + blocks);
-            }
-        }
-    }
+    public record Disk(Path directory, int blocks, ForcePolicy force) {}
 
-    /** The device whose memory engines give to the agent. */
+    /** The device whose memory engines register with the agent. */
     public sealed interface Device {
         /**
          * Memory that stands for a GPU's: files that engine and agent map, real bytes, real copies.
@@ -163,7 +149,7 @@ public record AgentConfig(
         record Cuda(int ordinal, CudaLimits limits) implements Device {
             public Cuda {
                 if (ordinal < 0) {
-                    throw new IllegalArgumentException("GPUs are counted from 0, there is no " + ordinal);
+                    throw new IllegalArgumentException("GPUs are numbered from 0, there is no GPU " + ordinal);
                 }
             }
 
@@ -184,103 +170,244 @@ public record AgentConfig(
             }
             Matcher m = GPU.matcher(text);
             if (!m.matches()) {
-                throw new IllegalArgumentException("'" + text + "' is no device: emulated, cuda, or cuda:N for GPU N");
+                throw new IllegalArgumentException("'" + text + "' is not a device: emulated, cuda, or cuda:N for GPU N");
             }
             return new Cuda(m.group(1) == null ? 0 : Integer.parseInt(m.group(1)), CudaLimits.DEFAULTS);
         }
     }
 
     /**
-     * Times.
+     * Limits that only code can change. Two of them follow the options: the wait for a fetch, and the rate of peer reads.
      *
-     * @param registration how long to keep asking while another process speaks for the node
+     * @param core of the core
+     * @param engine of the engine API; accepts as many blocks in a call as the core does in a request
+     * @param host how the memory of the host pool is allocated
+     * @param streams of the copies between device and host
+     * @param workers of the store
+     * @param peers of peer reads
+     * @param events of the events that the log has not acknowledged
+     * @param registry of calls to the schema registry
+     * @param inboxCalls engine calls that wait for the core
+     * @param inboxRecords records of the log that wait for the core
      * @param stop how long transfers may take to end when the agent stops
      */
-    public record Times(Duration registration, Duration stop) {
-        /** 15 s and 10 s. */
-        public static final Times DEFAULTS = new Times(Duration.ofSeconds(15), Duration.ofSeconds(10));
+    public record Tuning(
+            AgentLimits core,
+            EngineApiLimits engine,
+            HostPool.Options host,
+            DeviceStreams.Limits streams,
+            StoreWorkers.Limits workers,
+            PeerLimits peers,
+            EventBuffer events,
+            RegistryLimits registry,
+            int inboxCalls,
+            int inboxRecords,
+            Duration stop) {
+        /** The defaults of each, 1,024 calls and 1,024 records, 10 s. */
+        public static final Tuning DEFAULTS = new Tuning(
+                AgentLimits.defaults(), EngineApiLimits.DEFAULTS, HostPool.Options.DEFAULTS, DeviceStreams.Limits.DEFAULTS,
+                StoreWorkers.Limits.DEFAULTS, PeerLimits.DEFAULTS, EventBuffer.DEFAULTS, RegistryLimits.DEFAULTS, 1_024, 1_024,
+                Duration.ofSeconds(10));
+
+        public Tuning {
+            if (inboxCalls < 1 || inboxRecords < 1) {
+                throw new IllegalArgumentException("an inbox has a capacity of 1 or more: calls " + inboxCalls + ", records " + inboxRecords);
+            }
+            if (engine.blocksPerCall() != core.bounds().keysPerRequest()) {
+                throw new IllegalArgumentException("the engine API accepts " + engine.blocksPerCall() + " blocks in a call and the core behind it "
+                        + core.bounds().keysPerRequest() + ": blocksPerCall and keysPerRequest are one limit, give both the same");
+            }
+        }
+
+        /** The same with other limits of the core. */
+        public Tuning with(AgentLimits other) {
+            return new Tuning(other, engine, host, streams, workers, peers, events, registry, inboxCalls, inboxRecords, stop);
+        }
+
+        /** The same with other limits of peer reads. */
+        public Tuning with(PeerLimits other) {
+            return new Tuning(core, engine, host, streams, workers, other, events, registry, inboxCalls, inboxRecords, stop);
+        }
+
+        /** The same with other limits of calls to the schema registry. */
+        public Tuning with(RegistryLimits other) {
+            return new Tuning(core, engine, host, streams, workers, peers, events, other, inboxCalls, inboxRecords, stop);
+        }
+
+        /** The same with another time to end transfers. */
+        public Tuning withStop(Duration other) {
+            return new Tuning(core, engine, host, streams, workers, peers, events, registry, inboxCalls, inboxRecords, other);
+        }
     }
 
     /**
-     * Bounds.
+     * A configuration.
      *
-     * @param limits of the core
-     * @param door of the engine door; takes as many blocks in a call as the core does in a request
-     * @param host how the memory of the host pool is had
-     * @param device the device of the engines
-     * @param streams of the copies between device and host
-     * @param workers of the store
-     * @param inboxCalls engine calls that wait for the core
-     * @param inboxRecords records of the log that wait for the core
+     * @param options values of {@link AgentOptions#options}
+     * @throws IllegalArgumentException when options contradict each other, or a file they name cannot be read
      */
-    public record Tuning(
-            AgentLimits limits,
-            EngineApiLimits door,
-            HostPool.Options host,
-            Device device,
-            DeviceStreams.Limits streams,
-            StoreWorkers.Limits workers,
-            int inboxCalls,
-            int inboxRecords) {
-        public Tuning {
-            if (inboxCalls < 1 || inboxRecords < 1) {
-                throw new IllegalArgumentException("an inbox has room for 1 or more: calls " + inboxCalls + ", records " + inboxRecords);
-            }
-            if (door.blocksPerCall() != limits.bounds().keysPerRequest()) {
-                throw new IllegalArgumentException("the door takes " + door.blocksPerCall() + " blocks in a call and the core behind it "
-                        + limits.bounds().keysPerRequest() + ": blocksPerCall and keysPerRequest are one limit, give both the same");
-            }
-        }
-
-        /** The defaults of each, 1,024 calls and 1,024 records. */
-        public static Tuning defaults() {
-            return new Tuning(
-                    AgentLimits.defaults(),
-                    EngineApiLimits.DEFAULTS,
-                    HostPool.Options.DEFAULTS,
-                    new Device.Emulated(EmulatedDevice.Limits.DEFAULTS),
-                    DeviceStreams.Limits.DEFAULTS,
-                    StoreWorkers.Limits.DEFAULTS,
-                    1_024,
-                    1_024);
-        }
-    }
-
-    public AgentConfig {
-        if (!NODE.matcher(node).matches()) {
-            throw new IllegalArgumentException("node '" + node + "' is not 1 to 64 letters, digits, dots, dashes or underscores");
-        }
-        if (nodesPerInstance < 1 || ranks < 1) {
-            throw new IllegalArgumentException("nodes per instance and ranks are 1 or more, not " + nodesPerInstance + " and " + ranks);
-        }
-        memory = new Memory(memory.hostBlocks(), memory.blockBytes(), Layouts.onRanks(memory.layouts(), ranks));
-        long pool = (long) memory.hostBlocks() + tuning.limits().bounceBlocks();
+    public AgentConfig(OptionValues options, Tuning tuning) {
+        this.options = options;
+        AgentLimits core = tuning.core();
+        PeerLimits reads = tuning.peers();
+        this.tuning = tuning.with(core.withPrefetchWaitMs(options.number(AgentOptions.PREFETCH_WAIT_MS)))
+                .with(options.has(AgentOptions.PEER_BYTES_PER_SECOND)
+                        ? reads.withBytesPerSecond(options.bytes(AgentOptions.PEER_BYTES_PER_SECOND)) : reads);
+        log = new Log(LogOptions.kafka(options), LogOptions.topics(options), LogOptions.registry(options, tuning.registry()),
+                options.flag(AgentOptions.READ_COMMITTED));
+        List<Layout> layouts = options.findPath(AgentOptions.LAYOUTS).map(LayoutsFile::read).orElseGet(
+                () -> Layouts.opaque(options.bytes(AgentOptions.BYTES_PER_BLOCK), options.number(AgentOptions.BLOCK_TOKENS)));
+        memory = new Memory(blocks(AgentOptions.HOST, Layouts.blockBytes(layouts)), Layouts.onRanks(layouts, options.number(AgentOptions.RANKS)));
+        disk = diskTier();
+        engine = engineAddress();
+        device = Device.parse(options.text(AgentOptions.DEVICE));
+        peers = peerReads();
+        long pool = (long) memory.hostBlocks() + core.bounceBlocks();
         if (pool < 1 || pool > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("host blocks and bounce blocks together are 1 to " + Integer.MAX_VALUE + ", not " + pool
-                    + ": without either no byte could move");
+                    + ": without either no bytes could move");
         }
     }
 
-    /** The defaults: bundled schemas, 1,024 host blocks of 16 KiB in one opaque segment, no disk tier, any free port, no fsync. */
-    public static AgentConfig of(String node, KafkaAccess kafka, Path storeDirectory) {
-        int blockBytes = 16 << 10;
-        return new AgentConfig(
-                node,
-                new Log(kafka, Topics.DEFAULT, Optional.empty(), false, EventBuffer.DEFAULTS),
-                new Memory(1_024, blockBytes, Layouts.opaque(blockBytes, Layouts.DEFAULT_BLOCK_TOKENS)),
-                new Store(storeDirectory, false),
-                Optional.empty(),
-                EngineAddress.tcp(0),
-                1,
-                1,
-                Times.DEFAULTS,
-                Tuning.defaults(),
-                Optional.empty());
+    /** The configuration of an agent in this process: 1,024 host blocks of 16 KiB, no disk tier, any free port, otherwise the defaults. */
+    public static AgentConfig of(String node, String bootstrapServers, Path storeDirectory) {
+        return new AgentConfig(OptionValues.parse(AgentOptions.options(), Map.of(
+                AgentOptions.NODE, node, LogOptions.BOOTSTRAP_SERVERS, bootstrapServers, AgentOptions.STORE, storeDirectory.toString(),
+                AgentOptions.HOST, "1024blocks", AgentOptions.PORT, 0)), Tuning.DEFAULTS);
+    }
+
+    /** The same with another value of one option: a text, or a value of the type of the option. */
+    public AgentConfig with(String option, Object value) {
+        return with(Map.of(option, value));
+    }
+
+    /** The same with other values of some options. */
+    public AgentConfig with(Map<String, ?> changes) {
+        return new AgentConfig(options.with(changes), tuning);
+    }
+
+    /** The same with other limits. */
+    public AgentConfig with(Tuning other) {
+        return new AgentConfig(options, other);
+    }
+
+    private int blocks(String option, long blockBytes) {
+        long blocks = switch (options.size(option)) {
+            case Size.OfBytes(long bytes) when bytes < blockBytes -> throw new IllegalArgumentException(
+                    Options.flag(option) + ": " + bytes + " bytes are less than 1 block of " + blockBytes + " bytes");
+            case Size.OfBytes(long bytes) -> bytes / blockBytes;
+            case Size.OfBlocks(long count) -> count;
+            case Size.OfShare _ -> throw new IllegalStateException("the bounds of " + option + " refuse shares");
+        };
+        if (blocks > Size.MAX_BLOCKS) {
+            throw new IllegalArgumentException(Options.flag(option) + ": " + blocks + " blocks of " + blockBytes + " bytes are more than the "
+                    + Size.MAX_BLOCKS + " that a tier can have");
+        }
+        return (int) blocks;
+    }
+
+    private Optional<Disk> diskTier() {
+        if (options.has(AgentOptions.DISK) != options.has(AgentOptions.DISK_SIZE)) {
+            throw new IllegalArgumentException("--disk and --disk-size go together");
+        }
+        if (!options.has(AgentOptions.DISK)) {
+            return Optional.empty();
+        }
+        int blocks = blocks(AgentOptions.DISK_SIZE, memory.blockBytes());
+        if (blocks < 1) {
+            throw new IllegalArgumentException("--disk-size: a disk tier has 1 block or more");
+        }
+        return Optional.of(new Disk(options.requirePath(AgentOptions.DISK), blocks,
+                options.flag(AgentOptions.FSYNC) ? ForcePolicy.PER_BATCH : ForcePolicy.NEVER));
+    }
+
+    private EngineAddress engineAddress() {
+        boolean tcp = options.flag(AgentOptions.TCP);
+        Optional<Path> socket = options.findPath(AgentOptions.ENGINE_SOCKET);
+        if (!tcp && socket.isEmpty()) {
+            throw new IllegalArgumentException("--no-tcp goes with --engine-socket: engines must be able to connect");
+        }
+        return new EngineAddress(tcp ? OptionalInt.of(options.number(AgentOptions.PORT)) : OptionalInt.empty(), socket);
+    }
+
+    private Optional<Peers> peerReads() {
+        Optional<PeerAddress> listen = options.optional(AgentOptions.PEER_LISTEN).map(PeerAddress::parse);
+        Optional<PeerAddress> advertise = options.optional(AgentOptions.PEER_ADVERTISE).map(PeerAddress::parse);
+        Optional<PeerToken> token = options.findPath(AgentOptions.PEER_TOKEN_FILE).map(PeerToken::read);
+        Optional<PeerAddress> directory = options.optional(AgentOptions.DIRECTORY).map(PeerAddress::parse);
+        Optional<PeerToken> reader = options.findPath(AgentOptions.DIRECTORY_TOKEN_FILE).map(PeerToken::read);
+        if (directory.isEmpty() && reader.isPresent()) {
+            throw new IllegalArgumentException("--directory-token-file is for a directory; give --directory too");
+        }
+        if (listen.isEmpty() && advertise.isEmpty() && token.isEmpty() && directory.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Peers(listen, token, advertise, directory.map(address -> new DirectoryPeers.Access(address, reader)), tuning.peers()));
+    }
+
+    /** Name of the node. */
+    public String node() {
+        return options.text(AgentOptions.NODE);
+    }
+
+    /** The log. */
+    public Log log() {
+        return log;
+    }
+
+    /** The host pool and what a block is. */
+    public Memory memory() {
+        return memory;
+    }
+
+    /** The shared store. */
+    public Store store() {
+        return new Store(options.requirePath(AgentOptions.STORE), options.flag(AgentOptions.FSYNC));
+    }
+
+    /** The node's own disk; empty when it has no disk tier. */
+    public Optional<Disk> disk() {
+        return disk;
+    }
+
+    /** Address of the engine API. */
+    public EngineAddress engine() {
+        return engine;
+    }
+
+    /** The device of the engines. */
+    public Device device() {
+        return device;
+    }
+
+    /** Nodes that one engine instance spans. */
+    public int nodesPerInstance() {
+        return options.number(AgentOptions.NODES_PER_INSTANCE);
+    }
+
+    /** Tensor-parallel ranks on this node; MLA layers are replicated over them. */
+    public int ranks() {
+        return options.number(AgentOptions.RANKS);
+    }
+
+    /** How long to retry while another process is registered for the node. */
+    public Duration registrationTimeout() {
+        return Duration.ofSeconds(options.number(AgentOptions.REGISTRATION_TIMEOUT));
+    }
+
+    /** Limits. */
+    public Tuning tuning() {
+        return tuning;
+    }
+
+    /** Reads from other nodes, and by them; empty for none. */
+    public Optional<Peers> peers() {
+        return peers;
     }
 
     /** Pages of the host pool: those of the HOST tier, and behind them the agent's own. */
     public int poolPages() {
-        return memory.hostBlocks() + tuning.limits().bounceBlocks();
+        return memory.hostBlocks() + tuning.core().bounceBlocks();
     }
 
     /** Blocks of the disk tier; 0 when there is none. */
@@ -293,214 +420,17 @@ public record AgentConfig(
         return Layouts.layoutDigest(memory.layouts());
     }
 
-    /** The effective configuration as it goes on record: every option that has an effect on what the agent does. */
-    public Map<String, String> effective() {
-        Map<String, String> all = new TreeMap<>();
+    /** The effective configuration as the log records it: every option by its name, and every limit as {@code limit.NAME}. */
+    public SortedMap<String, String> effective() {
+        SortedMap<String, String> all = options.effective();
         all.put("block.bytes", String.valueOf(memory.blockBytes()));
         all.put("host.blocks", String.valueOf(memory.hostBlocks()));
-        all.put("layouts", Layouts.canonical(memory.layouts()).replace('\n', ';'));
-        all.put("store.directory", store.directory().toString());
-        all.put("store.fsync", String.valueOf(store.fsync()));
         all.put("disk.blocks", String.valueOf(diskBlocks()));
-        disk.ifPresent(tier -> {
-            all.put("disk.directory", tier.directory().toString());
-            all.put("disk.force", tier.force().toString());
-        });
-        all.put("nodes.per.instance", String.valueOf(nodesPerInstance));
-        all.put("ranks", String.valueOf(ranks));
-        all.put("read.committed", String.valueOf(log.readCommitted()));
-        all.put("log.buffer.records", String.valueOf(log.buffer().records()));
-        all.put("log.buffer.bytes", String.valueOf(log.buffer().bytes()));
-        all.put("device", tuning.device().toString());
-        if (tuning.device() instanceof Device.Emulated(EmulatedDevice.Limits emulated)) {
-            all.put("device.bytes.per.second", String.valueOf(emulated.bytesPerSecond()));
-        }
-        all.put("host.huge.pages", String.valueOf(tuning.host().hugePages()));
-        all.put("host.numa.node", tuning.host().numaNode().isPresent() ? String.valueOf(tuning.host().numaNode().getAsInt()) : "any");
-        all.put("host.slab.bytes", String.valueOf(tuning.host().slabBytes()));
-        all.put("device.queue.units", String.valueOf(tuning.streams().queueUnits()));
-        all.put("device.queue.bytes", String.valueOf(tuning.streams().queueBytes()));
-        all.put("device.work.bytes", String.valueOf(tuning.streams().workBytes()));
-        all.put("device.save.wait.ms", String.valueOf(tuning.streams().saveWaitMs()));
-        all.put("store.readers", String.valueOf(tuning.workers().readers()));
-        all.put("store.writers", String.valueOf(tuning.workers().writers()));
-        all.put("inbox.calls", String.valueOf(tuning.inboxCalls()));
-        AgentLimits limits = tuning.limits();
-        all.put("prefetch.wait.ms", String.valueOf(limits.times().prefetchWaitMs()));
-        all.put("write.back.wait.ms", String.valueOf(limits.times().writeBackWaitMs()));
-        all.put("write.back.patience.ms", String.valueOf(limits.times().writeBackPatienceMs()));
-        all.put("heartbeat.ms", String.valueOf(limits.times().heartbeatMs()));
-        all.put("unit.blocks", String.valueOf(limits.units().blocks()));
-        all.put("requests", String.valueOf(limits.bounds().requests()));
-        all.put("bounce.blocks", String.valueOf(limits.bounceBlocks()));
-        all.put("operations", String.valueOf(limits.bounds().operations()));
-        all.put("keys.per.request", String.valueOf(limits.bounds().keysPerRequest()));
-        all.put("peer.listen", peers.flatMap(Peers::listen).map(PeerAddress::toString).orElse("none"));
-        all.put("peer.token", String.valueOf(peers.flatMap(Peers::token).isPresent()));
-        all.put("peer.directory", peers.flatMap(Peers::directory).map(directory -> directory.address().toString()).orElse("none"));
-        all.put("peer.find.ms", String.valueOf(limits.peers().findMs()));
-        all.put("store.shards", String.valueOf(limits.storeShards()));
+        all.putAll(EffectiveLimits.of("limit", tuning));
+        all.putAll(EffectiveLimits.of("limit.device", switch (device) {
+            case Device.Emulated emulated -> emulated.limits();
+            case Device.Cuda cuda -> cuda.limits();
+        }));
         return all;
-    }
-
-    /** A builder that begins with these settings. */
-    public Builder with() {
-        return new Builder(this);
-    }
-
-    /** Changes some settings. Not safe for use by several threads. */
-    public static final class Builder {
-        private String node;
-        private Log log;
-        private Memory memory;
-        private Store store;
-        private Optional<Disk> disk;
-        private EngineAddress door;
-        private int nodesPerInstance;
-        private int ranks;
-        private Times times;
-        private Tuning tuning;
-        private Optional<Peers> peers;
-
-        private Builder(AgentConfig from) {
-            node = from.node;
-            log = from.log;
-            memory = from.memory;
-            store = from.store;
-            disk = from.disk;
-            door = from.door;
-            nodesPerInstance = from.nodesPerInstance;
-            ranks = from.ranks;
-            times = from.times;
-            tuning = from.tuning;
-            peers = from.peers;
-        }
-
-        /** Reads from other nodes, and by them. */
-        public Builder peers(Peers value) {
-            peers = Optional.of(value);
-            return this;
-        }
-
-        /** Name of the node. */
-        public Builder node(String value) {
-            node = value;
-            return this;
-        }
-
-        /** Names of the topics. */
-        public Builder topics(Topics value) {
-            log = new Log(log.kafka(), value, log.registry(), log.readCommitted(), log.buffer());
-            return this;
-        }
-
-        /** A schema registry instead of the bundled ids. */
-        public Builder registry(RegistryConfig value) {
-            log = new Log(log.kafka(), log.topics(), Optional.of(value), log.readCommitted(), log.buffer());
-            return this;
-        }
-
-        /** Whether commands are read only after the controller's commit. */
-        public Builder readCommitted(boolean value) {
-            log = new Log(log.kafka(), log.topics(), log.registry(), value, log.buffer());
-            return this;
-        }
-
-        /** Bounds of events on their way. */
-        public Builder eventBuffer(EventBuffer value) {
-            log = new Log(log.kafka(), log.topics(), log.registry(), log.readCommitted(), value);
-            return this;
-        }
-
-        /** Host pool and block size, with one opaque segment of {@code blockTokens} tokens a block. */
-        public Builder memory(int hostBlocks, int blockBytes, int blockTokens) {
-            memory = new Memory(hostBlocks, blockBytes, Layouts.opaque(blockBytes, blockTokens));
-            return this;
-        }
-
-        /** Host pool and layouts, which give the block size. */
-        public Builder memory(int hostBlocks, List<Layout> layouts) {
-            memory = new Memory(hostBlocks, Math.toIntExact(Math.min(Integer.MAX_VALUE, Layouts.blockBytes(layouts))), layouts);
-            return this;
-        }
-
-        /** Whether stored objects survive a loss of power at once. */
-        public Builder fsync(boolean value) {
-            store = new Store(store.directory(), value);
-            return this;
-        }
-
-        /** A disk tier, whose blocks survive the process but not, before the system has written them, a loss of power. */
-        public Builder disk(Path directory, int blocks) {
-            return disk(new Disk(directory, blocks, ForcePolicy.NEVER));
-        }
-
-        /** A disk tier. */
-        public Builder disk(Disk value) {
-            disk = Optional.of(value);
-            return this;
-        }
-
-        /** Port of the engine door; 0 for any free one. */
-        public Builder enginePort(int value) {
-            return door(EngineAddress.tcp(value));
-        }
-
-        /** Where engines find the door. */
-        public Builder door(EngineAddress value) {
-            door = value;
-            return this;
-        }
-
-        /** Nodes that one engine instance spans, and ranks on this one. */
-        public Builder parallelism(int nodes, int ranksHere) {
-            nodesPerInstance = nodes;
-            ranks = ranksHere;
-            return this;
-        }
-
-        /** How long things may take. */
-        public Builder times(Times value) {
-            times = value;
-            return this;
-        }
-
-        /** Bounds of the core. */
-        public Builder limits(AgentLimits value) {
-            tuning = new Tuning(
-                    value,
-                    tuning.door(),
-                    tuning.host(),
-                    tuning.device(),
-                    tuning.streams(),
-                    tuning.workers(),
-                    tuning.inboxCalls(),
-                    tuning.inboxRecords());
-            return this;
-        }
-
-        /** The device of the engines. */
-        public Builder device(Device value) {
-            return tuning(new Tuning(
-                    tuning.limits(),
-                    tuning.door(),
-                    tuning.host(),
-                    value,
-                    tuning.streams(),
-                    tuning.workers(),
-                    tuning.inboxCalls(),
-                    tuning.inboxRecords()));
-        }
-
-        /** All bounds. */
-        public Builder tuning(Tuning value) {
-            tuning = value;
-            return this;
-        }
-
-        /** The configuration, checked. */
-        public AgentConfig build() {
-            return new AgentConfig(node, log, memory, store, disk, door, nodesPerInstance, ranks, times, tuning, peers);
-        }
     }
 }

@@ -17,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   engines      offer   refused when {@code calls} of them wait: the caller answers BUSY
- *   the log      put     waits for room
+ *   the log      put     waits for space
  *   completions  post    never waits and never fails: there are at most as many as units under way, which the ports bound
  * </pre>
  *
- * <p>Those three may be called from any thread; post also from the core's own. The price of one queue: a completion stands behind the calls
+ * <p>Those three may be called from any thread; post also from the core's own. Trade-off of one queue: a completion stands behind the calls
  * that came before it, at most {@code calls} of them.
  */
 public final class AgentLoop implements AutoCloseable {
@@ -66,7 +66,7 @@ public final class AgentLoop implements AutoCloseable {
      * @param calls engine calls that may wait
      * @param records records of the log that may wait
      * @param nowMs a monotonic clock
-     * @param fatal hears of an exception from the machine; the loop has ended then
+     * @param fatal receives an exception of the machine; the loop has ended then
      */
     public AgentLoop(String name, int calls, int records, LongSupplier nowMs, Consumer<Throwable> fatal) {
         this.name = name;
@@ -100,7 +100,7 @@ public final class AgentLoop implements AutoCloseable {
         }
     }
 
-    /** A record of the log: waits for room; false when the loop has ended. */
+    /** A record of the log: waits for space; false when the loop has ended. */
     public boolean put(AgentInput record) throws InterruptedException {
         lock.lockInterruptibly();
         try {

@@ -11,7 +11,7 @@ import io.tierlog.agent.core.port.MemoryHandle;
 import java.util.List;
 
 /**
- * The door's view of a device: pools are opened on its memory and handed to its streams. As safe for several threads as these.
+ * The engine API's view of a device: pools are opened on its memory and handed to its streams. As safe for several threads as these.
  *
  * @param device where engines' memory is
  * @param streams which copy from and to it

@@ -27,14 +27,14 @@ import org.slf4j.LoggerFactory;
  * Tells the core, page by page, what the disk tier holds, and later which of it the shared store has too, each in a thread of its own: headers are
  * read and the store is asked once for every block, which must not hold up the start. Ended before the tier is closed.
  *
- * <p>Safe for use by several threads. The price of the second walk: one look at the store for each block that survived a restart.
+ * <p>Safe for use by several threads. Trade-off of the second walk: one look at the store for each block that survived a restart.
  */
 final class DiskWalk implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DiskWalk.class);
     private static final int PAGE_BLOCKS = 1_000;
     private static final Duration ASK_AGAIN = Duration.ofSeconds(10);
 
-    /** Takes an input, waiting for room; false when nobody takes any more. */
+    /** Takes an input, waiting for space; false when the loop has ended. */
     interface Inbox {
         boolean put(AgentInput input) throws InterruptedException;
     }
@@ -54,7 +54,7 @@ final class DiskWalk implements AutoCloseable {
 
     /**
      * @param name begins the names of the threads
-     * @param failed hears what nobody expects
+     * @param failed receives an unexpected failure
      */
     DiskWalk(String name, BlockFile file, Inbox inbox, Consumer<Throwable> failed) {
         this.name = name;
@@ -142,7 +142,7 @@ final class DiskWalk implements AutoCloseable {
         return new Block(held.position().index(), held.key(), held.position().parent());
     }
 
-    /** Returns when the walks have ended; whoever takes their inputs must have closed. */
+    /** Returns when the walks have ended; the loop that takes their inputs must have closed. */
     @Override
     public void close() {
         closed.countDown();

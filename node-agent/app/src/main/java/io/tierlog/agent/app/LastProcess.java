@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which process spoke for the node before this one, as the directory of the disk tier remembers. Whoever holds the lock of that directory knows that
- * the process which held it before has ended, so its successor need not wait until the controller has heard nothing of it for long enough.
+ * Which process spoke for the node before this one, as the directory of the disk tier remembers. The holder of the lock of that directory knows that
+ * the process which held it before has ended, so its successor need not wait until the controller has received nothing from it for long enough.
  *
  * <p>A file of one line: node, space, process id. One that cannot be read or written costs that wait and nothing else. For one thread.
  */
@@ -31,7 +31,7 @@ final class LastProcess {
         this.before = read();
     }
 
-    /** The process before this one; empty when nobody knows. */
+    /** The process before this one; empty when it is not recorded. */
     Optional<String> before() {
         return before;
     }

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * default layout of blocks of 16 KiB and 512 tokens is {@code kv|ATTENTION|1|512|16384|1|u8} and a line feed: one opaque segment.
  */
 public final class Layouts {
-    /** Tokens in a block when nothing else is said. */
+    /** Default number of tokens in a block. */
     public static final int DEFAULT_BLOCK_TOKENS = 512;
 
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,64}");

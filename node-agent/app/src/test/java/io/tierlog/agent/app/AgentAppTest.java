@@ -15,7 +15,6 @@ import io.tierlog.agent.app.log.RegistrationRefusedException;
 import io.tierlog.agent.app.memory.Checksums;
 import io.tierlog.agent.app.store.DirectoryStore;
 import io.tierlog.agent.app.store.ObjectName;
-import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.engine.v1.FinishRequest;
 import io.tierlog.engine.v1.HealthRequest;
 import io.tierlog.engine.v1.KvLayer;
@@ -34,8 +33,7 @@ import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
-import io.tierlog.events.registry.Credentials;
-import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.config.LogOptions;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.ops.kafka.EmbeddedKafka;
@@ -73,7 +71,6 @@ import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WriteBackDone;
 import java.io.IOException;
 import java.net.ServerSocket;
-import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
@@ -151,8 +148,11 @@ class AgentAppTest {
     void aBlockOfSeveralSegmentsIsLoadedLayerByLayer() throws Exception {
         seedStore();
         List<Layout> layouts = List.of(new Layout("kv", LayoutKind.ATTENTION, 4, 2, 512, 2, "bf16", false));
+        Path file = Files.writeString(directory.resolve("layouts.json"), """
+                [{"name": "kv", "kind": "ATTENTION", "layers": 4, "blockTokens": 2, "segmentBytes": 512, "segments": 2, "dtype": "bf16"}]
+                """);
         ScriptedController controller = controller();
-        AgentApp agent = accepted(controller, config().memory(8, layouts).build());
+        AgentApp agent = accepted(controller, config().with(AgentOptions.LAYOUTS, file));
         TestEngine engine = engine(agent);
         String session = engine.open("gpu0");
         Path low = Files.write(directory.resolve("low"), new byte[2 * PAGES * 1_024]);
@@ -198,7 +198,7 @@ class AgentAppTest {
             store.write(name(i), ByteBuffer.allocateDirect(BLOCK).put(0, content(i)), crc(i));
         }
         ScriptedController controller = controller();
-        AgentApp agent = accepted(controller, config().build());
+        AgentApp agent = accepted(controller, config());
         TestEngine engine = engine(agent);
         String session = engine.open("gpu0");
         register(engine, session);
@@ -272,7 +272,7 @@ class AgentAppTest {
         for (int i = 0; i < 4; i++) {
             store.write(name(i), ByteBuffer.allocateDirect(BLOCK).put(0, content(i)), crc(i));
         }
-        AgentConfig config = config().disk(directory.resolve("disk"), 16).build();
+        AgentConfig config = config().with(Map.of(AgentOptions.DISK, directory.resolve("disk"), AgentOptions.DISK_SIZE, "16blocks"));
         ScriptedController controller = controller();
         AgentApp first = accepted(controller, config);
         AgentRegistering asked = controller.await(AgentRegistering.class);
@@ -316,8 +316,8 @@ class AgentAppTest {
     }
 
     @Test
-    void aDiskThatIsInUseIsSaidAtOnce() {
-        AgentConfig config = config().disk(directory.resolve("disk"), 16).build();
+    void aDiskThatIsInUseIsReportedAtOnce() {
+        AgentConfig config = config().with(Map.of(AgentOptions.DISK, directory.resolve("disk"), AgentOptions.DISK_SIZE, "16blocks"));
         start(config);
         DiskUnavailableException inUse = assertThrows(DiskUnavailableException.class, () -> AgentApp.start(config));
         assertTrue(String.valueOf(inUse.getMessage()).contains("open in this process already"), inUse::getMessage);
@@ -368,7 +368,7 @@ class AgentAppTest {
 
     @Test
     void withoutAControllerRequestsGoOnWithWhatIsHere() {
-        AgentApp agent = start(config().build());
+        AgentApp agent = start(config());
         TestEngine engine = engine(agent);
         String session = engine.open("gpu0");
         register(engine, session);
@@ -377,9 +377,9 @@ class AgentAppTest {
     }
 
     @Test
-    void aWaitThatNobodyEndsExpires() {
+    void aWaitWithoutAnEndExpires() {
         ScriptedController controller = controller();
-        AgentApp agent = accepted(controller, config().limits(AgentLimits.defaults().withPrefetchWaitMs(50)).build());
+        AgentApp agent = accepted(controller, config().with(AgentOptions.PREFETCH_WAIT_MS, 50));
         seedStore();
         TestEngine engine = engine(agent);
         String session = engine.open("gpu0");
@@ -391,7 +391,7 @@ class AgentAppTest {
     @Test
     void aDuplicateAsksAgainUntilTheOtherProcessIsGone() throws Exception {
         ScriptedController controller = controller();
-        AgentApp agent = start(config().build());
+        AgentApp agent = start(config());
         controller.refuse(controller.await(AgentRegistering.class), RefusalReason.DUPLICATE_NODE, "another process is alive");
         AgentRegistering second = controller.await(AgentRegistering.class, asked -> asked.envelope().sequence() == 2);
         assertEquals(agent.processId(), second.processId());
@@ -402,8 +402,7 @@ class AgentAppTest {
     @Test
     void aDuplicateThatStaysEndsTheAgentWithTheReason() throws Exception {
         ScriptedController controller = controller();
-        AgentConfig.Times hasty = new AgentConfig.Times(Duration.ZERO, Duration.ofSeconds(5));
-        AgentApp agent = start(config().times(hasty).build());
+        AgentApp agent = start(config().with(AgentOptions.REGISTRATION_TIMEOUT, 0));
         controller.refuse(controller.await(AgentRegistering.class), RefusalReason.DUPLICATE_NODE, "process p1 is alive, stop it first");
         assertRefused(agent, RefusalReason.DUPLICATE_NODE, "process p1 is alive, stop it first");
     }
@@ -415,7 +414,7 @@ class AgentAppTest {
                   "segmentBytes": 1024, "segments": 2, "dtype": "bf16"}]
                 """);
         ScriptedController controller = controller();
-        AgentApp agent = start(config().memory(8, LayoutsFile.read(file)).build());
+        AgentApp agent = start(config().with(AgentOptions.LAYOUTS, file));
         AgentRegistering asked = controller.await(AgentRegistering.class);
         assertEquals(Layouts.layoutDigest(asked.layouts()), asked.layoutDigest());
         controller.refuse(asked, RefusalReason.LAYOUT_UNSUPPORTED, "state-space layers cannot be served");
@@ -425,7 +424,7 @@ class AgentAppTest {
     @Test
     void aFencedAgentTellsItsEnginesAndEnds() throws Exception {
         ScriptedController controller = controller();
-        AgentApp agent = accepted(controller, config().build());
+        AgentApp agent = accepted(controller, config());
         TestEngine engine = engine(agent);
         engine.open("gpu0");
         controller.command("a", new FenceAgent(
@@ -437,7 +436,7 @@ class AgentAppTest {
     @Test
     void aCommandThatCannotBeReadIsADeadLetterAndTheNextIsRun() throws Exception {
         ScriptedController controller = controller();
-        AgentApp agent = accepted(controller, config().build());
+        AgentApp agent = accepted(controller, config());
         seedStore();
         TestEngine engine = engine(agent);
         String session = engine.open("gpu0");
@@ -467,32 +466,27 @@ class AgentAppTest {
     }
 
     @Test
-    void whatIsNotThereIsSaidWithinTheTimeOut() throws IOException {
-        int nobody = freePort();
-        KafkaAccess gone = new KafkaAccess("127.0.0.1:" + nobody, Map.of(), Duration.ofMillis(500));
+    void anUnreachableServiceIsReportedWithinTheTimeOut() throws IOException {
+        int unused = freePort();
+        AgentConfig gone = AgentConfig.of("a", "127.0.0.1:" + unused, directory.resolve("store")).with(LogOptions.CONNECT_TIMEOUT, 1);
         String broker = String.valueOf(assertThrows(
                 LogSetupException.BrokerUnreachable.class,
-                () -> AgentApp.start(AgentConfig.of("a", gone, directory.resolve("store")))).getMessage());
-        assertTrue(broker.contains("127.0.0.1:" + nobody), broker);
-        RegistryConfig registry = new RegistryConfig(
-                List.of(URI.create("http://127.0.0.1:" + nobody)),
-                Credentials.NONE,
-                new RegistryLimits(200, 200, 500, 2, 1, 50, 1 << 20, 10, 0));
+                () -> AgentApp.start(gone)).getMessage());
+        assertTrue(broker.contains("127.0.0.1:" + unused), broker);
         String noRegistry = String.valueOf(assertThrows(
-                RegistryUnavailableException.class, () -> AgentApp.start(config().registry(registry).build())).getMessage());
-        assertTrue(noRegistry.contains(String.valueOf(nobody)), noRegistry);
-        Topics missing = new Topics("missing");
-        assertThrows(LogSetupException.TopicsMissing.class, () -> AgentApp.start(config().topics(missing).build()));
+                RegistryUnavailableException.class, () -> AgentApp.start(config()
+                        .with(AgentConfig.Tuning.DEFAULTS.with(new RegistryLimits(200, 200, 500, 2, 1, 50, 1 << 20, 10, 0)))
+                        .with(LogOptions.REGISTRY_URL, "http://127.0.0.1:" + unused))).getMessage());
+        assertTrue(noRegistry.contains(String.valueOf(unused)), noRegistry);
+        assertThrows(LogSetupException.TopicsMissing.class, () -> AgentApp.start(config().with(LogOptions.TOPIC_PREFIX, "missing")));
     }
 
     // --- the parts
 
-    private AgentConfig.Builder config() {
-        return AgentConfig.of("a", access, directory.resolve("store"))
-                .with()
-                .topics(topics)
-                .memory(8, BLOCK, 2)
-                .limits(AgentLimits.defaults().withPrefetchWaitMs(15_000));
+    private AgentConfig config() {
+        return AgentConfig.of("a", access.bootstrapServers(), directory.resolve("store")).with(Map.of(
+                LogOptions.TOPIC_PREFIX, topics.prefix(), AgentOptions.HOST, "8blocks", AgentOptions.BYTES_PER_BLOCK, BLOCK + "B",
+                AgentOptions.BLOCK_TOKENS, 2, AgentOptions.PREFETCH_WAIT_MS, 15_000));
     }
 
     private ScriptedController controller() {

@@ -6,26 +6,94 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.api.AgentLimits;
-import io.tierlog.events.KafkaAccess;
+import io.tierlog.agent.disk.ForcePolicy;
+import io.tierlog.events.config.OptionValues;
 import java.nio.file.Path;
+import java.util.Map;
+import org.apache.kafka.common.config.ConfigDef;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class AgentConfigTest {
-    private static AgentConfig.Builder config() {
-        return AgentConfig.of("a", KafkaAccess.of("none:1"), Path.of("store")).with();
+    private static AgentConfig config() {
+        return AgentConfig.of("a", "none:1", Path.of("store"));
     }
 
-    /** What the door lets in the core must take, and the other way round: 4,096 blocks, on record. */
+    /** The engine API and the core accept the same number of blocks, 4,096, which is part of the effective configuration. */
     @Test
-    void doorAndCoreHaveOneLimitOfBlocks() {
-        assertEquals("4096", config().build().effective().get("keys.per.request"));
+    void engineApiAndCoreHaveOneLimitOfBlocks() {
+        assertEquals("4096", config().effective().get("limit.core.bounds.keys.per.request"));
 
         AgentLimits.Bounds usual = AgentLimits.defaults().bounds();
         for (int keys : new int[] {4_095, 4_097}) {
             AgentLimits other = AgentLimits.defaults()
                     .with(new AgentLimits.Bounds(usual.requests(), usual.waiting(), usual.operations(), keys, usual.journal()));
-            String why = String.valueOf(assertThrows(IllegalArgumentException.class, () -> config().limits(other)).getMessage());
+            String why = String.valueOf(assertThrows(IllegalArgumentException.class, () -> AgentConfig.Tuning.DEFAULTS.with(other)).getMessage());
             assertTrue(why.contains("4096") && why.contains(String.valueOf(keys)) && why.contains("blocksPerCall"), why);
         }
+    }
+
+    @Test
+    void theEffectiveConfigurationHasEveryOptionAndEveryLimit() {
+        Map<String, String> effective = config().effective();
+        for (ConfigDef.ConfigKey key : AgentOptions.options().keys()) {
+            assertTrue(effective.containsKey(key.name), key.name);
+        }
+        assertEquals("200", effective.get("prefetch.wait.ms"));
+        assertEquals("none", effective.get("engine.socket"));
+        assertEquals("false", effective.get("fsync"));
+        assertEquals("1024", effective.get("host.blocks"));
+        assertEquals("200", effective.get("limit.core.times.prefetch.wait.ms"));
+        assertEquals("262144", effective.get("limit.peers.chunk.bytes"));
+        assertEquals("PT10S", effective.get("limit.stop"));
+        assertEquals("65536", effective.get("limit.device.queued.copies"));
+        assertEquals("none", effective.get("limit.host.numa.node"));
+        assertTrue(effective.values().stream().noneMatch(value -> value.contains("@")), effective.toString());
+    }
+
+    @Test
+    void whatOptionsSayIsInEffect() {
+        AgentConfig config = config().with(Map.of("prefetch.wait.ms", "70", "peer.listen", "127.0.0.1:0", "peer.bytes.per.second", "64KiB",
+                "disk", "d", "disk.size", "1MiB", "fsync", true));
+        assertEquals(70, config.tuning().core().times().prefetchWaitMs());
+        assertEquals(64 << 10, config.peers().orElseThrow().limits().bytesPerSecond());
+        assertEquals(new AgentConfig.Disk(Path.of("d"), 64, ForcePolicy.PER_BATCH), config.disk().orElseThrow());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "host                  | 3         | --host: 3 bytes are less than 1 block of 16384 bytes",
+        "host                  | 5%        | --host: '5%' is a share: give bytes (64GiB) or blocks (4096blocks)",
+        "host                  | many      | --host: 'many' is not a size: give",
+        "host                  | 2000000000blocks | --host: 2000000000 blocks of 16384 bytes are more than the 1073741824 that a tier can have",
+        "bytes.per.block       | 2GiB      | layouts: a block has 1 to 1073741824 bytes, not 2147483648",
+        "bytes.per.block       | 4blocks   | --bytes-per-block: '4blocks' is not a number of bytes, for example 16KiB",
+        "block.tokens          | 0         | --block-tokens: 0 is not between 1 and 2147483647",
+        "port                  | 65536     | --port: 65536 is not between 0 and 65535",
+        "port                  | x         | --port: 'x' is not a whole number, 0 to 65535",
+        "fsync                 | maybe     | --fsync: 'maybe' is not true or false",
+        "tcp                   | false     | --no-tcp goes with --engine-socket: engines must be able to connect",
+        "device                | gpu       | --device: 'gpu' is not a device: emulated, cuda, or cuda:N for GPU N",
+        "node                  | a b       | --node: 'a b' is not 1 to 64 letters, digits, dots, dashes or underscores",
+        "disk                  | d         | --disk and --disk-size go together",
+        "peer.listen           | here      | --peer-listen: 'here' is not HOST:PORT, for example 127.0.0.1:7171",
+        "peer.advertise        | a:1       | --peer-advertise a:1 is the address of the peer API: give --peer-listen too",
+        "client.config         | /no/file  | --client-config: cannot read /no/file",
+        "layouts               | /no/file  | /no/file: cannot be read",
+        "hosts                 | 1         | --hosts is not an option",
+    })
+    void aWrongValueIsRefusedByTheNameOfItsFlag(String option, String value, String message) {
+        String why = String.valueOf(assertThrows(IllegalArgumentException.class, () -> config().with(option, value)).getMessage());
+        assertTrue(why.startsWith(message), why);
+    }
+
+    @Test
+    void everyWrongValueIsNamedAtOnce() {
+        assertEquals("--ranks: 0 is not between 1 and 2147483647; --port: -1 is not between 0 and 65535", String.valueOf(
+                assertThrows(IllegalArgumentException.class, () -> config().with(Map.of("ranks", 0, "port", -1))).getMessage()));
+        String missing = String.valueOf(assertThrows(
+                IllegalArgumentException.class, () -> OptionValues.parse(AgentOptions.options(), Map.of())).getMessage());
+        assertEquals("--node: is missing; --store: is missing", missing);
     }
 }

@@ -21,6 +21,7 @@ import io.tierlog.engine.v1.SealedRequest;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
+import io.tierlog.events.config.LogOptions;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
 import io.tierlog.schemas.BlockResult;
@@ -43,6 +44,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -74,17 +76,17 @@ class AgentCopyTest {
     void whatTheDeviceHasComesToTheDiskAndFromThereToTheStoreThroughAHostOfNoBlocks() throws Exception {
         KafkaAccess access = broker();
         ScriptedController controller = opened(new ScriptedController(access, TOPICS));
-        AgentConfig config = AgentConfig.of("a", access, directory.resolve("store"))
-                .with()
-                .topics(TOPICS)
-                .memory(0, BLOCK, 2)
-                .disk(directory.resolve("disk"), 16)
-                .limits(AgentLimits.defaults().withBounceBlocks(3))
-                .build();
+        AgentConfig config = AgentConfig.of("a", access.bootstrapServers(), directory.resolve("store"))
+                .with(LogOptions.TOPIC_PREFIX, TOPICS.prefix())
+                .with(AgentOptions.HOST, "0blocks")
+                .with(AgentOptions.BYTES_PER_BLOCK, BLOCK + "B")
+                .with(AgentOptions.BLOCK_TOKENS, 2)
+                .with(Map.of(AgentOptions.DISK, directory.resolve("disk"), AgentOptions.DISK_SIZE, "16blocks"))
+                .with(AgentConfig.Tuning.DEFAULTS.with(AgentLimits.defaults().withBounceBlocks(3)));
         AgentApp agent = opened(AgentApp.start(config));
         AgentRegistering asked = controller.await(AgentRegistering.class);
         assertEquals(List.of(new TierCapacity(Tier.HOST, 0, BLOCK), new TierCapacity(Tier.DISK, 16, BLOCK)), asked.tiers());
-        assertEquals("3", asked.configuration().get("bounce.blocks"));
+        assertEquals("3", asked.configuration().get("limit.core.bounce.blocks"));
         controller.accept(asked, 1);
         Eventually.await("the agent is on the log", () -> agent.status().onTheLog());
         TestEngine engine = opened(new TestEngine(agent.enginePort()));
@@ -130,7 +132,7 @@ class AgentCopyTest {
         engine.leave();
         agent.close();
 
-        // The rest is still there after a restart, as the log was told.
+        // The rest is still there after a restart, as the log records.
         AgentApp second = opened(AgentApp.start(config));
         controller.accept(controller.await(AgentRegistering.class, again -> asked.processId().equals(again.replaces())), 2);
         assertEquals(

@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The inbox with room for 2 calls and 1 record, and a machine that writes down what it is given. */
+/** The inbox with space for 2 calls and 1 record, and a machine that writes down what it is given. */
 class AgentLoopTest {
     private final List<AgentInput> taken = new CopyOnWriteArrayList<>();
     private final List<Throwable> failures = new CopyOnWriteArrayList<>();
@@ -65,11 +65,11 @@ class AgentLoopTest {
         loop.start(new Recorder());
         Eventually.await("all are taken", () -> taken.size() == 1_002);
         assertEquals(probed(999), taken.getLast(), "in order of arrival");
-        assertTrue(loop.offer(new StopRequested()), "there is room again");
+        assertTrue(loop.offer(new StopRequested()), "there is space again");
     }
 
     @Test
-    void aRecordOfTheLogWaitsForRoom() throws InterruptedException {
+    void aRecordOfTheLogWaitsForSpace() throws InterruptedException {
         assertTrue(loop.put(probed(1)));
         AtomicBoolean second = new AtomicBoolean();
         CountDownLatch begun = new CountDownLatch(1);
@@ -83,7 +83,7 @@ class AgentLoopTest {
         });
         begun.await();
         Eventually.await("the source waits", () -> source.getState() == Thread.State.WAITING);
-        assertTrue(loop.offer(new StopRequested()), "a full log leaves room for calls");
+        assertTrue(loop.offer(new StopRequested()), "a full log leaves space for calls");
         loop.start(new Recorder());
         source.join();
         assertTrue(second.get());
@@ -105,7 +105,7 @@ class AgentLoopTest {
     void aDefectOfTheMachineEndsTheLoop() {
         loop.start(new Recorder());
         loop.post(new Fenced(2));
-        Eventually.await("the failure is heard of", () -> failures.size() == 1);
+        Eventually.await("the failure is reported", () -> failures.size() == 1);
         assertEquals("a defect of the core", failures.getFirst().getMessage());
         assertFalse(loop.offer(new StopRequested()));
         loop.post(probed(1));

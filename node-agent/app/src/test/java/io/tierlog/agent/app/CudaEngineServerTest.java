@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole way of an engine with a GPU, played by the fake driver where there is none: its IPC handle through the door, blocks into its memory. */
+/** The whole path of an engine with a GPU, or with the fake driver: its IPC handle through the engine API, blocks into its memory. */
 class CudaEngineServerTest {
     private static final int LAYERS = 4;
     private static final int SEGMENT = EngineWorld.BLOCK / LAYERS;
@@ -37,7 +37,7 @@ class CudaEngineServerTest {
         Gpu gpu = Gpu.load();
         try (Engine process = new Engine(gpu);
                 EngineWorld world = EngineWorld.registered(
-                        directory, EngineApiLimits.DEFAULTS, DeviceStart.open("door", AgentConfig.Device.parse("cuda:0")))) {
+                        directory, EngineApiLimits.DEFAULTS, DeviceStart.open("engine", AgentConfig.Device.parse("cuda:0")))) {
             Engine.Memory memory = process.allocate((long) EngineWorld.PAGES * EngineWorld.BLOCK);
             TestEngine engine = world.engine();
             String session = engine.open("gpu0");
@@ -50,7 +50,7 @@ class CudaEngineServerTest {
             assertEquals(List.of(true, true), read.stream().map(BlockStatus::getDone).toList());
             assertArrayEquals(EngineWorld.content(1), block(memory, 14));
             assertArrayEquals(EngineWorld.content(3), block(memory, 2));
-            assertArrayEquals(new byte[EngineWorld.BLOCK], block(memory, 3), "nobody wrote there");
+            assertArrayEquals(new byte[EngineWorld.BLOCK], block(memory, 3), "no write there");
         }
         gpu.fake().map(FakeDriver::violations).ifPresent(violations -> assertEquals(List.of(), violations));
     }

@@ -29,7 +29,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The device an agent is told to use is the one its copies go through: here a GPU, played by the fake driver where there is none. */
+/** The copies of an agent go through the device of its configuration: here a GPU, played by the fake driver where there is none. */
 class DeviceStartTest {
     private final List<CopiesEnded> ended = new CopyOnWriteArrayList<>();
 
@@ -65,7 +65,7 @@ class DeviceStartTest {
     }
 
     @Test
-    void aGpuThatIsNotThereIsToldSo() {
+    void aMissingGpuIsReported() {
         Gpu.load();
         DeviceUnavailableException refused =
                 assertThrows(DeviceUnavailableException.class, () -> DeviceStart.open("agent", Device.parse("cuda:123")));

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * Bad input at the door, over real gRPC, to a real core with an emulated device: each is a status with a reason, and afterwards as many pages are
+ * Bad input over real gRPC to a real core with an emulated device: each is a status with a reason, and afterwards as many pages are
  * free and pinned as before. Four blocks of the prompt serve on the host.
  */
 class EngineBadInputTest extends WarmEngineServer {
@@ -189,7 +189,7 @@ class EngineBadInputTest extends WarmEngineServer {
         StatusRuntimeException late = assertThrows(StatusRuntimeException.class, () -> engine.calls()
                 .withDeadlineAfter(300, TimeUnit.MILLISECONDS).load(loadOf(offer, 4, 4).build()));
         assertEquals(Status.Code.DEADLINE_EXCEEDED, late.getStatus().getCode());
-        Eventually.await("the door has heard of it", () -> world.door.waitingCalls() == 0);
+        Eventually.await("the API has noticed", () -> world.server.waitingCalls() == 0);
         assertMoving();
         assertFalse(engine.hasNotice(), "nothing is released while it moves");
         refused(Status.Code.NOT_FOUND, "UNKNOWN_LEASE", () -> giveUp(offer.getLease()));
@@ -206,7 +206,7 @@ class EngineBadInputTest extends WarmEngineServer {
     }
 
     @Test
-    void theDoorsOwnDeadlineEndsACallThatBringsNone() throws Exception {
+    void theApisOwnDeadlineEndsACallWithoutOne() throws Exception {
         restart(new EngineApiLimits(16, 4, 100, 100, 100, 400));
         Offer offer = world.offered(engine, request());
         world.gate(Direction.LOAD).pauseAfter(0);
@@ -240,7 +240,7 @@ class EngineBadInputTest extends WarmEngineServer {
     void aClientThatVanishesInMidLoad() throws Exception {
         engine.leave();
         world.await(EngineDetached.class);
-        try (Cable cable = new Cable(world.door.port())) {
+        try (Cable cable = new Cable(world.server.port())) {
             TestEngine vanishing = world.engine(cable.port());
             session = world.attach(vanishing);
             Offer offer = world.offered(vanishing, request());
@@ -274,7 +274,7 @@ class EngineBadInputTest extends WarmEngineServer {
         Eventually.await("the load moves", () -> world.gate(Direction.LOAD).holds());
         caller.cancel(null);
         assertThrows(Exception.class, () -> call.get(20, TimeUnit.SECONDS));
-        Eventually.await("the door has heard of it", () -> world.door.waitingCalls() == 0);
+        Eventually.await("the API has noticed", () -> world.server.waitingCalls() == 0);
         world.gate(Direction.LOAD).resume();
         assertEquals(List.of(4, 5, 6, 7), engine.notice().getReleased().getPagesList());
         world.assertHeld(BEFORE);

@@ -98,7 +98,7 @@ class EngineBuffersByNameTest extends WarmEngineServer {
     }
 
     @Test
-    void whatIsHereIsReadAndTheRestIsSaid() throws Exception {
+    void blocksThatAreHeldAreReadAndTheOthersReported() throws Exception {
         EngineWorld.Held before = world.held();
 
         List<BlockStatus> read = engine.calls().read(read(2, 3, 5)).getBlocksList();

@@ -7,7 +7,7 @@ import io.tierlog.engine.v1.Offer;
 import io.tierlog.engine.v1.SubmitRequest;
 import java.util.stream.IntStream;
 
-/** What the engines of the tests say at the door. */
+/** Messages of the engines in tests. */
 public final class EngineMessages {
     private EngineMessages() {}
 

@@ -56,7 +56,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A core behind a real door, with an emulated device or another one and a store in memory, and a test in the place of the log and the controller.
+ * A core behind a real engine API, with a device and a store in memory, and a test in the place of the log and the controller.
  * Blocks of 1,000 bytes and 2 tokens, 16 device pages, 16 host pages.
  */
 final class EngineWorld implements AutoCloseable {
@@ -69,7 +69,7 @@ final class EngineWorld implements AutoCloseable {
     final HostPool host = HostPool.allocate(HOST_PAGES, BLOCK);
     final DeviceMemory device;
     final List<Layout> layouts = Layouts.opaque(BLOCK, 2);
-    final EngineServer door;
+    final EngineServer server;
     final Path file;
     private final List<TestEngine> opened = new ArrayList<>();
     private final DeviceStreams streams;
@@ -88,23 +88,23 @@ final class EngineWorld implements AutoCloseable {
         workers = new StoreWorkers("door-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
         EngineServer.Wiring wiring =
                 new EngineServer.Wiring("a", new AgreedLayouts(layouts, 1), loop::offer, loop::post, new DevicePools(device, streams), this::health);
-        door = new EngineServer(EngineAddress.tcp(0), wiring, limits);
+        server = new EngineServer(EngineAddress.tcp(0), wiring, limits);
         core = new AgentCore(
                 AgentLimits.defaults().withPrefetchWaitMs(20_000), // the test is the controller, and may be slow
                 new Registration("a", layouts, Layouts.layoutDigest(layouts), BLOCK, HOST_PAGES, 0),
-                new Ports(streams, workers, new NoDisk(), door.replies(), new Sink()));
+                new Ports(streams, workers, new NoDisk(), server.replies(), new Sink()));
         status = core.status();
         loop.start(new Driver());
-        door.start();
+        server.start();
     }
 
-    /** On the log, with the limits of every door. */
+    /** On the log, with the default limits. */
     static EngineWorld registered(Path directory) throws Exception {
         return registered(directory, EngineApiLimits.DEFAULTS);
     }
 
     static EngineWorld registered(Path directory, EngineApiLimits limits) throws Exception {
-        return registered(directory, limits, new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS));
+        return registered(directory, limits, new EmulatedDevice("engine", EmulatedDevice.Limits.DEFAULTS));
     }
 
     static EngineWorld registered(Path directory, EngineApiLimits limits, DeviceMemory device) throws Exception {
@@ -207,7 +207,7 @@ final class EngineWorld implements AutoCloseable {
     // --- the engine
 
     TestEngine engine() {
-        return engine(door.port());
+        return engine(server.port());
     }
 
     TestEngine engine(int port) {
@@ -280,7 +280,7 @@ final class EngineWorld implements AutoCloseable {
             gate(Direction.SAVE).resume();
         }
         opened.forEach(TestEngine::close);
-        door.close();
+        server.close();
         streams.close();
         workers.close();
         loop.close();

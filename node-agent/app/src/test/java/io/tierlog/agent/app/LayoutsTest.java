@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.agent.core.api.AgentLimits;
-import io.tierlog.events.KafkaAccess;
 import io.tierlog.schemas.Layout;
 import io.tierlog.schemas.LayoutKind;
 import java.io.IOException;
@@ -40,11 +39,12 @@ class LayoutsTest {
 
     @Test
     void aFileGivesLayoutsAndBlockSize() throws IOException {
-        List<Layout> layouts = LayoutsFile.read(write("[" + GOOD + "]"));
+        Path file = write("[" + GOOD + "]");
+        List<Layout> layouts = LayoutsFile.read(file);
         assertEquals(List.of(new Layout("kv", LayoutKind.ATTENTION, 36, 16, 32_768, 2, "bf16", false)), layouts);
         // 36 layers, K and V of 32,768 bytes each.
         assertEquals(2_359_296, Layouts.blockBytes(layouts));
-        AgentConfig config = AgentConfig.of("a", KafkaAccess.of("localhost:1"), directory).with().memory(4, layouts).build();
+        AgentConfig config = AgentConfig.of("a", "localhost:1", directory).with(AgentOptions.LAYOUTS, file);
         assertEquals(2_359_296, config.memory().blockBytes());
     }
 
@@ -63,7 +63,7 @@ class LayoutsTest {
         "{\"name\"; [\"name\"; line 1 column",
         "\"layers\":36; \"layers\":36,\"layers\":37; line 1 column",
     })
-    void aFaultIsSaidWithItsPlace(String from, String to, String message) throws IOException {
+    void aFaultIsReportedWithItsPlace(String from, String to, String message) throws IOException {
         Path file = write("[" + GOOD.replace(from, to) + "]");
         String said = String.valueOf(assertThrows(IllegalArgumentException.class, () -> LayoutsFile.read(file)).getMessage());
         assertTrue(said.startsWith(file.toString()) && said.contains(message), said);
@@ -71,7 +71,7 @@ class LayoutsTest {
 
     @ParameterizedTest
     @CsvSource({"{}", "[]", "'[1]'", "''", "'[] []'"})
-    void whatIsNoListOfLayoutsIsRefused(String text) throws IOException {
+    void aFileWithoutAListOfLayoutsIsRefused(String text) throws IOException {
         Path file = write(text);
         String said = String.valueOf(assertThrows(IllegalArgumentException.class, () -> LayoutsFile.read(file)).getMessage());
         assertTrue(said.startsWith(file.toString()), said);
@@ -79,20 +79,18 @@ class LayoutsTest {
 
     @Test
     void configurationsThatContradictThemselvesAreRefused() {
-        AgentConfig good = AgentConfig.of("a", KafkaAccess.of("localhost:1"), directory);
+        AgentConfig good = AgentConfig.of("a", "localhost:1", directory);
         Layout layout = good.memory().layouts().getFirst();
-        assertThrows(IllegalArgumentException.class, () -> new AgentConfig.Memory(4, 1_000, List.of(layout)));
-        assertThrows(IllegalArgumentException.class, () -> new AgentConfig.Memory(-1, 16 << 10, List.of(layout)));
+        assertThrows(IllegalArgumentException.class, () -> new AgentConfig.Memory(-1, List.of(layout)));
         for (String node : List.of("", "a b", "a/b", "n".repeat(65))) {
-            assertThrows(IllegalArgumentException.class, () -> good.with().node(node).build(), node);
+            assertThrows(IllegalArgumentException.class, () -> good.with(AgentOptions.NODE, node), node);
         }
-        assertThrows(IllegalArgumentException.class, () -> good.with().enginePort(65_536).build());
-        assertThrows(IllegalArgumentException.class, () -> good.with().parallelism(0, 1).build());
-        AgentConfig noHost = good.with().memory(0, 16 << 10, 16).build();
+        AgentConfig noHost = good.with(AgentOptions.HOST, "0blocks");
         assertEquals(List.of(8, 1_032), List.of(noHost.poolPages(), good.poolPages()), "the agent's own pages come on top");
-        assertEquals("8", noHost.effective().get("bounce.blocks"));
-        assertThrows(IllegalArgumentException.class, () -> noHost.with().limits(AgentLimits.defaults().withBounceBlocks(0)).build());
-        assertEquals("2", good.with().parallelism(2, 1).build().effective().get("nodes.per.instance"));
+        assertEquals("8", noHost.effective().get("limit.core.bounce.blocks"));
+        AgentConfig.Tuning noPages = AgentConfig.Tuning.DEFAULTS.with(AgentLimits.defaults().withBounceBlocks(0));
+        assertThrows(IllegalArgumentException.class, () -> noHost.with(noPages));
+        assertEquals("2", good.with(AgentOptions.NODES_PER_INSTANCE, 2).effective().get("nodes.per.instance"));
     }
 
     private Path write(String text) throws IOException {
@@ -104,14 +102,11 @@ class LayoutsTest {
     void whatEveryRankHoldsIsReplicated() {
         Layout mla = new Layout("kv", LayoutKind.MLA, 4, 2, 1_024, 1, "bf16", false);
         Layout split = new Layout("draft", LayoutKind.ATTENTION, 1, 2, 1_024, 1, "bf16", false);
-        AgentConfig.Builder two = AgentConfig.of("a", KafkaAccess.of("localhost:1"), Path.of("store")).with().parallelism(1, 2);
-
-        AgentConfig config = two.memory(8, List.of(mla)).build();
-        assertTrue(config.memory().layouts().getFirst().replicated());
-        assertEquals(Layouts.layoutDigest(List.of(mla)), config.layoutDigest());
-        assertFalse(two.memory(8, List.of(split)).build().memory().layouts().getFirst().replicated());
-        assertFalse(two.memory(8, List.of(mla)).parallelism(1, 1).build().memory().layouts().getFirst().replicated());
-        AgentConfig.Builder mixed = two.parallelism(1, 2).memory(8, List.of(mla, split));
-        assertThrows(IllegalArgumentException.class, mixed::build);
+        List<Layout> replicated = Layouts.onRanks(List.of(mla), 2);
+        assertTrue(replicated.getFirst().replicated());
+        assertEquals(Layouts.layoutDigest(List.of(mla)), Layouts.layoutDigest(replicated));
+        assertFalse(Layouts.onRanks(List.of(split), 2).getFirst().replicated());
+        assertFalse(Layouts.onRanks(List.of(mla), 1).getFirst().replicated());
+        assertThrows(IllegalArgumentException.class, () -> Layouts.onRanks(List.of(mla, split), 2));
     }
 }

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A door with an engine in front of it: 4 of 16 host pages hold blocks 0 to 3 of the prompt, which the store has too, and nothing is pinned. */
+/** An engine API with a client: 4 of 16 host pages hold blocks 0 to 3 of the prompt, which the store has too, and nothing is pinned. */
 abstract class WarmEngineServer {
     @TempDir
     Path directory;
@@ -26,7 +26,7 @@ abstract class WarmEngineServer {
         world.close();
     }
 
-    /** The same world anew, behind a door with other limits. */
+    /** A new world of the same kind, with other limits. */
     final void restart(EngineApiLimits limits) throws Exception {
         stop();
         start(limits);

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
-/** Blocks that somebody wants gone, though room is not short. One call, on the core's one thread. */
+/** Evicts blocks that a caller names, though the tier has capacity. One call, on the core's one thread. */
 final class Evictions {
     private final AgentContext context;
     private final Tier tier;
@@ -26,7 +26,7 @@ final class Evictions {
 
     Evictions(AgentContext context, Tier tier, String namespace) {
         if (tier != Tier.HOST && tier != Tier.DISK) {
-            throw new IllegalArgumentException("an agent lets go of blocks of HOST and DISK, not of " + tier);
+            throw new IllegalArgumentException("an agent evicts blocks of HOST and DISK, not of " + tier);
         }
         this.context = context;
         this.tier = tier;
@@ -75,7 +75,7 @@ final class Evictions {
         }
         List<PagedBlock> gone = new ArrayList<>(List.of(copy.get().paged()));
         context.disk().leave(copy.get());
-        context.disk().index().told(copy.get());
+        context.disk().index().removalReported(copy.get());
         context.disk().dropLater(copy.get(), copy.get().generation());
         context.append("", e -> new BlocksEvicted(e, Tier.DISK, namespace, RemovalReason.PRESSURE, gone));
         return OperationReason.COMPLETED;

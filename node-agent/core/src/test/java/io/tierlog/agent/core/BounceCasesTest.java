@@ -53,7 +53,7 @@ class BounceCasesTest {
             c.world.on(c.world.ports.end(unit, 1, OperationReason.IO));
         }
         assertEquals(List.of(4, 3, 2, 1), written.stream().map(c.prompt.keys()::indexOf).toList());
-        assertEquals(2, c.world.heard.events(CopyDone.class).size());
+        assertEquals(2, c.world.seen.events(CopyDone.class).size());
         c.world.assertAtRest();
     }
 
@@ -67,9 +67,9 @@ class BounceCasesTest {
         c.copy(Tier.HOST, Tier.DISK, host);
         assertEquals(1, c.world.ports.of(Kind.SAVE).size());
         c.world.endAll(Kind.DISK_WRITE);
-        assertEquals(Tier.HOST, c.world.heard.event(CopyDone.class).source());
+        assertEquals(Tier.HOST, c.world.seen.event(CopyDone.class).source());
         c.endBoth(Kind.SAVE, Kind.WRITE);
-        assertEquals(Tier.DEVICE, c.world.heard.last(CopyDone.class).source());
+        assertEquals(Tier.DEVICE, c.world.seen.last(CopyDone.class).source());
         c.world.assertAtRest();
     }
 
@@ -83,17 +83,17 @@ class BounceCasesTest {
         c.world.writeBack("r", c.prompt, 0, 0);
         assertEquals(2, c.world.ports.of(Kind.SAVE).size(), "write-backs have theirs");
         c.world.settle();
-        assertEquals(2, c.world.heard.events(CopyDone.class).size());
+        assertEquals(2, c.world.seen.events(CopyDone.class).size());
     }
 
     @Test
-    void anAgentWithoutPagesOfItsOwnRefusesWhatWouldGoThroughThem() {
+    void anAgentWithoutBouncePagesRefusesCopiesThatNeedThem() {
         CopyWorld c = CopyWorld.withDisk(8, 0);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.copy(Tier.DEVICE, Tier.STORE, c.onDevice());
         assertEquals(
                 List.of(OperationReason.UNSUPPORTED, OperationReason.UNSUPPORTED),
-                c.world.heard.events(CommandRefused.class).stream().map(CommandRefused::reason).toList());
+                c.world.seen.events(CommandRefused.class).stream().map(CommandRefused::reason).toList());
         assertEquals(List.of(), c.world.ports.units);
         assertThrows(IllegalArgumentException.class, () -> AgentLimits.defaults().withBounceBlocks(-1));
     }
@@ -105,28 +105,28 @@ class BounceCasesTest {
         c.world.ports.disk.full = true;
         c.copy(Tier.DEVICE, Tier.DISK, c.onDevice());
         c.endBoth(Kind.SAVE, Kind.DISK_WRITE);
-        assertEquals(OperationReason.NO_ROOM, c.world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.NO_ROOM, c.world.seen.event(CopyFailed.class).reason());
         assertEquals(List.of(20L, pages), List.of(c.world.disk().freeBlocks(), c.bounce().free()));
-        assertEquals(5, c.world.heard.releasedPages("r").size());
+        assertEquals(5, c.world.seen.releasedPages("r").size());
         c.world.assertAtRest();
     }
 
     // --- in doubt
 
     @Test
-    void aPageThatADiskMayStillWriteToIsKeptUntilItIsKnownToBeIdle() {
+    void aPageThatADiskMayStillWriteToIsKeptUntilItIsIdle() {
         CopyWorld c = CopyWorld.withDisk(3, 2);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         Unit doubtful = c.world.ports.only(Kind.DISK_READ);
         c.world.end(Kind.DISK_READ, 0, OperationReason.UNKNOWN);
-        assertEquals(OperationReason.IO, c.world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.IO, c.world.seen.event(CopyFailed.class).reason());
         assertEquals(new AgentStatus.Bounce(2, 1, 1), c.bounce());
         c.copy(Tier.DISK, Tier.STORE, c.disk(3, 2));
         while (!c.world.ports.units.isEmpty()) {
             assertFalse(CopyWorld.pages(c.world.ports.units.getFirst()).contains(CopyWorld.pages(doubtful).getFirst()), "I2");
             c.world.on(c.world.ports.end(c.world.ports.units.getFirst(), 1, OperationReason.IO));
         }
-        assertEquals(2, c.world.heard.event(CopyDone.class).blocks().size());
+        assertEquals(2, c.world.seen.event(CopyDone.class).blocks().size());
         c.world.on(FakePorts.input(doubtful, List.of(FakePorts.failed(OperationReason.IO))));
         assertEquals(new AgentStatus.Bounce(2, 2, 0), c.bounce());
         assertEquals(1, c.world.core.status().count(AgentCounter.BOUNCE_PAGES_QUARANTINED));
@@ -134,14 +134,14 @@ class BounceCasesTest {
     }
 
     @Test
-    void aPageThatTheStoreMayStillReadIsKeptAndNothingIsSaidToBeStored() {
+    void aPageThatTheStoreMayStillReadIsKeptAndNotReportedAsStored() {
         CopyWorld c = CopyWorld.withDisk(3, 1);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.world.endAll(Kind.DISK_READ);
         Unit doubtful = c.world.ports.only(Kind.WRITE);
         c.world.end(Kind.WRITE, 0, OperationReason.UNKNOWN);
-        assertEquals(OperationReason.IO, c.world.heard.event(CopyFailed.class).reason());
-        assertEquals(List.of(), c.world.heard.events(BlocksStored.class));
+        assertEquals(OperationReason.IO, c.world.seen.event(CopyFailed.class).reason());
+        assertEquals(List.of(), c.world.seen.events(BlocksStored.class));
         assertEquals(new AgentStatus.Bounce(1, 0, 1), c.bounce());
         c.world.on(FakePorts.input(doubtful, List.of(FakePorts.failed(OperationReason.IO))));
         assertEquals(1, c.bounce().free());
@@ -153,27 +153,27 @@ class BounceCasesTest {
         c.onDevice();
         c.copy(Tier.DEVICE, Tier.DISK, c.device(4));
         c.world.end(Kind.SAVE, 0, OperationReason.UNKNOWN);
-        assertEquals(OperationReason.DEVICE_FAULT, c.world.heard.event(CopyFailed.class).reason());
-        assertEquals(List.of(1, List.of()), List.of(c.bounce().quarantined(), c.world.heard.releasedPages("r")), "it may still be read");
+        assertEquals(OperationReason.DEVICE_FAULT, c.world.seen.event(CopyFailed.class).reason());
+        assertEquals(List.of(1, List.of()), List.of(c.bounce().quarantined(), c.world.seen.releasedPages("r")), "it may still be read");
         c.world.writeBack("r", c.prompt, 0, 0);
         c.world.endAll(Kind.SAVE);
         assertEquals(0, c.bounce().quarantined());
-        assertTrue(c.world.heard.releasedPages("r").contains(4));
+        assertTrue(c.world.seen.releasedPages("r").contains(4));
     }
 
     @Test
-    void whenAllPagesAreInDoubtNobodyWaitsForThem() {
+    void whenAllPagesAreInDoubtNoCopyWaitsForThem() {
         CopyWorld c = CopyWorld.withDisk(3, 1);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         c.copy(Tier.DISK, Tier.STORE, c.disk(2));
         Unit doubtful = c.world.ports.only(Kind.DISK_READ);
         c.world.end(Kind.DISK_READ, 0, OperationReason.UNKNOWN);
-        List<CopyFailed> failed = c.world.heard.events(CopyFailed.class);
+        List<CopyFailed> failed = c.world.seen.events(CopyFailed.class);
         assertEquals(
                 List.of(List.of(OperationReason.IO, OperationReason.NO_ROOM), List.of(OperationReason.NO_ROOM)),
                 failed.stream().map(one -> reasons(one.blocks())).toList());
         c.copy(Tier.DISK, Tier.STORE, c.disk(2));
-        assertEquals(OperationReason.NO_ROOM, c.world.heard.last(CopyFailed.class).reason());
+        assertEquals(OperationReason.NO_ROOM, c.world.seen.last(CopyFailed.class).reason());
         c.world.on(FakePorts.input(doubtful, List.of(FakePorts.failed(OperationReason.IO))));
         c.copy(Tier.DISK, Tier.STORE, c.disk(2));
         c.endBoth(Kind.DISK_READ, Kind.WRITE);
@@ -188,9 +188,9 @@ class BounceCasesTest {
         c.world.endAll(Kind.DISK_READ);
         c.world.ports.host[c.firstBounce()][3] ^= 1;
         c.world.endAll(Kind.WRITE);
-        assertEquals(OperationReason.CHECKSUM, c.world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.CHECKSUM, c.world.seen.event(CopyFailed.class).reason());
         assertFalse(c.stored(4));
-        assertEquals(List.of(), c.world.heard.events(BlocksEvicted.class));
+        assertEquals(List.of(), c.world.seen.events(BlocksEvicted.class));
         assertEquals(List.of(5L, 1), List.of(c.world.disk().servingBlocks(), c.bounce().free()));
     }
 
@@ -219,12 +219,12 @@ class BounceCasesTest {
             }
             Unit wrong = c.miscount(miscounts, more);
             c.world.settle();
-            CopyFailed failed = c.world.heard.event(CopyFailed.class);
+            CopyFailed failed = c.world.seen.event(CopyFailed.class);
             assertEquals(OperationReason.COPY_RESULT_MISMATCH, failed.reason());
             assertEquals(5, failed.blocks().size());
             assertTrue(failed.blocks().stream().allMatch(block -> block.status() == BlockStatus.FAILED && block.generation() == 0), failed::toString);
-            assertEquals(List.of(), c.world.heard.events(BlocksStored.class));
-            assertEquals(List.of(), c.world.heard.events(BlocksEvicted.class));
+            assertEquals(List.of(), c.world.seen.events(BlocksStored.class));
+            assertEquals(List.of(), c.world.seen.events(BlocksEvicted.class));
             assertEquals(source == Tier.DISK ? 5 : 0, c.world.ports.disk.size(), "what was written there has been dropped");
             assertEquals(source == Tier.HOST ? 5 : 0, c.world.serving());
             c.world.on(FakePorts.input(wrong, wrongIsIdle(wrong)));
@@ -249,14 +249,14 @@ class BounceCasesTest {
         c.world.on(FakePorts.input(write, results.reversed()));
         assertEquals(
                 List.of(OperationReason.COPY_RESULT_MISMATCH, OperationReason.COPY_RESULT_MISMATCH),
-                reasons(c.world.heard.event(CopyFailed.class).blocks()));
+                reasons(c.world.seen.event(CopyFailed.class).blocks()));
         c.world.endAll(Kind.DISK_DROP);
         assertEquals(List.of(0, 20L), List.of(c.world.ports.disk.size(), c.world.disk().freeBlocks()));
         c.world.assertAtRest();
     }
 
     @Test
-    void aPortThatSaysWhatNoWriteCanSayIsNotBelieved() {
+    void anImpossibleResultOfAWriteFailsTheCopy() {
         CopyWorld c = CopyWorld.withDisk(3, 4);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         Unit read = c.world.ports.only(Kind.DISK_READ);
@@ -264,7 +264,7 @@ class BounceCasesTest {
         c.world.on(FakePorts.input(read, List.of(good, new AgentInput.UnitResult(BlockStatus.GONE, OperationReason.COMPLETED, 0, 4))));
         assertEquals(
                 List.of(OperationReason.COPY_RESULT_MISMATCH, OperationReason.COPY_RESULT_MISMATCH),
-                reasons(c.world.heard.event(CopyFailed.class).blocks()), "the first waited for its second leg");
+                reasons(c.world.seen.event(CopyFailed.class).blocks()), "the first waited for its second leg");
         assertEquals(5, c.world.disk().servingBlocks());
         c.world.assertAtRest();
     }

@@ -48,14 +48,14 @@ class CopyCasesTest {
         CopyWorld c = new CopyWorld(0, 8);
         List<PagedBlock> blocks = c.onDevice();
         String copy = c.copy(Tier.DEVICE, Tier.DISK, blocks);
-        OperationStarted started = c.world.heard.last(OperationStarted.class);
+        OperationStarted started = c.world.seen.last(OperationStarted.class);
         assertEquals(List.of(copy, OperationKind.COPY, List.of()), List.of(started.operation(), started.kind(), started.pages()));
         Unit save = c.world.ports.only(Kind.SAVE);
         assertEquals(List.of(0, 1, 2, 3), CopyWorld.pages(save), "half of the agent's own pages in one unit; the host has none");
         c.world.endAll(Kind.SAVE);
-        assertEquals(List.of(), c.world.heard.releasedPages("r"), "nothing has landed on the disk");
+        assertEquals(List.of(), c.world.seen.releasedPages("r"), "nothing has landed on the disk");
         c.endBoth(Kind.SAVE, Kind.DISK_WRITE);
-        CopyDone done = c.world.heard.event(CopyDone.class);
+        CopyDone done = c.world.seen.event(CopyDone.class);
         assertEquals(List.of(Tier.DEVICE, Tier.DISK), List.of(done.source(), done.target()));
         assertEquals(5 * FakePorts.BLOCK_BYTES, done.movedBytes());
         for (int i = 0; i < 5; i++) {
@@ -65,7 +65,7 @@ class CopyCasesTest {
                     done.blocks().get(i));
             assertTrue(c.world.ports.disk.holds(c.prompt, i));
         }
-        assertEquals(List.of(4, 3, 2, 1, 0), c.world.heard.releasedPages("r"));
+        assertEquals(List.of(4, 3, 2, 1, 0), c.world.seen.releasedPages("r"));
         assertEquals(5, c.world.core.status().count(AgentCounter.BOUNCED_BLOCKS));
         assertEquals(List.of(0L, 5L), List.of(c.world.free(), c.world.disk().servingBlocks()));
         c.world.assertAtRest();
@@ -81,15 +81,15 @@ class CopyCasesTest {
         c.copy(Tier.DEVICE, Tier.STORE, blocks.reversed());
         assertEquals(List.of(5), CopyWorld.pages(c.world.ports.only(Kind.SAVE)));
         c.endBoth(Kind.SAVE, Kind.WRITE);
-        CopyDone done = c.world.heard.event(CopyDone.class);
+        CopyDone done = c.world.seen.event(CopyDone.class);
         assertEquals(List.of(Tier.DEVICE, Tier.STORE), List.of(done.source(), done.target()));
         assertTrue(done.blocks().stream().allMatch(block -> block.page() == -1 && block.generation() == 0 && block.source() == Tier.DEVICE));
         assertTrue(IntStream.range(0, 5).allMatch(c::stored));
-        BlocksStored stored = c.world.heard.event(BlocksStored.class);
+        BlocksStored stored = c.world.seen.event(BlocksStored.class);
         assertEquals("store/" + StoreShard.of("m", c.prompt.root(), 8), stored.envelope().aggregate());
         assertEquals(5, stored.blocks().size());
         assertEquals(5, c.world.serving(), "nothing on the host has made way");
-        assertEquals(List.of(), c.world.heard.events(BlocksEvicted.class));
+        assertEquals(List.of(), c.world.seen.events(BlocksEvicted.class));
     }
 
     @Test
@@ -97,11 +97,11 @@ class CopyCasesTest {
         CopyWorld c = new CopyWorld(4, 8);
         c.copy(Tier.DEVICE, Tier.DISK, c.onDevice().subList(0, 2));
         c.world.releaseRequest("r");
-        assertEquals(List.of(0, 1, 2), c.world.heard.releasedPages("r"), "only what the copy does not name");
+        assertEquals(List.of(0, 1, 2), c.world.seen.releasedPages("r"), "only what the copy does not name");
         c.world.endAll(Kind.SAVE);
-        assertEquals(3, c.world.heard.releasedPages("r").size());
+        assertEquals(3, c.world.seen.releasedPages("r").size());
         c.world.endAll(Kind.DISK_WRITE);
-        assertEquals(List.of(0, 1, 2, 4, 3), c.world.heard.releasedPages("r"));
+        assertEquals(List.of(0, 1, 2, 4, 3), c.world.seen.releasedPages("r"));
     }
 
     @Test
@@ -111,9 +111,9 @@ class CopyCasesTest {
         c.copy(Tier.DEVICE, Tier.DISK, c.device(4, 3));
         c.world.writeBack("r", c.prompt, 0, 0, 1, 2);
         c.world.settle();
-        assertEquals(3, c.world.heard.event(WriteBackDone.class).blocks().stream().filter(block -> block.status() == BlockStatus.ARRIVED).count());
-        assertEquals(2, c.world.heard.event(CopyDone.class).blocks().stream().filter(block -> block.status() == BlockStatus.ARRIVED).count());
-        assertEquals(5, c.world.heard.releasedPages("r").size());
+        assertEquals(3, c.world.seen.event(WriteBackDone.class).blocks().stream().filter(block -> block.status() == BlockStatus.ARRIVED).count());
+        assertEquals(2, c.world.seen.event(CopyDone.class).blocks().stream().filter(block -> block.status() == BlockStatus.ARRIVED).count());
+        assertEquals(5, c.world.seen.releasedPages("r").size());
     }
 
     @Test
@@ -126,16 +126,16 @@ class CopyCasesTest {
         c.copy(Tier.DEVICE, Tier.DISK, List.of(older, elsewhere));
         assertEquals(
                 List.of(OperationReason.STALE_GENERATION, OperationReason.NOT_SERVING),
-                reasons(c.world.heard.event(CopyFailed.class).blocks()));
-        c.world.command(c.world.copyCommand(c.prompt, Tier.DEVICE, Tier.DISK, List.of(good), new CopyOrigin("nobody", 1, c.prompt.root())));
-        assertEquals(OperationReason.NOT_SERVING, c.world.heard.last(CopyFailed.class).reason());
+                reasons(c.world.seen.event(CopyFailed.class).blocks()));
+        c.world.command(c.world.copyCommand(c.prompt, Tier.DEVICE, Tier.DISK, List.of(good), new CopyOrigin("unknown", 1, c.prompt.root())));
+        assertEquals(OperationReason.NOT_SERVING, c.world.seen.last(CopyFailed.class).reason());
         c.world.command(c.world.copyCommand(c.prompt, Tier.DEVICE, Tier.DISK, List.of(good), null));
-        assertEquals(OperationReason.UNSUPPORTED, c.world.heard.event(CommandRefused.class).reason(), "a copy from the device names its request");
+        assertEquals(OperationReason.UNSUPPORTED, c.world.seen.event(CommandRefused.class).reason(), "a copy from the device names its request");
         assertEquals(List.of(), c.world.ports.units);
     }
 
     @Test
-    void whatHasLeftTheDeviceGoesOnWhenTheEngineHasGone() {
+    void blocksThatHaveLeftTheDeviceContinueWhenTheEngineIsGone() {
         CopyWorld c = new CopyWorld(4, 4); // units of 2
         c.copy(Tier.DEVICE, Tier.STORE, c.onDevice());
         c.world.end(Kind.SAVE, 2); // blocks 4 and 3 are carried, 2 and 1 on their way, 0 waits
@@ -144,7 +144,7 @@ class CopyCasesTest {
         assertEquals(
                 List.of(OperationReason.COMPLETED, OperationReason.COMPLETED, OperationReason.ENGINE_GONE, OperationReason.ENGINE_GONE,
                         OperationReason.ENGINE_GONE),
-                reasons(c.world.heard.event(CopyDone.class).blocks()));
+                reasons(c.world.seen.event(CopyDone.class).blocks()));
         assertTrue(c.stored(4) && c.stored(3) && !c.stored(2));
         c.world.assertAtRest();
     }
@@ -158,7 +158,7 @@ class CopyCasesTest {
         long call = c.world.save("r", c.prompt, 0, 0, 1);
         c.copy(Tier.DEVICE, Tier.DISK, c.device(1, 0));
         c.endBoth(Kind.SAVE, Kind.DISK_WRITE);
-        assertTrue(c.world.heard.reply(call, Heard.Saved.class).blocks().stream().allMatch(block -> block.done()));
+        assertTrue(c.world.seen.reply(call, RecordedOutput.Saved.class).blocks().stream().allMatch(block -> block.done()));
     }
 
     // --- disk
@@ -167,13 +167,13 @@ class CopyCasesTest {
     void fromTheDiskToTheStore() {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         String copy = c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3, 2, 1, 0));
-        assertEquals(c.disk(4, 3, 2, 1, 0), c.world.heard.last(OperationStarted.class).pages(), "what has no page is on the disk");
+        assertEquals(c.disk(4, 3, 2, 1, 0), c.world.seen.last(OperationStarted.class).pages(), "what has no page is on the disk");
         assertEquals(5, c.world.core.disk().pinCount());
         assertEquals(List.of(3, 4, 5, 6), CopyWorld.pages(c.world.ports.of(Kind.DISK_READ).getFirst()), "behind the pages of the host");
         c.world.command(c.world.diskDropCommand(c.prompt, c.disk(4), Tier.UNKNOWN));
-        assertEquals(OperationReason.PINNED, c.world.heard.event(DropFailed.class).reason());
+        assertEquals(OperationReason.PINNED, c.world.seen.event(DropFailed.class).reason());
         c.endBoth(Kind.DISK_READ, Kind.WRITE);
-        CopyDone done = c.world.heard.event(CopyDone.class);
+        CopyDone done = c.world.seen.event(CopyDone.class);
         assertEquals(List.of(copy, Tier.DISK, Tier.STORE), List.of(done.operation(), done.source(), done.target()));
         assertEquals(
                 new BlockResult(c.prompt.block(4), BlockStatus.ARRIVED, OperationReason.COMPLETED, -1, 0, FakePorts.crc(c.content(4)), Tier.DISK),
@@ -181,7 +181,7 @@ class CopyCasesTest {
         for (int i = 0; i < 5; i++) {
             assertArrayEquals(c.content(i), c.world.ports.store.get(FakePorts.name("m", c.prompt.keys().get(i))));
         }
-        List<BlocksStored> told = c.world.heard.events(BlocksStored.class);
+        List<BlocksStored> told = c.world.seen.events(BlocksStored.class);
         assertEquals(5, told.stream().mapToInt(one -> one.blocks().size()).sum());
         for (BlocksStored one : told) { // without a root, each block's own key names the shard
             one.blocks().forEach(block -> assertEquals(
@@ -189,7 +189,7 @@ class CopyCasesTest {
         }
         c.world.command(c.world.diskDropCommand(c.prompt, c.disk(4), Tier.STORE));
         c.world.endAll(Kind.DISK_DROP);
-        assertEquals(BlockStatus.GONE, c.world.heard.event(DropDone.class).blocks().getFirst().status());
+        assertEquals(BlockStatus.GONE, c.world.seen.event(DropDone.class).blocks().getFirst().status());
         c.world.assertAtRest();
     }
 
@@ -199,12 +199,12 @@ class CopyCasesTest {
         c.world.ports.put(c.prompt, 3, 5);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3, 2));
         c.endBoth(Kind.DISK_READ, Kind.WRITE);
-        CopyDone done = c.world.heard.event(CopyDone.class);
+        CopyDone done = c.world.seen.event(CopyDone.class);
         assertEquals(
                 List.of(BlockStatus.ALREADY_THERE, BlockStatus.ALREADY_THERE, BlockStatus.ARRIVED),
                 done.blocks().stream().map(BlockResult::status).toList());
         assertEquals(FakePorts.BLOCK_BYTES, done.movedBytes());
-        assertEquals(1, c.world.heard.event(BlocksStored.class).blocks().size());
+        assertEquals(1, c.world.seen.event(BlocksStored.class).blocks().size());
         c.world.assertAtRest();
     }
 
@@ -216,7 +216,7 @@ class CopyCasesTest {
         c.copy(Tier.DISK, Tier.STORE, List.of(other, new PagedBlock(stranger.block(0), -1, 1, 0)));
         assertEquals(
                 List.of(OperationReason.STALE_GENERATION, OperationReason.NOT_SERVING),
-                reasons(c.world.heard.event(CopyFailed.class).blocks()));
+                reasons(c.world.seen.event(CopyFailed.class).blocks()));
         assertEquals(List.of(), c.world.ports.units);
         assertEquals(5, c.world.disk().servingBlocks());
     }
@@ -227,49 +227,49 @@ class CopyCasesTest {
         c.world.ports.disk.rot(c.prompt, 4);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         c.endBoth(Kind.DISK_READ, Kind.WRITE);
-        assertEquals(List.of(OperationReason.CHECKSUM, OperationReason.COMPLETED), reasons(c.world.heard.event(CopyDone.class).blocks()));
-        assertEquals(c.prompt.block(4), c.world.heard.event(BlocksEvicted.class).blocks().getFirst().block());
+        assertEquals(List.of(OperationReason.CHECKSUM, OperationReason.COMPLETED), reasons(c.world.seen.event(CopyDone.class).blocks()));
+        assertEquals(c.prompt.block(4), c.world.seen.event(BlocksEvicted.class).blocks().getFirst().block());
         assertFalse(c.stored(4));
         c.world.endAll(Kind.DISK_DROP);
         c.world.assertAtRest();
     }
 
     @Test
-    void aDiskThatAnswersAnotherChecksumThanTheLogKnowsIsNotBelieved() {
+    void aDiskThatReturnsAnotherChecksumThanTheLogHasFailsTheBlock() {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         Unit read = c.world.ports.only(Kind.DISK_READ);
         c.world.ports.end(read, 1, OperationReason.IO);
         c.world.on(FakePorts.input(read, List.of(new AgentInput.UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 99, 5))));
-        assertEquals(OperationReason.CHECKSUM, c.world.heard.event(CopyFailed.class).reason());
-        assertEquals(1, c.world.heard.events(BlocksEvicted.class).size());
+        assertEquals(OperationReason.CHECKSUM, c.world.seen.event(CopyFailed.class).reason());
+        assertEquals(1, c.world.seen.events(BlocksEvicted.class).size());
         assertEquals(List.of(), c.world.ports.of(Kind.WRITE));
     }
 
     @Test
-    void aCopyThatTheDiskHasLostOrWrittenAnewIsALostSource() {
+    void aPlacementThatTheDiskHasLostOrRewrittenIsALostSource() {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3));
         c.world.ports.disk.lose(c.prompt, 4);
         c.world.ports.disk.put(c.prompt, 3, 4); // under generation 6
         c.world.endAll(Kind.DISK_READ);
         assertEquals(
-                List.of(OperationReason.SOURCE_LOST, OperationReason.SOURCE_LOST), reasons(c.world.heard.event(CopyFailed.class).blocks()));
-        assertEquals(2, c.world.heard.events(BlocksEvicted.class).size());
+                List.of(OperationReason.SOURCE_LOST, OperationReason.SOURCE_LOST), reasons(c.world.seen.event(CopyFailed.class).blocks()));
+        assertEquals(2, c.world.seen.events(BlocksEvicted.class).size());
     }
 
     @Test
-    void aSourceThatIsCondemnedMeanwhileIsLostAndItsTargetIsNotBelieved() {
+    void aSourceThatIsCondemnedMeanwhileIsLostAndItsTargetDoesNotServe() {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.world.endAll(Kind.DISK_READ);
         c.world.ports.disk.rot(c.prompt, 4);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4)); // finds it rotten
         c.world.endAll(Kind.DISK_READ);
-        assertEquals(OperationReason.CHECKSUM, c.world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.CHECKSUM, c.world.seen.event(CopyFailed.class).reason());
         c.world.endAll(Kind.WRITE);
-        assertEquals(OperationReason.SOURCE_LOST, c.world.heard.last(CopyFailed.class).reason());
-        assertEquals(List.of(), c.world.heard.events(BlocksStored.class));
+        assertEquals(OperationReason.SOURCE_LOST, c.world.seen.last(CopyFailed.class).reason());
+        assertEquals(List.of(), c.world.seen.events(BlocksStored.class));
         assertEquals(1, c.world.core.status().count(AgentCounter.COPY_SOURCES_LOST));
         c.world.endAll(Kind.DISK_DROP);
         c.world.assertAtRest();
@@ -280,7 +280,7 @@ class CopyCasesTest {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.world.end(Kind.DISK_READ, 0, OperationReason.IO);
-        assertEquals(OperationReason.IO, c.world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.IO, c.world.seen.event(CopyFailed.class).reason());
         assertEquals(5, c.world.disk().servingBlocks());
         c.copy(Tier.DISK, Tier.STORE, c.disk(4));
         c.endBoth(Kind.DISK_READ, Kind.WRITE);
@@ -297,11 +297,11 @@ class CopyCasesTest {
         c.world.command(c.world.copyCommand(c.prompt, Tier.HOST, Tier.STORE, host, new CopyOrigin("", 0, c.prompt.root())));
         assertEquals(5, c.world.pins());
         c.world.endAll(Kind.WRITE);
-        CopyDone done = c.world.heard.event(CopyDone.class);
+        CopyDone done = c.world.seen.event(CopyDone.class);
         assertEquals(List.of(Tier.HOST, Tier.STORE), List.of(done.source(), done.target()));
         assertEquals(BlockStatus.ALREADY_THERE, done.blocks().getFirst().status());
         assertEquals(4 * FakePorts.BLOCK_BYTES, done.movedBytes());
-        BlocksStored stored = c.world.heard.event(BlocksStored.class);
+        BlocksStored stored = c.world.seen.event(BlocksStored.class);
         assertEquals(4, stored.blocks().size());
         assertEquals("store/" + StoreShard.of("m", c.prompt.root(), 8), stored.envelope().aggregate());
         c.world.command(new DropBlocks(
@@ -320,9 +320,9 @@ class CopyCasesTest {
         c.world.end(Kind.DISK_WRITE, 1); // block 4 is down, 3 is under way
         c.world.ports.host[host.getFirst().page()][3] ^= 1;
         c.world.endAll(Kind.WRITE); // finds block 4 rotten on the host
-        assertEquals(OperationReason.CHECKSUM, c.world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.CHECKSUM, c.world.seen.event(CopyFailed.class).reason());
         c.world.endAll(Kind.DISK_WRITE);
-        assertEquals(List.of(OperationReason.SOURCE_LOST, OperationReason.COMPLETED), reasons(c.world.heard.event(CopyDone.class).blocks()));
+        assertEquals(List.of(OperationReason.SOURCE_LOST, OperationReason.COMPLETED), reasons(c.world.seen.event(CopyDone.class).blocks()));
         c.world.endAll(Kind.DISK_DROP);
         assertFalse(c.world.ports.disk.holds(c.prompt, 4));
         assertTrue(c.world.ports.disk.holds(c.prompt, 3));
@@ -339,7 +339,7 @@ class CopyCasesTest {
         c.world.command(command);
         c.endBoth(Kind.DISK_READ, Kind.WRITE);
         c.world.command(command);
-        List<CopyDone> ends = c.world.heard.events(CopyDone.class);
+        List<CopyDone> ends = c.world.seen.events(CopyDone.class);
         assertEquals(2, ends.size(), "the end, and once more");
         assertEquals(ends.getFirst().blocks(), ends.getLast().blocks());
         assertEquals(ends.getFirst().durationMicros(), ends.getLast().durationMicros());
@@ -349,20 +349,20 @@ class CopyCasesTest {
     }
 
     @Test
-    void aCancelledCopyStopsBetweenItsLegsAndNamesWhatIsDown() {
+    void aCancelledCopyStopsBetweenItsLegsAndNamesBlocksOnTheTarget() {
         CopyWorld c = CopyWorld.withDisk(3, 4);
         String copy = c.copy(Tier.DISK, Tier.STORE, c.disk(4, 3, 2, 1, 0)); // units of 2 through 4 pages
         c.world.end(Kind.DISK_READ, 2); // 4 and 3 go to the store, 2 and 1 are read, 0 waits
         assertEquals(1, c.world.ports.of(Kind.WRITE).size());
         c.world.cancelOperation(copy, OperationKind.COPY);
-        assertEquals(List.of(), c.world.heard.events(OperationCancelled.class), "bytes move");
+        assertEquals(List.of(), c.world.seen.events(OperationCancelled.class), "bytes move");
         c.world.settle();
-        OperationCancelled end = c.world.heard.event(OperationCancelled.class);
+        OperationCancelled end = c.world.seen.event(OperationCancelled.class);
         assertEquals(
                 List.of(OperationReason.COMPLETED, OperationReason.COMPLETED, OperationReason.CANCELLED, OperationReason.CANCELLED,
                         OperationReason.CANCELLED),
                 reasons(end.blocks()));
-        assertEquals(2, c.world.heard.events(BlocksStored.class).stream().mapToInt(one -> one.blocks().size()).sum());
+        assertEquals(2, c.world.seen.events(BlocksStored.class).stream().mapToInt(one -> one.blocks().size()).sum());
         assertFalse(c.stored(2));
         c.world.assertAtRest();
     }
@@ -377,7 +377,7 @@ class CopyCasesTest {
         c.world.cancelOperation(first, OperationKind.COPY);
         c.world.settle();
         assertEquals(4, c.bounce().free());
-        assertEquals(1, c.world.heard.event(CopyDone.class).blocks().size());
+        assertEquals(1, c.world.seen.event(CopyDone.class).blocks().size());
         c.world.assertAtRest();
     }
 
@@ -386,11 +386,11 @@ class CopyCasesTest {
         CopyWorld c = CopyWorld.withDisk(3, 8);
         CopyBlocks command = c.command(Tier.DISK, Tier.STORE, c.disk(4));
         c.world.cancelOperation(command.operation(), OperationKind.COPY);
-        assertEquals(OperationReason.NEVER_STARTED, c.world.heard.event(OperationCancelled.class).reason());
+        assertEquals(OperationReason.NEVER_STARTED, c.world.seen.event(OperationCancelled.class).reason());
         c.world.command(new CopyBlocks(
                 command.envelope(), c.world.header(), command.operation(), command.source(), command.target(), command.namespace(),
                 command.blocks(), null));
-        assertEquals(OperationReason.STALE_COMMAND, c.world.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.STALE_COMMAND, c.world.seen.event(CommandRefused.class).reason());
         assertEquals(List.of(), c.world.ports.units);
     }
 }

@@ -29,7 +29,7 @@ final class CopyWorld {
         this(hostPages, AgentLimits.defaults().withBounceBlocks(bouncePages), 0);
     }
 
-    /** One whose disk holds the first blocks from an earlier life. */
+    /** A world whose disk holds the first blocks from an earlier process. */
     CopyWorld(int hostPages, AgentLimits limits, int onDisk) {
         this.hostPages = hostPages;
         World.Past past = World.Past.none();
@@ -61,7 +61,7 @@ final class CopyWorld {
         String writeBack = world.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4);
         world.endAll(Kind.SAVE);
         world.releasePins(writeBack);
-        return paged(world.heard.last(WriteBackDone.class).blocks().reversed());
+        return paged(world.seen.last(WriteBackDone.class).blocks().reversed());
     }
 
     /** Copies on the disk, which gave them the generations 1 to 5. */
@@ -109,7 +109,7 @@ final class CopyWorld {
         }
     }
 
-    /** The port moves everything of its oldest unit of that kind, and says so of one block more or fewer. */
+    /** The port moves everything of its oldest unit of that kind, and reports one block more or fewer. */
     Unit miscount(Kind kind, boolean more) {
         Unit unit = world.ports.of(kind).getFirst();
         List<UnitResult> results = new ArrayList<>(results(world.ports.end(unit, Integer.MAX_VALUE, OperationReason.IO)));

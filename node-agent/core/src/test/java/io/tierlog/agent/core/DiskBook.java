@@ -29,7 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What the log says of the disk in one namespace, slow and obvious; the agent's index must say the same after every step. */
+/** The disk in one namespace as the log has it, slow and obvious; the agent's index must agree after every step. */
 final class DiskBook {
     private final World world;
     private final Map<Bytes, PagedBlock> serving = new LinkedHashMap<>();
@@ -53,7 +53,7 @@ final class DiskBook {
     void on(Event event) {
         switch (event) {
             case BlocksRecovered e -> recovered(e);
-            case CopyDone e when ended.add(e.operation()) -> e.blocks().forEach(this::copied); // a repeat of an answer says what was then
+            case CopyDone e when ended.add(e.operation()) -> e.blocks().forEach(this::copied); // a repeat has the state of the first answer
             case DropDone e when e.tier() == Tier.DISK && ended.add(e.operation()) -> e.blocks().forEach(this::dropped);
             case OperationCancelled e when ended.add(e.operation()) -> e.blocks().forEach(result -> {
                 copied(result);
@@ -96,21 +96,21 @@ final class DiskBook {
         }
     }
 
-    /** The index serves what the log was told, no more and no less; what leaves may still be told. */
+    /** The index serves what the log has, no more and no less; a leaving placement may still be on the log. */
     void check() {
         List<DiskPlacement> copies = world.core.disk().all();
         Map<Bytes, PagedBlock> here = copies.stream()
                 .filter(copy -> copy.state() == DiskState.SERVING)
                 .collect(Collectors.toMap(copy -> copy.block().key(), DiskPlacement::paged));
-        here.forEach((key, copy) -> assertEquals(copy, serving.get(key), "I8: it serves and the log was not told"));
+        here.forEach((key, copy) -> assertEquals(copy, serving.get(key), "I8: it serves and the log does not have it"));
         Set<Bytes> leaving = copies.stream().filter(copy -> copy.state() == DiskState.LEAVING).map(copy -> copy.block().key())
                 .collect(Collectors.toSet());
         serving.forEach((key, copy) -> assertTrue(
                 here.containsKey(key) || leaving.contains(key), () -> "the log believes in a copy that is not there: " + copy + "\n" + history(key)));
     }
 
-    /** What the log has heard of the block. */
+    /** What the log has seen of the block. */
     private String history(Bytes key) {
-        return world.heard.events.stream().map(Event::toString).filter(text -> text.contains("key=" + key)).collect(Collectors.joining("\n"));
+        return world.seen.events.stream().map(Event::toString).filter(text -> text.contains("key=" + key)).collect(Collectors.joining("\n"));
     }
 }

@@ -43,7 +43,7 @@ class DiskCasesTest {
         String writeBack = world.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4);
         world.endAll(Kind.SAVE);
         world.releasePins(writeBack);
-        return world.heard.last(WriteBackDone.class).blocks();
+        return world.seen.last(WriteBackDone.class).blocks();
     }
 
     private static List<PagedBlock> copies(CopyDone done) {
@@ -56,7 +56,7 @@ class DiskCasesTest {
     private List<PagedBlock> copied(World world) {
         world.copy(prompt, onHost(world).reversed());
         world.endAll(Kind.DISK_WRITE);
-        return copies(world.heard.last(CopyDone.class));
+        return copies(world.seen.last(CopyDone.class));
     }
 
     // --- copies
@@ -66,13 +66,13 @@ class DiskCasesTest {
         World world = World.withDisk(31, 20);
         List<BlockResult> host = onHost(world);
         String copy = world.copy(prompt, host.reversed());
-        OperationStarted started = world.heard.last(OperationStarted.class);
+        OperationStarted started = world.seen.last(OperationStarted.class);
         assertEquals(List.of(copy, OperationKind.COPY), List.of(started.operation(), started.kind()));
         assertEquals(host.getLast().page(), started.pages().getFirst().page(), "source pages, deepest first");
         assertEquals(5, world.pins(), "the sources");
         assertEquals(List.of(5L, 0L), List.of(world.disk().fillingBlocks(), world.disk().servingBlocks()));
         world.endAll(Kind.DISK_WRITE);
-        CopyDone done = world.heard.event(CopyDone.class);
+        CopyDone done = world.seen.event(CopyDone.class);
         assertEquals(List.of(Tier.HOST, Tier.DISK), List.of(done.source(), done.target()));
         assertEquals(5 * FakePorts.BLOCK_BYTES, done.movedBytes());
         for (int i = 0; i < 5; i++) {
@@ -93,11 +93,11 @@ class DiskCasesTest {
         List<BlockResult> host = onHost(world);
         world.copy(prompt, host.reversed());
         world.copy(prompt, host.reversed()); // another operation, at the same time
-        assertEquals(OperationReason.NOT_SERVING, world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.NOT_SERVING, world.seen.event(CopyFailed.class).reason());
         assertEquals(1, world.ports.of(Kind.DISK_WRITE).size());
         world.endAll(Kind.DISK_WRITE);
         world.copy(prompt, host.reversed());
-        CopyDone again = world.heard.last(CopyDone.class);
+        CopyDone again = world.seen.last(CopyDone.class);
         assertTrue(again.blocks().stream().allMatch(result -> result.status() == BlockStatus.ALREADY_THERE));
         assertEquals(List.of(1L, 2L, 3L, 4L, 5L), again.blocks().stream().map(BlockResult::generation).toList());
         assertEquals(0, again.movedBytes());
@@ -105,19 +105,19 @@ class DiskCasesTest {
     }
 
     @Test
-    void aCopyThatWasThereAndHasLeftMeanwhileIsNotSaidToBeThere() {
+    void aPlacementThatHasLeftMeanwhileIsNotReported() {
         World world = World.withDisk(31, 20);
         List<BlockResult> host = onHost(world);
         world.copy(prompt, List.of(host.get(4)));
         world.endAll(Kind.DISK_WRITE);
-        List<PagedBlock> there = copies(world.heard.event(CopyDone.class));
+        List<PagedBlock> there = copies(world.seen.event(CopyDone.class));
         world.copy(prompt, List.of(host.get(4), host.get(3)));
         world.command(world.diskDropCommand(prompt, there, Tier.STORE));
         world.endAll(Kind.DISK_DROP);
         world.endAll(Kind.DISK_WRITE);
         assertEquals(
                 List.of(OperationReason.NOT_SERVING, OperationReason.COMPLETED),
-                world.heard.last(CopyDone.class).blocks().stream().map(BlockResult::reason).toList());
+                world.seen.last(CopyDone.class).blocks().stream().map(BlockResult::reason).toList());
         assertEquals(1, world.disk().servingBlocks());
     }
 
@@ -133,38 +133,38 @@ class DiskCasesTest {
         world.endAll(Kind.DISK_WRITE);
         assertEquals(
                 List.of(OperationReason.STALE_GENERATION, OperationReason.NOT_SERVING, OperationReason.COMPLETED),
-                world.heard.event(CopyDone.class).blocks().stream().map(BlockResult::reason).toList());
+                world.seen.event(CopyDone.class).blocks().stream().map(BlockResult::reason).toList());
         assertEquals(1, world.ports.disk.size());
     }
 
     @Test
-    void aFullDiskRefusesBlockByBlockAndLetsNothingGo() {
+    void aFullDiskRefusesBlockByBlockAndEvictsNothing() {
         World world = World.withDisk(31, 3); // 5 blocks, 3 fit
         world.copy(prompt, onHost(world).reversed());
         world.endAll(Kind.DISK_WRITE);
         assertEquals(
                 List.of(OperationReason.COMPLETED, OperationReason.COMPLETED, OperationReason.COMPLETED, OperationReason.NO_ROOM,
                         OperationReason.NO_ROOM),
-                world.heard.event(CopyDone.class).blocks().stream().map(BlockResult::reason).toList());
+                world.seen.event(CopyDone.class).blocks().stream().map(BlockResult::reason).toList());
         assertEquals(0, world.disk().freeBlocks());
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
         Prompt other = Prompt.of(2, 91, 92);
         world.compute("other", other, 0, 9);
         String writeBack = world.writeBack("other", other, 0, 9);
         world.endAll(Kind.SAVE);
         world.releasePins(writeBack);
-        world.copy(other, world.heard.last(WriteBackDone.class).blocks());
-        assertEquals(OperationReason.NO_ROOM, world.heard.event(CopyFailed.class).reason());
+        world.copy(other, world.seen.last(WriteBackDone.class).blocks());
+        assertEquals(OperationReason.NO_ROOM, world.seen.event(CopyFailed.class).reason());
         world.assertAtRest();
     }
 
     @Test
-    void aDiskWithoutSpaceIsToldPerBlockAndItsRoomComesBack() {
+    void aFullDiskIsReportedPerBlockAndItsCapacityComesBack() {
         World world = World.withDisk(31, 20);
         world.ports.disk.full = true;
         world.copy(prompt, onHost(world).reversed());
         world.endAll(Kind.DISK_WRITE);
-        CopyFailed failed = world.heard.event(CopyFailed.class);
+        CopyFailed failed = world.seen.event(CopyFailed.class);
         assertEquals(OperationReason.NO_ROOM, failed.reason());
         assertTrue(failed.blocks().stream().allMatch(result -> result.generation() == 0 && result.source() == Tier.UNKNOWN));
         assertEquals(20, world.disk().freeBlocks());
@@ -172,14 +172,14 @@ class DiskCasesTest {
     }
 
     @Test
-    void aRottenPageIsNotCopiedAndServesNoLonger() {
+    void aRottenPageIsNotCopiedAndStopsServing() {
         World world = World.withDisk(31, 20);
         BlockResult last = onHost(world).getLast();
         world.ports.host[last.page()][3] ^= 1;
         world.copy(prompt, List.of(last));
         world.endAll(Kind.DISK_WRITE);
-        assertEquals(OperationReason.CHECKSUM, world.heard.event(CopyFailed.class).reason());
-        BlocksEvicted gone = world.heard.event(BlocksEvicted.class);
+        assertEquals(OperationReason.CHECKSUM, world.seen.event(CopyFailed.class).reason());
+        BlocksEvicted gone = world.seen.event(BlocksEvicted.class);
         assertEquals(List.of(Tier.HOST, RemovalReason.CHECKSUM), List.of(gone.tier(), gone.reason()));
         assertEquals(0, world.ports.disk.size());
     }
@@ -191,10 +191,10 @@ class DiskCasesTest {
         world.copy(prompt, List.of(host.getLast()));
         FakePorts.Unit unit = world.ports.only(Kind.DISK_WRITE);
         world.end(Kind.DISK_WRITE, 0, OperationReason.UNKNOWN);
-        assertEquals(OperationReason.IO, world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.IO, world.seen.event(CopyFailed.class).reason());
         assertEquals(List.of(1L, 1L), List.of(world.pins(), world.disk().quarantinedBlocks()));
         world.copy(prompt, List.of(host.getLast()));
-        assertEquals(OperationReason.NOT_SERVING, world.heard.last(CopyFailed.class).reason());
+        assertEquals(OperationReason.NOT_SERVING, world.seen.last(CopyFailed.class).reason());
         // It comes down after all; whatever it is, it leaves the disk before the key is written again.
         world.ports.disk.put(prompt, 4, 5);
         world.on(FakePorts.input(unit, List.of(FakePorts.arrived(0))));
@@ -205,13 +205,13 @@ class DiskCasesTest {
     }
 
     @Test
-    void aDiskThatAnswersAnotherChecksumIsNotBelieved() {
+    void aDiskThatReturnsAnotherChecksumFailsTheBlock() {
         World world = World.withDisk(31, 20);
         world.copy(prompt, List.of(onHost(world).getLast()));
         FakePorts.Unit unit = world.ports.only(Kind.DISK_WRITE);
         world.ports.end(unit, 1, OperationReason.IO);
         world.on(FakePorts.input(unit, List.of(new AgentInput.UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, 77, 9))));
-        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.seen.event(CopyFailed.class).reason());
         world.endAll(Kind.DISK_DROP);
         assertEquals(List.of(20L, 0), List.of(world.disk().freeBlocks(), world.ports.disk.size()));
     }
@@ -227,14 +227,14 @@ class DiskCasesTest {
     }
 
     @Test
-    void aCancelledCopyNamesWhatIsDown() {
+    void aCancelledCopyNamesBlocksOnTheTarget() {
         World world = slow(2);
         List<BlockResult> host = onHost(world);
         String copy = world.copy(prompt, host.reversed()); // units of 2, one at a time
         world.cancelOperation(copy, OperationKind.COPY);
         assertEquals(5, world.pins(), "two pages are still read");
         world.endAll(Kind.DISK_WRITE);
-        OperationCancelled end = world.heard.event(OperationCancelled.class);
+        OperationCancelled end = world.seen.event(OperationCancelled.class);
         assertEquals(
                 List.of(BlockStatus.ARRIVED, BlockStatus.ARRIVED, BlockStatus.FAILED, BlockStatus.FAILED, BlockStatus.FAILED),
                 end.blocks().stream().map(BlockResult::status).toList());
@@ -246,7 +246,7 @@ class DiskCasesTest {
     void aNodeWithoutADiskRefusesCopies() {
         World world = World.running(31, 31);
         world.copy(prompt, onHost(world));
-        assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.UNSUPPORTED, world.seen.event(CommandRefused.class).reason());
         assertEquals(1, world.core.status().usage().size());
     }
 
@@ -259,29 +259,29 @@ class DiskCasesTest {
                 List.of(Tier.DEVICE, Tier.HOST), List.of(Tier.UNKNOWN, Tier.STORE), List.of(Tier.HOST, Tier.UNKNOWN))) {
             world.command(new CopyBlocks(
                     good.envelope(), world.header(), world.operation(), pair.getFirst(), pair.getLast(), good.namespace(), good.blocks(), null));
-            assertEquals(OperationReason.UNSUPPORTED, world.heard.last(CommandRefused.class).reason());
+            assertEquals(OperationReason.UNSUPPORTED, world.seen.last(CommandRefused.class).reason());
         }
-        assertEquals(7, world.heard.events(CommandRefused.class).size());
+        assertEquals(7, world.seen.events(CommandRefused.class).size());
         assertEquals(List.of(), world.ports.units);
     }
 
     // --- drops
 
     @Test
-    void theHostLetsGoWhatTheDiskServesAndNothingElse() {
+    void theHostEvictsBlocksThatTheDiskServesAndNoOthers() {
         World world = World.withDisk(31, 20);
         List<BlockResult> host = onHost(world);
         world.copy(prompt, List.of(host.get(4)));
         world.command(world.dropCommand(prompt, List.of(host.get(4)), Tier.DISK));
-        assertEquals(OperationReason.PINNED, world.heard.last(DropFailed.class).reason(), "it is being copied");
+        assertEquals(OperationReason.PINNED, world.seen.last(DropFailed.class).reason(), "it is being copied");
         world.endAll(Kind.DISK_WRITE);
         world.command(world.dropCommand(prompt, List.of(host.get(4), host.get(3)), Tier.DISK));
         assertEquals(
                 List.of(OperationReason.COMPLETED, OperationReason.LAST_COPY),
-                world.heard.event(DropDone.class).blocks().stream().map(BlockResult::reason).toList());
+                world.seen.event(DropDone.class).blocks().stream().map(BlockResult::reason).toList());
         assertEquals(27, world.free());
-        world.command(world.diskDropCommand(prompt, copies(world.heard.event(CopyDone.class)), Tier.HOST));
-        assertEquals(OperationReason.LAST_COPY, world.heard.last(DropFailed.class).reason(), "the host has it no longer");
+        world.command(world.diskDropCommand(prompt, copies(world.seen.event(CopyDone.class)), Tier.HOST));
+        assertEquals(OperationReason.LAST_COPY, world.seen.last(DropFailed.class).reason(), "the host does not have it");
         assertEquals(1, world.disk().servingBlocks());
     }
 
@@ -291,48 +291,48 @@ class DiskCasesTest {
         List<BlockResult> host = onHost(world);
         world.copy(prompt, List.of(host.get(4)));
         world.endAll(Kind.DISK_WRITE);
-        world.command(world.diskDropCommand(prompt, copies(world.heard.event(CopyDone.class)), Tier.HOST));
+        world.command(world.diskDropCommand(prompt, copies(world.seen.event(CopyDone.class)), Tier.HOST));
         world.command(world.dropCommand(prompt, List.of(host.get(4)), Tier.DISK)); // the drop from the disk is under way
-        assertEquals(OperationReason.LAST_COPY, world.heard.event(DropFailed.class).reason());
+        assertEquals(OperationReason.LAST_COPY, world.seen.event(DropFailed.class).reason());
         world.endAll(Kind.DISK_DROP);
-        assertEquals(Tier.DISK, world.heard.event(DropDone.class).tier());
+        assertEquals(Tier.DISK, world.seen.event(DropDone.class).tier());
         assertEquals(List.of(5L, 0), List.of(world.serving(), world.ports.disk.size()));
     }
 
     @Test
-    void whatTheDiskDropsIsCheckedAgainstGenerationChildrenAndWhatIsReliedOn() {
+    void aDropFromTheDiskChecksGenerationChildrenAndTheReliedOnPlacement() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world); // of blocks 4, 3, 2, 1, 0 under generations 1..5
         PagedBlock last = copies.getFirst();
         world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
-        assertEquals(OperationReason.PINNED, world.heard.last(DropFailed.class).reason(), "block 4 extends it");
+        assertEquals(OperationReason.PINNED, world.seen.last(DropFailed.class).reason(), "block 4 extends it");
         world.command(world.diskDropCommand(
                 prompt, List.of(new PagedBlock(last.block(), -1, last.generation() + 1, 0)), Tier.STORE));
-        assertEquals(OperationReason.STALE_GENERATION, world.heard.last(DropFailed.class).reason());
+        assertEquals(OperationReason.STALE_GENERATION, world.seen.last(DropFailed.class).reason());
         world.command(world.diskDropCommand(prompt, List.of(last), Tier.DISK));
-        assertEquals(OperationReason.LAST_COPY, world.heard.last(DropFailed.class).reason());
+        assertEquals(OperationReason.LAST_COPY, world.seen.last(DropFailed.class).reason());
         world.command(world.diskDropCommand(prompt, List.of(last, copies.get(1)), Tier.STORE));
         assertEquals(List.of(2L, 3L), List.of(world.disk().leavingBlocks(), world.disk().servingBlocks()));
-        assertEquals(List.of(), world.heard.events(DropDone.class), "the disk is not idle");
+        assertEquals(List.of(), world.seen.events(DropDone.class), "the disk is not idle");
         world.endAll(Kind.DISK_DROP);
-        DropDone done = world.heard.event(DropDone.class);
+        DropDone done = world.seen.event(DropDone.class);
         assertEquals(List.of(1L, 2L), done.blocks().stream().map(BlockResult::generation).toList());
         assertEquals(17, world.disk().freeBlocks());
         assertEquals(5, world.serving(), "on the host");
         world.command(world.diskDropCommand(prompt, List.of(last), Tier.UNKNOWN));
-        assertEquals(2, world.heard.events(DropDone.class).size(), "it is gone: that is a fact");
+        assertEquals(2, world.seen.events(DropDone.class).size(), "it is gone: that is a fact");
     }
 
     @Test
-    void bytesThatDoNotLeaveAreDroppedAgainAndAreFoundByNobodyMeanwhile() {
+    void bytesThatDoNotLeaveAreDroppedAgainAndNoLookupFindsThemMeanwhile() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world);
         world.command(world.diskDropCommand(prompt, List.of(copies.getFirst()), Tier.STORE));
         world.end(Kind.DISK_DROP, 0, OperationReason.IO);
-        assertEquals(BlockStatus.GONE, world.heard.event(DropDone.class).blocks().getFirst().status());
+        assertEquals(BlockStatus.GONE, world.seen.event(DropDone.class).blocks().getFirst().status());
         assertEquals(1, world.disk().leavingBlocks());
-        world.command(world.dropCommand(prompt, List.of(world.heard.last(WriteBackDone.class).blocks().getLast()), Tier.DISK));
-        assertEquals(OperationReason.LAST_COPY, world.heard.event(DropFailed.class).reason(), "what leaves is nothing to rely on");
+        world.command(world.dropCommand(prompt, List.of(world.seen.last(WriteBackDone.class).blocks().getLast()), Tier.DISK));
+        assertEquals(OperationReason.LAST_COPY, world.seen.event(DropFailed.class).reason(), "what leaves is nothing to rely on");
         world.end(Kind.DISK_DROP, 0, OperationReason.IO); // once more at once, then each second
         assertEquals(List.of(), world.ports.of(Kind.DISK_DROP));
         world.advance(1_000);
@@ -343,16 +343,16 @@ class DiskCasesTest {
     }
 
     @Test
-    void aBlockHasNoOtherCopyBeforeTheLogHasHeardOfTheEndOfTheFirst() {
+    void aBlockHasNoSecondPlacementBeforeTheLogHasTheEndOfTheFirst() {
         World world = slow(1);
         List<BlockResult> host = onHost(world);
         world.copy(prompt, host.reversed());
         world.endAll(Kind.DISK_WRITE);
-        List<PagedBlock> copies = copies(world.heard.event(CopyDone.class));
+        List<PagedBlock> copies = copies(world.seen.event(CopyDone.class));
         world.command(world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE)); // units of one block
         world.end(Kind.DISK_DROP, 1);
         world.copy(prompt, List.of(host.get(4)));
-        assertEquals(OperationReason.NOT_SERVING, world.heard.event(CopyFailed.class).reason(), "its bytes have left, its drop has not ended");
+        assertEquals(OperationReason.NOT_SERVING, world.seen.event(CopyFailed.class).reason(), "its bytes have left, its drop has not ended");
         world.endAll(Kind.DISK_DROP);
         world.copy(prompt, List.of(host.get(4)));
         world.endAll(Kind.DISK_WRITE);
@@ -365,9 +365,9 @@ class DiskCasesTest {
         List<BlockResult> host = onHost(world);
         world.copy(prompt, List.of(host.get(3)));
         world.endAll(Kind.DISK_WRITE);
-        world.command(world.diskDropCommand(prompt, copies(world.heard.event(CopyDone.class)), Tier.STORE));
+        world.command(world.diskDropCommand(prompt, copies(world.seen.event(CopyDone.class)), Tier.STORE));
         world.copy(prompt, List.of(host.get(4)));
-        assertEquals(OperationReason.NOT_SERVING, world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.NOT_SERVING, world.seen.event(CopyFailed.class).reason());
         world.endAll(Kind.DISK_DROP);
         world.copy(prompt, List.of(host.get(4)));
         world.endAll(Kind.DISK_WRITE);
@@ -375,22 +375,22 @@ class DiskCasesTest {
     }
 
     @Test
-    void i10ABlockStaysUntilTheLogHasHeardThatTheOneThatExtendsItLeft() {
+    void i10ABlockStaysUntilTheLogHasTheEndOfTheOneThatExtendsIt() {
         World world = World.withDisk(31, 20);
         List<PagedBlock> copies = copied(world);
         world.command(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
         world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
-        assertEquals(OperationReason.PINNED, world.heard.event(DropFailed.class).reason(), "the drop of block 4 has not ended");
+        assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason(), "the drop of block 4 has not ended");
         world.command(world.diskDropCommand(prompt, List.of(copies.get(0)), Tier.STORE));
-        assertEquals(OperationReason.NOT_SERVING, world.heard.last(DropFailed.class).reason(), "it is the first drop that says so");
-        world.end(Kind.DISK_DROP, 0, OperationReason.IO); // the bytes stay, but the log has heard
+        assertEquals(OperationReason.NOT_SERVING, world.seen.last(DropFailed.class).reason(), "the first drop reports it");
+        world.end(Kind.DISK_DROP, 0, OperationReason.IO); // the bytes stay, but the log has seen
         world.command(world.diskDropCommand(prompt, List.of(copies.get(1)), Tier.STORE));
         world.settle();
         assertEquals(List.of(17L, 3L), List.of(world.disk().freeBlocks() + world.disk().leavingBlocks(), world.disk().servingBlocks()));
     }
 
     @Test
-    void aCancelledDropHasDroppedWhatItSaid() {
+    void aCancelledDropHasDroppedTheBlocksItNames() {
         World world = slow(1);
         List<PagedBlock> copies = copied(world);
         var drop = world.diskDropCommand(prompt, copies.subList(0, 2), Tier.STORE);
@@ -400,12 +400,12 @@ class DiskCasesTest {
         world.settle();
         assertEquals(
                 List.of(BlockStatus.GONE, BlockStatus.GONE),
-                world.heard.event(OperationCancelled.class).blocks().stream().map(BlockResult::status).toList());
+                world.seen.event(OperationCancelled.class).blocks().stream().map(BlockResult::status).toList());
         assertEquals(List.of(17L, 3), List.of(world.disk().freeBlocks(), world.ports.disk.size()));
     }
 
     @Test
-    void underPressureTheHostLetsGoFirstWhatTheDiskHoldsToo() {
+    void underPressureTheHostEvictsFirstBlocksThatTheDiskHoldsToo() {
         World world = World.withDisk(2, 20);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt two = Prompt.of(2, 51, 52);
@@ -416,11 +416,11 @@ class DiskCasesTest {
             world.endAll(Kind.SAVE);
             world.releasePins(writeBack);
         }
-        world.copy(two, world.heard.last(WriteBackDone.class).blocks());
+        world.copy(two, world.seen.last(WriteBackDone.class).blocks());
         world.endAll(Kind.DISK_WRITE);
         world.compute("r3", three, 0, 5);
         world.writeBack("r3", three, 0, 5); // one page must go: of the colder one or of the one that is on the disk
-        BlocksEvicted evicted = world.heard.event(BlocksEvicted.class);
+        BlocksEvicted evicted = world.seen.event(BlocksEvicted.class);
         assertEquals(List.of(two.root()), evicted.blocks().stream().map(block -> block.block().key()).toList());
         assertEquals(0, world.core.status().count(AgentCounter.LAST_COPIES_EVICTED));
     }

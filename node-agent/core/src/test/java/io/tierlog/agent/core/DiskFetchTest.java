@@ -37,7 +37,7 @@ class DiskFetchTest {
     /** 11 tokens: 5 whole blocks, all of which may be reused. */
     private final Prompt prompt = Prompt.range(2, 1, 11);
 
-    /** A node whose disk holds blocks from..to-1 from an earlier life. */
+    /** A node whose disk holds blocks from..to-1 from an earlier process. */
     private World found(int from, int to) {
         World.Past past = World.Past.none();
         past.disk().put(prompt, from, to);
@@ -45,17 +45,17 @@ class DiskFetchTest {
     }
 
     private static RequestSubmitted submission(World world) {
-        return world.heard.last(RequestSubmitted.class);
+        return world.seen.last(RequestSubmitted.class);
     }
 
     private static Offer ready(World world) {
-        return world.heard.notices(Heard.Ready.class).getLast().offer();
+        return world.seen.notices(RecordedOutput.Ready.class).getLast().offer();
     }
 
     // --- submission
 
     @Test
-    void theStoreIsAskedFromWhatNeitherHostNorDiskHolds() {
+    void theStoreIsProbedFromTheFirstBlockThatNeitherHostNorDiskHolds() {
         World world = found(0, 2);
         world.ports.put(prompt, 0, 4);
         world.submit("r", prompt, 0);
@@ -103,12 +103,12 @@ class DiskFetchTest {
     }
 
     @Test
-    void aCopyThatWasSaidToBeThereStaysUntilTheRequestHasItsOffer() {
+    void aReportedPlacementStaysUntilTheRequestHasItsOffer() {
         World world = found(0, 5);
         world.submit("r", prompt, 0);
         PagedBlock last = new PagedBlock(prompt.block(4), -1, 5, 0);
         world.command(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
-        assertEquals(OperationReason.PINNED, world.heard.event(DropFailed.class).reason());
+        assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason());
         world.advance(200);
         world.command(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
         world.settle();
@@ -127,7 +127,7 @@ class DiskFetchTest {
         assertEquals(2, world.ports.only(Kind.READ).size());
         world.end(Kind.READ, 9);
         world.end(Kind.DISK_READ, 9);
-        PrefetchDone done = world.heard.event(PrefetchDone.class);
+        PrefetchDone done = world.seen.event(PrefetchDone.class);
         List<Tier> sources = List.of(Tier.DISK, Tier.DISK, Tier.DISK, Tier.STORE, Tier.STORE);
         assertEquals(sources, done.blocks().stream().map(BlockResult::source).toList());
         assertEquals(new Offer(0, sources, Offer.Reason.FETCHED, ready(world).lease()), ready(world));
@@ -150,15 +150,15 @@ class DiskFetchTest {
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
         world.end(Kind.DISK_READ, 9);
-        BlocksEvicted gone = world.heard.event(BlocksEvicted.class);
+        BlocksEvicted gone = world.seen.event(BlocksEvicted.class);
         assertEquals(List.of(Tier.DISK, RemovalReason.CHECKSUM), List.of(gone.tier(), gone.reason()));
         assertEquals(List.of(new PagedBlock(prompt.block(2), -1, 3, FakePorts.crc(FakePorts.content("m", prompt.keys().get(2))))),
                 gone.blocks());
-        assertEquals(List.of(), world.heard.events(PrefetchDone.class));
+        assertEquals(List.of(), world.seen.events(PrefetchDone.class));
         assertEquals(1, world.ports.only(Kind.READ).size());
         world.end(Kind.READ, 9);
         List<Tier> sources = List.of(Tier.DISK, Tier.DISK, Tier.STORE, Tier.DISK, Tier.DISK);
-        assertEquals(sources, world.heard.event(PrefetchDone.class).blocks().stream().map(BlockResult::source).toList());
+        assertEquals(sources, world.seen.event(PrefetchDone.class).blocks().stream().map(BlockResult::source).toList());
         assertEquals(sources, ready(world).sources());
         assertEquals(1, world.disk().leavingBlocks());
         world.endAll(Kind.DISK_DROP);
@@ -174,8 +174,8 @@ class DiskFetchTest {
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
         world.settle();
-        assertEquals(2, world.heard.events(BlocksEvicted.class).size());
-        PrefetchDone done = world.heard.event(PrefetchDone.class);
+        assertEquals(2, world.seen.events(BlocksEvicted.class).size());
+        PrefetchDone done = world.seen.event(PrefetchDone.class);
         assertEquals(OperationReason.NOT_FOUND, done.blocks().getLast().reason(), "the store lacks it");
         assertEquals(4, ready(world).sources().size());
         assertEquals(3, world.disk().servingBlocks());
@@ -189,14 +189,14 @@ class DiskFetchTest {
         world.prefetch("r", prompt, 0, 5);
         world.end(Kind.DISK_READ, 0, OperationReason.IO);
         world.settle();
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
         assertEquals(5, ready(world).sources().stream().filter(Tier.STORE::equals).count());
         assertEquals(5, world.core.status().count(AgentCounter.DISK_READS_FALLEN_BACK));
         assertEquals(5, world.disk().servingBlocks());
     }
 
     @Test
-    void aCopyOfAnotherGenerationThanTheLogKnowsIsNotTaken() {
+    void aPlacementOfAnotherGenerationThanTheLogHasIsNotUsed() {
         World world = found(0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
@@ -210,7 +210,7 @@ class DiskFetchTest {
         world.ports.units.remove(unit);
         world.on(FakePorts.input(unit, results));
         world.settle();
-        assertEquals(prompt.block(1), world.heard.event(BlocksEvicted.class).blocks().getFirst().block());
+        assertEquals(prompt.block(1), world.seen.event(BlocksEvicted.class).blocks().getFirst().block());
         assertEquals(1, ready(world).sources().size(), "the store has nothing");
     }
 
@@ -228,7 +228,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void aCopyThatIsReadStaysThoughNobodyWaitsAnyMore() {
+    void aPlacementBeingReadStaysWhenNoRequestWaits() {
         World world = found(0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
@@ -236,9 +236,9 @@ class DiskFetchTest {
         assertEquals(Offer.Reason.WAIT_EXPIRED, ready(world).reason());
         PagedBlock last = new PagedBlock(prompt.block(4), -1, 5, 0);
         world.command(world.diskDropCommand(prompt, List.of(last), Tier.STORE));
-        assertEquals(OperationReason.PINNED, world.heard.event(DropFailed.class).reason());
+        assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason());
         world.settle();
-        assertEquals(5, world.heard.event(PrefetchDone.class).blocks().size());
+        assertEquals(5, world.seen.event(PrefetchDone.class).blocks().size());
         assertEquals(0, world.disk().pinCount());
     }
 
@@ -260,7 +260,7 @@ class DiskFetchTest {
     }
 
     @Test
-    void whatCameFromTheDiskIsNotKnownToBeInTheStore() {
+    void aBlockFromTheDiskDoesNotCountAsStored() {
         World.Past past = World.Past.none();
         Prompt one = Prompt.of(2, 1, 2, 3);
         past.disk().put(one, 0, 1);
@@ -278,13 +278,13 @@ class DiskFetchTest {
     }
 
     @Test
-    void aFetchThatFailsAltogetherSaysSo() {
+    void aFetchThatFailsAltogetherReportsIt() {
         World world = found(0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
         world.end(Kind.DISK_READ, 0, OperationReason.IO);
         world.settle();
-        assertEquals(OperationReason.NOT_FOUND, world.heard.event(PrefetchFailed.class).reason());
+        assertEquals(OperationReason.NOT_FOUND, world.seen.event(PrefetchFailed.class).reason());
         assertEquals(Offer.none(0, Offer.Reason.FETCH_FAILED), ready(world));
     }
 
@@ -296,7 +296,7 @@ class DiskFetchTest {
         world.command(new PrefetchBlocks(
                 good.envelope(), good.header(), good.operation(), good.lease(), 1, "r", 1, "m", good.root(), good.blocks(),
                 List.of(Tier.DISK, Tier.UNKNOWN), List.of(), null));
-        assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.UNSUPPORTED, world.seen.event(CommandRefused.class).reason());
     }
 
     @Test
@@ -318,14 +318,14 @@ class DiskFetchTest {
     // --- what a start finds
 
     @Test
-    void whatWasFoundIsToldInStepsAndServesOnlyThen() {
+    void foundPlacementsAreReportedInStepsAndServeOnlyThen() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 5);
         World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Disk(4, 2, 2)), past);
         world.on(new AgentInput.DiskFound(past.disk().found().subList(0, 2), false));
         world.register();
         world.attach();
-        assertEquals(List.of(), world.heard.events(BlocksRecovered.class), "not everything is known");
+        assertEquals(List.of(), world.seen.events(BlocksRecovered.class), "not everything is known");
         world.on(new AgentInput.DiskFound(past.disk().found().subList(2, 5), true)); // 5 = 2 + 2 + 1
         assertEquals(2, world.disk().servingBlocks());
         assertEquals(3, world.disk().fillingBlocks());
@@ -333,7 +333,7 @@ class DiskFetchTest {
         assertEquals(List.of(0, 1), world.core.status().waitingRequests() == 1 ? List.of(0, 1) : List.of(early));
         assertEquals(3, world.ports.only(Kind.PROBE).keys().size());
         world.advance(0);
-        List<BlocksRecovered> steps = world.heard.events(BlocksRecovered.class);
+        List<BlocksRecovered> steps = world.seen.events(BlocksRecovered.class);
         assertEquals(List.of(3L, 1L, 0L), steps.stream().map(BlocksRecovered::remainingBlocks).toList());
         assertEquals(
                 List.of(0, 1, 2, 3, 4), steps.stream().flatMap(step -> step.blocks().stream()).map(b -> b.block().index()).toList());
@@ -342,30 +342,30 @@ class DiskFetchTest {
     }
 
     @Test
-    void whatTheStoreHasIsToldOnceTheLogKnowsTheCopies() {
+    void blocksThatTheStoreHasAreReportedOnceTheLogHasThePlacements() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 2);
         World world = new World(31, 31, 20, AgentLimits.defaults(), past);
         world.on(new AgentInput.DiskFound(past.disk().found(), true));
         world.on(new AgentInput.SeenInStore("m", List.of(prompt.block(0))));
         assertFalse(world.core.status().diskOpen());
-        assertEquals(List.of(), world.heard.events(BlocksSeenStored.class));
-        world.heard.congested = true;
+        assertEquals(List.of(), world.seen.events(BlocksSeenStored.class));
+        world.seen.congested = true;
         world.register();
         world.advance(5_000);
-        assertEquals(List.of(), world.heard.events(BlocksSeenStored.class), "the log does not take it");
+        assertEquals(List.of(), world.seen.events(BlocksSeenStored.class), "the log does not take it");
 
-        world.heard.congested = false;
+        world.seen.congested = false;
         world.advance(10);
         assertTrue(world.core.status().diskOpen());
-        assertEquals(List.of(prompt.block(0)), world.heard.event(BlocksSeenStored.class).blocks());
-        long recovered = world.heard.event(BlocksRecovered.class).envelope().sequence();
-        assertTrue(recovered < world.heard.event(BlocksSeenStored.class).envelope().sequence());
+        assertEquals(List.of(prompt.block(0)), world.seen.event(BlocksSeenStored.class).blocks());
+        long recovered = world.seen.event(BlocksRecovered.class).envelope().sequence();
+        assertTrue(recovered < world.seen.event(BlocksSeenStored.class).envelope().sequence());
         world.assertAtRest();
     }
 
     @Test
-    void whatTheStoreHasIsToldInSteps() {
+    void blocksThatTheStoreHasAreReportedInSteps() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 3);
         World world = new World(31, 31, 20, AgentLimits.defaults().with(new AgentLimits.Disk(4, 2, 2)), past);
@@ -373,7 +373,7 @@ class DiskFetchTest {
         world.register();
         world.advance(0);
         world.on(new AgentInput.SeenInStore("m", prompt.blocks(0, 3))); // 3 = 2 + 1
-        assertEquals(List.of(2, 1), world.heard.events(BlocksSeenStored.class).stream().map(e -> e.blocks().size()).toList());
+        assertEquals(List.of(2, 1), world.seen.events(BlocksSeenStored.class).stream().map(e -> e.blocks().size()).toList());
     }
 
     @Test
@@ -386,12 +386,12 @@ class DiskFetchTest {
         world.on(new AgentInput.DiskFound(found, true));
         world.register();
         world.advance(0);
-        assertEquals(List.of("m", "n"), world.heard.events(BlocksRecovered.class).stream().map(BlocksRecovered::namespace).toList());
-        assertEquals(List.of(2L, 0L), world.heard.events(BlocksRecovered.class).stream().map(BlocksRecovered::remainingBlocks).toList());
+        assertEquals(List.of("m", "n"), world.seen.events(BlocksRecovered.class).stream().map(BlocksRecovered::namespace).toList());
+        assertEquals(List.of(2L, 0L), world.seen.events(BlocksRecovered.class).stream().map(BlocksRecovered::remainingBlocks).toList());
     }
 
     @Test
-    void untilEverythingIsToldTheDiskTakesAndDropsNothing() {
+    void untilAllIsReportedTheDiskWritesAndDropsNothing() {
         World.Past past = World.Past.none();
         past.disk().put(prompt, 0, 5);
         World world = new World(31, 31, 20, AgentLimits.defaults(), past);
@@ -402,14 +402,14 @@ class DiskFetchTest {
         world.command(world.diskDropCommand(prompt, List.of(new PagedBlock(prompt.block(4), -1, 5, 0)), Tier.STORE));
         assertEquals(
                 List.of(OperationReason.QUEUE_FULL, OperationReason.QUEUE_FULL),
-                world.heard.events(CommandRefused.class).stream().map(CommandRefused::reason).toList());
-        world.heard.congested = true;
+                world.seen.events(CommandRefused.class).stream().map(CommandRefused::reason).toList());
+        world.seen.congested = true;
         world.on(new AgentInput.DiskFound(List.of(), true));
         world.advance(5_000);
-        assertEquals(List.of(), world.heard.events(BlocksRecovered.class), "the log does not take it");
-        world.heard.congested = false;
+        assertEquals(List.of(), world.seen.events(BlocksRecovered.class), "the log does not take it");
+        world.seen.congested = false;
         world.advance(10);
-        assertEquals(0, world.heard.event(BlocksRecovered.class).remainingBlocks());
+        assertEquals(0, world.seen.event(BlocksRecovered.class).remainingBlocks());
     }
 
     @Test
@@ -421,7 +421,7 @@ class DiskFetchTest {
                         new FoundOnDisk("m", prompt.block(0), 4, 74, FakePorts.BLOCK_BYTES)),
                 true));
         world.register();
-        BlocksRecovered told = world.heard.event(BlocksRecovered.class);
+        BlocksRecovered told = world.seen.event(BlocksRecovered.class);
         assertEquals(List.of(new PagedBlock(prompt.block(0), -1, 9, 79)), told.blocks());
         assertEquals(0, told.remainingBlocks());
     }
@@ -441,19 +441,19 @@ class DiskFetchTest {
         world.settle();
         assertEquals(
                 List.of(0, 1, 2),
-                world.heard.event(BlocksRecovered.class).blocks().stream().map(block -> block.block().index()).toList());
+                world.seen.event(BlocksRecovered.class).blocks().stream().map(block -> block.block().index()).toList());
         assertEquals(3, world.ports.disk.size());
         assertEquals(3, world.core.status().count(AgentCounter.DISK_COPIES_GIVEN_UP));
         assertTrue(world.ports.disk.holds(prompt, first.block().index()));
     }
 
     @Test
-    void aLifeServesNothingOfTheOneBeforeThatIsNotDown() {
+    void aRestartServesNoBlockThatWasNotWritten() {
         World world = World.withDisk(31, 20);
         world.compute("warm", prompt, 0, 0, 1, 2, 3, 4);
         String writeBack = world.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4);
         world.endAll(Kind.SAVE);
-        world.copy(prompt, world.heard.last(io.tierlog.schemas.event.WriteBackDone.class).blocks());
+        world.copy(prompt, world.seen.last(io.tierlog.schemas.event.WriteBackDone.class).blocks());
         world.releasePins(writeBack);
         world.ports.disk.lies.add(FakeDisk.Lie.TORN);
         world.ports.end(world.ports.only(Kind.DISK_WRITE), 3, OperationReason.IO); // killed: block 0 is torn, 1 and 2 are down
@@ -470,7 +470,7 @@ class DiskFetchTest {
         for (int i = 0; i < 5; i++) {
             next.assertOnDevice(prompt, i, 10 + i);
         }
-        // A completion of the life before, should it come, says nothing here.
+        // A completion of the process before has no effect here.
         next.on(new AgentInput.DiskUnitEnded(1, List.of(FakePorts.arrived(7))));
         assertEquals(2, next.disk().servingBlocks());
     }
@@ -479,7 +479,7 @@ class DiskFetchTest {
     void theHeartbeatHasTheDiskBesideTheHost() {
         World world = found(0, 5);
         world.advance(1_000);
-        AgentHeartbeat heartbeat = world.heard.last(AgentHeartbeat.class);
+        AgentHeartbeat heartbeat = world.seen.last(AgentHeartbeat.class);
         assertEquals(List.of(Tier.HOST, Tier.DISK), heartbeat.usage().stream().map(use -> use.tier()).toList());
         assertEquals(List.of(20L, 5L), List.of(heartbeat.usage().getLast().capacityBlocks(), heartbeat.usage().getLast().servingBlocks()));
     }

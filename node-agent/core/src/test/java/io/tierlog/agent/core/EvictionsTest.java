@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class EvictionsTest {
     private final Prompt prompt = Prompt.range(2, 1, 9);
 
-    /** Four blocks on the host, and nobody's. */
+    /** Four blocks on the host, without a pin. */
     private World fourOnHost() {
         World world = World.running(31, 8);
         world.compute("r", prompt, 0, 0, 1, 2, 3);
@@ -31,12 +31,12 @@ class EvictionsTest {
     }
 
     @Test
-    void whatIsNamedGoesFromTheEndOfThePrefixAndTheLogIsTold() {
+    void namedBlocksLeaveFromTheEndOfThePrefixAndTheLogHasIt() {
         World world = fourOnHost();
         List<OperationReason> answers = world.core.evict(Tier.HOST, "m", List.of(prompt.keys().get(2), prompt.keys().get(3)));
         world.core.check();
         assertEquals(List.of(OperationReason.COMPLETED, OperationReason.COMPLETED), answers);
-        List<BlocksEvicted> evicted = world.heard.events(BlocksEvicted.class);
+        List<BlocksEvicted> evicted = world.seen.events(BlocksEvicted.class);
         assertEquals(List.of(3, 2), evicted.stream().map(event -> event.blocks().getFirst().block().index()).toList());
         assertTrue(evicted.stream().allMatch(event -> event.reason() == RemovalReason.PRESSURE && event.tier() == Tier.HOST));
         assertEquals(6, world.free());
@@ -44,9 +44,9 @@ class EvictionsTest {
         assertTrue(world.core.serves(Tier.HOST, "m", prompt.keys().subList(0, 2)));
     }
 
-    /** Blocks 0 to 3, and 2 stays because 3 is not named. What is not there is said to be not there. */
+    /** Blocks 0 to 3, and 2 stays because 3 is not named. Missing blocks are reported as not serving. */
     @Test
-    void whatIsExtendedByOneThatStaysStays() {
+    void aBlockStaysWhenABlockThatExtendsItStays() {
         World world = fourOnHost();
         assertEquals(
                 List.of(OperationReason.PINNED, OperationReason.NOT_SERVING),
@@ -55,13 +55,13 @@ class EvictionsTest {
     }
 
     @Test
-    void whatIsPinnedStays() {
+    void pinnedBlocksStay() {
         World world = fourOnHost();
         world.submit("s", prompt, 0); // pins what it finds
         assertEquals(
                 List.of(OperationReason.PINNED, OperationReason.PINNED),
                 world.core.evict(Tier.HOST, "m", List.of(prompt.keys().get(2), prompt.keys().get(3))));
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
     }
 
     @Test

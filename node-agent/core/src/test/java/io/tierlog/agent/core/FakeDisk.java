@@ -20,7 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 
-/** What is on a disk, as real bytes that outlive the agent. Reads are verified; writes go wrong as a test says. */
+/** What is on a disk, as real bytes that outlive the agent. Reads are verified; writes fail as a test wants. */
 final class FakeDisk {
     /** What becomes of a write that reports success. */
     enum Lie {
@@ -115,7 +115,7 @@ final class FakeDisk {
         return held.size();
     }
 
-    /** Puts whole blocks, as an earlier life left them. */
+    /** Puts whole blocks, as an earlier process left them. */
     void put(Prompt prompt, int from, int to) {
         for (int i = from; i < to; i++) {
             put(prompt.namespace(), prompt.block(i), ++generations, FakePorts.content(prompt.namespace(), prompt.keys().get(i)));

@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Keeps what the core asks of other nodes, and what it tells their readers. */
+/** Records calls to other nodes, and answers to their readers. */
 final class FakePeers implements PeerFinder, PeerTransfers, PeerReplies {
     record Find(long unit, String namespace, int firstIndex, List<Bytes> keys) {}
 

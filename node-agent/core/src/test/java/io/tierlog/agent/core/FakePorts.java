@@ -27,7 +27,7 @@ import java.util.Optional;
 import java.util.zip.CRC32C;
 
 /**
- * Device, host pool and store as real bytes, with units that end when and how a test says. A shadow map of which unit writes and reads which
+ * Device, host pool and store as real bytes, with units that end when and how a test wants. A shadow map of which unit writes and reads which
  * page is checked at every unit: no page is written by two, or read and written at once.
  */
 final class FakePorts implements DeviceCopies, StoreTransfers {
@@ -215,7 +215,7 @@ final class FakePorts implements DeviceCopies, StoreTransfers {
         return units.stream().filter(unit -> unit.kind == kind).toList();
     }
 
-    /** The unit ends: the first {@code arrive} blocks move, the others fail with {@code why} (UNKNOWN: nobody knows). */
+    /** The unit ends: the first {@code arrive} blocks move, the others fail with {@code why} (UNKNOWN: outcome unknown). */
     AgentInput end(Unit unit, int arrive, OperationReason why) {
         assertTrue(units.remove(unit), () -> "not under way: " + unit);
         return input(unit, results(unit, arrive, why));

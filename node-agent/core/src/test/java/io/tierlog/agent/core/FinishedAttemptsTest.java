@@ -19,9 +19,9 @@ class FinishedAttemptsTest {
         world.compute("r1", ONE, 0, 0, 1);
 
         world.advance(9_999);
-        assertEquals(List.of(), world.heard.releasedPages("r1"));
+        assertEquals(List.of(), world.seen.releasedPages("r1"));
         world.advance(1);
-        assertEquals(List.of(0, 1), world.heard.releasedPages("r1"));
+        assertEquals(List.of(0, 1), world.seen.releasedPages("r1"));
         world.assertAtRest();
     }
 
@@ -32,9 +32,9 @@ class FinishedAttemptsTest {
         world.compute("r1", ONE, 0, 0, 1);
 
         world.advance(1_999);
-        assertEquals(List.of(), world.heard.releasedPages("r1"));
+        assertEquals(List.of(), world.seen.releasedPages("r1"));
         world.advance(1);
-        assertEquals(List.of(0, 1), world.heard.releasedPages("r1"));
+        assertEquals(List.of(0, 1), world.seen.releasedPages("r1"));
     }
 
     /** 2 attempts of 3 wait: 2 * 2 > 3; when one has gone, 1 * 2 <= 3. */
@@ -46,10 +46,10 @@ class FinishedAttemptsTest {
         world.compute("r2", TWO, 0, 2, 3);
 
         world.advance(2_000);
-        assertEquals(List.of(0, 1), world.heard.releasedPages("r1"));
+        assertEquals(List.of(0, 1), world.seen.releasedPages("r1"));
         world.advance(7_999);
-        assertEquals(List.of(), world.heard.releasedPages("r2"));
+        assertEquals(List.of(), world.seen.releasedPages("r2"));
         world.advance(1);
-        assertEquals(List.of(2, 3), world.heard.releasedPages("r2"));
+        assertEquals(List.of(2, 3), world.seen.releasedPages("r2"));
     }
 }

@@ -45,7 +45,7 @@ class GuardCasesTest {
     private static List<BlockResult> onHost(World world, Prompt prompt, int... pages) {
         world.compute("warm" + pages[0], prompt, 0, pages);
         world.releasePins(writtenBack(world, "warm" + pages[0], prompt, pages));
-        return world.heard.last(WriteBackDone.class).blocks();
+        return world.seen.last(WriteBackDone.class).blocks();
     }
 
     private static String writtenBack(World world, String request, Prompt prompt, int... pages) {
@@ -63,7 +63,7 @@ class GuardCasesTest {
         world.seal("r", prompt, 0, 3, 4);
         world.on(new AgentInput.Finished(world.call(), World.attempt("r"), RequestReason.KV_BUDGET, 0));
 
-        assertEquals(List.of(3, 4), world.heard.releasedPages("r"));
+        assertEquals(List.of(3, 4), world.seen.releasedPages("r"));
         world.assertAtRest();
     }
 
@@ -79,8 +79,8 @@ class GuardCasesTest {
         world.end(Kind.LOAD, 1, OperationReason.DEVICE_FAULT);
         world.endAll(Kind.LOAD);
 
-        assertEquals(new Heard.Loaded(1, "DEVICE_FAULT"), world.heard.reply(load, Heard.Loaded.class));
-        LoadBackDone done = world.heard.event(LoadBackDone.class);
+        assertEquals(new RecordedOutput.Loaded(1, "DEVICE_FAULT"), world.seen.reply(load, RecordedOutput.Loaded.class));
+        LoadBackDone done = world.seen.event(LoadBackDone.class);
         assertEquals(List.of(0), done.blocks().stream().filter(b -> b.status() == BlockStatus.ARRIVED).map(b -> b.block().index()).toList());
     }
 
@@ -106,7 +106,7 @@ class GuardCasesTest {
         world.command(new PrefetchBlocks(good.envelope(), good.header(), good.operation(), good.lease(), good.leaseMs(), "r", 1, "m",
                 prompt.root(), List.of(prompt.block(0), foreign), good.sources(), List.of(), null));
 
-        assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.UNSUPPORTED, world.seen.event(CommandRefused.class).reason());
     }
 
     /** B1: the host has the key as block 1 of another prompt; that is not block 0 of this one. */
@@ -122,7 +122,7 @@ class GuardCasesTest {
 
     /** B2: two pages, one of which comes free. It is not enough for the first in line, and the second may not have it before. */
     @Test
-    void b2NobodyOvertakesTheLine() {
+    void b2NoWriteBackOvertakesTheQueue() {
         World world = World.running(31, 2);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt two = Prompt.of(2, 11, 12);
@@ -139,10 +139,10 @@ class GuardCasesTest {
         world.writeBack("r4", late, 0, 4);
 
         assertEquals(List.of(), world.ports.of(Kind.SAVE), "r3 waits for two pages, r4 for r3");
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
     }
 
-    /** B5: block 0 has come meanwhile and nobody pins it; the other page is pinned. Block 1 may not push out what it builds on. */
+    /** B5: block 0 has come meanwhile and has no pin; the other page is pinned. Block 1 may not push out what it builds on. */
     @Test
     void b5WhatServesByThenIsNotEvictedForTheRest() {
         World world = World.running(31, 2);
@@ -155,14 +155,14 @@ class GuardCasesTest {
         writtenBack(world, "other", other, 1);
         world.prefetch("r", prompt, 0, 2);
 
-        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(OperationReason.NO_ROOM, world.seen.event(CommandRefused.class).reason());
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
         assertEquals(2, world.serving());
     }
 
     /** C6: the same operation under a higher number is no second one. */
     @Test
-    void c6AnOperationBeginsOnceUnderWhateverNumber() {
+    void c6AnOperationBeginsOnceUnderAnyNumber() {
         World world = World.running(31, 31);
         world.compute("r", prompt, 0, 0, 1);
         WriteBackBlocks command = world.writeBackCommand("r", prompt, List.of(world.paged(prompt, 0, 0), world.paged(prompt, 1, 1)));
@@ -171,8 +171,8 @@ class GuardCasesTest {
                 command.namespace(), command.root(), command.blocks(), command.pinMs()));
         world.endAll(Kind.SAVE);
 
-        assertEquals(1, world.heard.events(OperationStarted.class).size());
-        assertEquals(1, world.heard.events(WriteBackDone.class).size());
+        assertEquals(1, world.seen.events(OperationStarted.class).size());
+        assertEquals(1, world.seen.events(WriteBackDone.class).size());
     }
 
     /** C10: the host's copy has gone, so the disk's is the last that this agent can answer for. */
@@ -182,13 +182,13 @@ class GuardCasesTest {
         List<BlockResult> host = onHost(world, prompt, 0, 1, 2, 3, 4);
         world.copy(prompt, host.reversed());
         world.endAll(Kind.DISK_WRITE);
-        BlockResult copy = world.heard.last(CopyDone.class).blocks().getFirst();
+        BlockResult copy = world.seen.last(CopyDone.class).blocks().getFirst();
         assertEquals(4, copy.block().index());
         world.command(world.dropCommand(prompt, List.of(host.getLast()), Tier.DISK));
-        assertEquals(1, world.heard.events(DropDone.class).size());
+        assertEquals(1, world.seen.events(DropDone.class).size());
         world.command(world.diskDropCommand(prompt, List.of(new PagedBlock(copy.block(), -1, copy.generation(), 0)), Tier.HOST));
 
-        assertEquals(OperationReason.LAST_COPY, world.heard.last(DropFailed.class).reason());
+        assertEquals(OperationReason.LAST_COPY, world.seen.last(DropFailed.class).reason());
         assertEquals(5, world.disk().servingBlocks());
     }
 
@@ -203,30 +203,30 @@ class GuardCasesTest {
         world.submitted("r", prompt);
         world.nowMs += 50_100;
         world.on(new AgentInput.TimePassed());
-        assertEquals(List.of(), world.heard.events(WaitExpired.class));
+        assertEquals(List.of(), world.seen.events(WaitExpired.class));
         world.advance(100);
-        assertTrue(world.heard.event(WaitExpired.class).waitedMs() >= 200);
+        assertTrue(world.seen.event(WaitExpired.class).waitedMs() >= 200);
     }
 
     /** I2: two units of 2 blocks and one of 1; the first ends without saying how, and is known idle while the others still move. */
     @Test
-    void aDestinationIsNobodysBeforeItsOperationHasEnded() {
+    void aDestinationIsNotReusedBeforeItsOperationHasEnded() {
         World world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 2, 1)));
         world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
         world.writeBack("r", prompt, 0, 0, 1, 2, 3, 4);
         world.end(Kind.SAVE, 0, OperationReason.UNKNOWN);
         world.end(Kind.SAVE, Integer.MAX_VALUE); // later in the same stream: the first is idle too
-        assertEquals(List.of(), world.heard.events(WriteBackDone.class));
+        assertEquals(List.of(), world.seen.events(WriteBackDone.class));
         assertEquals(List.of(2L, 26L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
 
         world.endAll(Kind.SAVE);
-        assertEquals(3, world.heard.event(WriteBackDone.class).blocks().stream().filter(b -> b.status() == BlockStatus.ARRIVED).count());
+        assertEquals(3, world.seen.event(WriteBackDone.class).blocks().stream().filter(b -> b.status() == BlockStatus.ARRIVED).count());
         assertEquals(List.of(0L, 28L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
     }
 
-    /** I2 on the disk: what the disk contradicts itself about, or is known idle of, is not dropped while its operation goes on. */
+    /** I2 on the disk: what the disk contradicts itself about, or is known idle of, is not dropped while its operation is under way. */
     @Test
-    void aCopyThatFailedIsNobodysBeforeItsOperationHasEnded() {
+    void aFailedPlacementIsNotReusedBeforeItsOperationHasEnded() {
         AgentLimits limits = AgentLimits.defaults().with(new AgentLimits.Units(1, 1, 1, 1, 1)).with(new AgentLimits.Disk(3, 1, 10));
         World world = new World(31, 31, 20, limits, World.Past.none());
         world.on(new AgentInput.DiskFound(List.of(), true));
@@ -243,7 +243,7 @@ class GuardCasesTest {
         assertEquals(List.of(), world.ports.of(Kind.DISK_DROP));
 
         world.endAll(Kind.DISK_WRITE);
-        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.heard.event(CopyFailed.class).reason());
+        assertEquals(OperationReason.COPY_RESULT_MISMATCH, world.seen.event(CopyFailed.class).reason());
         assertEquals(List.of(0L, 4L), List.of(world.disk().quarantinedBlocks(), world.disk().leavingBlocks()), "what was begun");
         world.endAll(Kind.DISK_DROP);
         assertEquals(List.of(0L, 20L), List.of(world.disk().servingBlocks(), world.disk().freeBlocks()));
@@ -275,27 +275,27 @@ class GuardCasesTest {
         return call;
     }
 
-    /** A7: an engine that comes before its agent is on the log, after it, or again, is told to the log with all its options. */
+    /** A7: an engine that comes before its agent is on the log, after it, or again, is reported to the log with all its options. */
     @ParameterizedTest
     @MethodSource("a7Configurations")
     void a7NoOptionIsLostOnAnyStartPath(Map<String, String> configuration) {
         World before = new World(31, 31, AgentLimits.defaults());
         attach(before, "s1", configuration);
-        assertEquals(List.of(), before.heard.events(EngineAttached.class));
+        assertEquals(List.of(), before.seen.events(EngineAttached.class));
         before.register();
-        assertEquals(configuration, before.heard.event(EngineAttached.class).configuration());
+        assertEquals(configuration, before.seen.event(EngineAttached.class).configuration());
 
         World after = new World(31, 31, AgentLimits.defaults());
         after.register();
         attach(after, "s1", configuration);
-        assertEquals(configuration, after.heard.event(EngineAttached.class).configuration());
+        assertEquals(configuration, after.seen.event(EngineAttached.class).configuration());
 
         World again = new World(31, 31, AgentLimits.defaults());
         again.register();
         attach(again, "s1", Map.of("adapter", "another"));
         again.on(new AgentInput.SessionClosed("s1", true));
         attach(again, "s2", configuration);
-        assertEquals(configuration, again.heard.last(EngineAttached.class).configuration());
+        assertEquals(configuration, again.seen.last(EngineAttached.class).configuration());
     }
 
     /** A7: a pool that is registered twice is registered once; with other options it is refused and not half taken over. */
@@ -308,12 +308,12 @@ class GuardCasesTest {
         for (Map<String, String> other : a7Configurations()) {
             long call = register(world, "s1", other);
             if (other.equals(configuration)) {
-                assertEquals(new Heard.Done(), world.heard.reply(call, Heard.Done.class));
+                assertEquals(new RecordedOutput.Done(), world.seen.reply(call, RecordedOutput.Done.class));
             } else {
-                assertEquals(Refusal.BAD_ARGUMENT, world.heard.reply(call, Heard.Refused.class).refusal());
+                assertEquals(Refusal.BAD_ARGUMENT, world.seen.reply(call, RecordedOutput.Refused.class).refusal());
             }
         }
-        assertEquals(configuration, world.heard.event(EngineAttached.class).configuration());
+        assertEquals(configuration, world.seen.event(EngineAttached.class).configuration());
     }
 
     // --- C7
@@ -331,25 +331,25 @@ class GuardCasesTest {
         world.attach();
         world.compute("warm", prompt, 0, 0, 1, 2, 3, 4);
         String writeBack = writtenBack(world, "warm", prompt, 0, 1, 2, 3, 4);
-        BlockResult deepest = world.heard.last(WriteBackDone.class).blocks().getLast();
+        BlockResult deepest = world.seen.last(WriteBackDone.class).blocks().getLast();
         CopyBlocks copy = world.copyCommand(prompt, List.of(deepest));
         world.command(copy);
         world.endAll(Kind.DISK_WRITE);
         DropBlocks drop = world.dropCommand(prompt, List.of(deepest), Tier.DISK);
         world.command(drop);
-        assertEquals(OperationReason.PINNED, world.heard.event(DropFailed.class).reason());
+        assertEquals(OperationReason.PINNED, world.seen.event(DropFailed.class).reason());
 
         world.releasePins(writeBack);
         world.command(world.dropCommand(prompt, List.of(), Tier.STORE));
         world.command(world.dropCommand(prompt, List.of(), Tier.STORE));
-        int said = world.heard.events(CommandRefused.class).size();
+        int said = world.seen.events(CommandRefused.class).size();
         world.command(drop);
         world.command(copy);
-        List<CommandRefused> refused = world.heard.events(CommandRefused.class);
+        List<CommandRefused> refused = world.seen.events(CommandRefused.class);
         assertEquals(List.of(OperationReason.STALE_COMMAND, OperationReason.STALE_COMMAND),
                 refused.subList(said, refused.size()).stream().map(CommandRefused::reason).toList());
         assertEquals(List.of(26L, 1L), List.of(world.free(), world.disk().servingBlocks()));
         assertEquals(List.of(), world.ports.of(Kind.DISK_WRITE));
-        assertEquals(1, world.heard.events(CopyDone.class).size());
+        assertEquals(1, world.seen.events(CopyDone.class).size());
     }
 }

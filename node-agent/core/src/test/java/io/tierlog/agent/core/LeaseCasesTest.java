@@ -30,7 +30,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What engines are promised, reserve and look up, and calls that nobody waits for. 64 device pages, 512 host pages; the six blocks of the prompt
+ * Leases, reservations and exist calls, and calls whose caller is gone. 64 device pages, 512 host pages; the six blocks of the prompt
  * serve on the host, so 506 pages are free.
  */
 class LeaseCasesTest {
@@ -53,8 +53,8 @@ class LeaseCasesTest {
         assertEquals(506, world.free());
     }
 
-    private Heard.Reserved reserved(long call) {
-        return world.heard.reply(call, Heard.Reserved.class);
+    private RecordedOutput.Reserved reserved(long call) {
+        return world.seen.reply(call, RecordedOutput.Reserved.class);
     }
 
     private void assertUnknown(String lease) {
@@ -71,15 +71,15 @@ class LeaseCasesTest {
         assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load("r", prompt, 0, 12)).refusal());
         assertEquals(8, world.pins(), "the other four are pinned until the load ends");
         world.endAll(Kind.LOAD);
-        assertEquals(new Heard.Loaded(2, ""), world.heard.reply(load, Heard.Loaded.class));
+        assertEquals(new RecordedOutput.Loaded(2, ""), world.seen.reply(load, RecordedOutput.Loaded.class));
         assertNothingKept();
         assertUnknown(offer.lease());
     }
 
     @Test
-    void aLeaseOfAnOfferIsGivenUpOnce() {
+    void aLeaseOfAnOfferIsReleasedOnce() {
         Offer offer = world.offered(world.submit("r", prompt, 0));
-        world.heard.reply(world.release(offer.lease()), Heard.Done.class);
+        world.seen.reply(world.release(offer.lease()), RecordedOutput.Done.class);
         assertNothingKept();
         assertUnknown(offer.lease());
     }
@@ -109,15 +109,15 @@ class LeaseCasesTest {
         world.submit("s", prompt, 0);
         assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load(World.attempt("s"), first.lease(), prompt, 0, 10)).refusal());
         assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load(OUTSIDE, first.lease(), prompt, 0, 10)).refusal());
-        Heard.Reserved reserved = reserved(world.reserve(prompt, 0, 2));
+        RecordedOutput.Reserved reserved = reserved(world.reserve(prompt, 0, 2));
         assertEquals(Refusal.UNKNOWN_LEASE, world.refused(world.load(World.attempt("s"), reserved.lease(), prompt, 0, 10)).refusal());
         assertEquals(14, world.pins(), "nothing of this ended a lease");
     }
 
     @Test
-    void aLoadForAnAttemptThatIsNotKnownEndsTheLeaseThatItNames() {
+    void aLoadForAnUnknownAttemptEndsItsLease() {
         String lease = reserved(world.reserve(prompt, 0, 2)).lease();
-        assertEquals(Refusal.UNKNOWN_REQUEST, world.refused(world.load(World.attempt("nobody"), lease, prompt, 0, 10)).refusal());
+        assertEquals(Refusal.UNKNOWN_REQUEST, world.refused(world.load(World.attempt("unknown"), lease, prompt, 0, 10)).refusal());
         assertNothingKept();
         assertUnknown(lease);
         Offer offer = world.offered(world.submit("r", prompt, 0));
@@ -139,7 +139,7 @@ class LeaseCasesTest {
 
     @Test
     void aReservationPinsAllAndIsLoadedWithoutARequest() {
-        Heard.Reserved reserved = reserved(world.reserve(World.SESSION, prompt, 1, 4, 700));
+        RecordedOutput.Reserved reserved = reserved(world.reserve(World.SESSION, prompt, 1, 4, 700));
         assertEquals(700, reserved.leaseMs());
         assertEquals(3, world.pins());
         long load = world.load(OUTSIDE, reserved.lease(), prompt, 1, 20, 21, 22);
@@ -147,11 +147,11 @@ class LeaseCasesTest {
         world.advance(5_000);
         assertEquals(6, world.pins(), "the end of the reservation is nothing to a load that moves");
         world.endAll(Kind.LOAD);
-        assertEquals(new Heard.Loaded(3, ""), world.heard.reply(load, Heard.Loaded.class));
+        assertEquals(new RecordedOutput.Loaded(3, ""), world.seen.reply(load, RecordedOutput.Loaded.class));
         for (int i = 1; i < 4; i++) {
             world.assertOnDevice(prompt, i, 19 + i);
         }
-        LoadBackDone done = world.heard.event(LoadBackDone.class);
+        LoadBackDone done = world.seen.event(LoadBackDone.class);
         assertEquals(List.of("", 0, 3), List.of(done.request(), done.attempt(), done.blocks().size()));
         assertEquals(prompt.block(1), done.blocks().getFirst().block());
         assertUnknown(reserved.lease());
@@ -161,11 +161,11 @@ class LeaseCasesTest {
     @Test
     void aReservationIsAllOrNothing() {
         Prompt longer = Prompt.range(16, 1, 160); // blocks 0 to 5 are those of the prompt
-        assertEquals(6, world.heard.reply(world.reserve(longer, 2, 9), Heard.Missing.class).position() + 2);
+        assertEquals(6, world.seen.reply(world.reserve(longer, 2, 9), RecordedOutput.Missing.class).position() + 2);
         assertNothingKept();
         assertEquals(Refusal.BAD_ARGUMENT, world.refused(world.reserve(prompt, 0, 0)).refusal());
         assertEquals(Refusal.BAD_ARGUMENT, world.refused(world.reserve(World.SESSION, prompt, 0, 1, -1)).refusal());
-        assertEquals(Refusal.UNKNOWN_SESSION, world.refused(world.reserve("nobody", prompt, 0, 1, 0)).refusal());
+        assertEquals(Refusal.UNKNOWN_SESSION, world.refused(world.reserve("unknown", prompt, 0, 1, 0)).refusal());
     }
 
     @Test
@@ -183,8 +183,8 @@ class LeaseCasesTest {
     @Test
     void reservationsOfASessionAreBounded() {
         int most = AgentLimits.defaults().engines().leases();
-        List<Heard.Reserved> all = IntStream.range(0, most).mapToObj(i -> reserved(world.reserve(prompt, 0, 1))).toList();
-        Heard.Refused full = world.refused(world.reserve(prompt, 0, 1));
+        List<RecordedOutput.Reserved> all = IntStream.range(0, most).mapToObj(i -> reserved(world.reserve(prompt, 0, 1))).toList();
+        RecordedOutput.Refused full = world.refused(world.reserve(prompt, 0, 1));
         assertEquals(List.of(Refusal.BUSY, true), List.of(full.refusal(), full.retry()));
         world.release(all.get(7).lease());
         reserved(world.reserve(prompt, 0, 1));
@@ -202,32 +202,32 @@ class LeaseCasesTest {
         w.releasePins(w.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4, 5));
         w.endAll(Kind.SAVE);
         w.advance(60_000);
-        Heard.Refused never = w.refused(w.reserve(prompt, 0, 6));
+        RecordedOutput.Refused never = w.refused(w.reserve(prompt, 0, 6));
         assertEquals(List.of(Refusal.BUSY, false), List.of(never.refusal(), never.retry()));
         assertEquals(0, w.pins());
-        String first = w.heard.reply(w.reserve(prompt, 0, 4), Heard.Reserved.class).lease();
-        String second = w.heard.reply(w.reserve(prompt, 2, 5), Heard.Reserved.class).lease(); // two pages are in both
-        Heard.Refused full = w.refused(w.reserve(prompt, 5, 6));
+        String first = w.seen.reply(w.reserve(prompt, 0, 4), RecordedOutput.Reserved.class).lease();
+        String second = w.seen.reply(w.reserve(prompt, 2, 5), RecordedOutput.Reserved.class).lease(); // two pages are in both
+        RecordedOutput.Refused full = w.refused(w.reserve(prompt, 5, 6));
         assertEquals(List.of(Refusal.BUSY, true), List.of(full.refusal(), full.retry()));
         w.load(OUTSIDE, second, prompt, 2, 20); // consumed: 0 to 3 are left
-        w.heard.reply(w.reserve(prompt, 5, 6), Heard.Reserved.class);
+        w.seen.reply(w.reserve(prompt, 5, 6), RecordedOutput.Reserved.class);
         w.refused(w.reserve(prompt, 4, 5));
         w.release(first);
-        w.heard.reply(w.reserve(prompt, 1, 5), Heard.Reserved.class);
+        w.seen.reply(w.reserve(prompt, 1, 5), RecordedOutput.Reserved.class);
         w.settle();
         w.advance(60_000);
-        w.heard.reply(w.reserve(prompt, 0, 5), Heard.Reserved.class);
+        w.seen.reply(w.reserve(prompt, 0, 5), RecordedOutput.Reserved.class);
     }
 
     @Test
     void aLoadOutsideItsReservationEndsIt() {
-        Heard.Reserved reserved = reserved(world.reserve(prompt, 0, 2));
+        RecordedOutput.Reserved reserved = reserved(world.reserve(prompt, 0, 2));
         assertEquals(Refusal.NOT_OFFERED, world.refused(world.load(OUTSIDE, reserved.lease(), prompt, 1, 20, 21)).refusal());
         assertNothingKept();
     }
 
     @Test
-    void aReservationThatNobodyHeardOfIsGone() {
+    void aReservationWhoseCallerIsGoneEnds() {
         long call = world.reserve(prompt, 0, 6);
         world.gone(call);
         assertNothingKept();
@@ -235,7 +235,7 @@ class LeaseCasesTest {
     }
 
     @Test
-    void aLoadThatNobodyWaitsForKeepsItsPagesUntilItIsIdle() {
+    void aLoadWithoutACallerKeepsItsPagesUntilItIsIdle() {
         AgentLimits small = AgentLimits.defaults().with(new AgentLimits.Units(2, 1, 1, 1, 1));
         World w = World.running(64, 512, small);
         w.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
@@ -246,47 +246,47 @@ class LeaseCasesTest {
         long load = w.load("r", prompt, 0, 10, 11, 12, 13);
         w.gone(load);
         assertEquals(4, w.core.status().devicePins());
-        assertEquals(List.of(), w.heard.releasedPages("r"));
+        assertEquals(List.of(), w.seen.releasedPages("r"));
         w.end(Kind.LOAD, 2);
         assertEquals(List.of(), w.ports.units, "what had not begun to move never does");
-        assertEquals(List.of(10, 11, 12, 13), w.heard.releasedPages("r"));
-        assertEquals(OperationReason.CANCELLED, w.heard.event(LoadBackFailed.class).reason());
+        assertEquals(List.of(10, 11, 12, 13), w.seen.releasedPages("r"));
+        assertEquals(OperationReason.CANCELLED, w.seen.event(LoadBackFailed.class).reason());
         w.assertAtRest();
         w.cancel("r");
-        assertEquals(List.of(10, 11, 12, 13), w.heard.releasedPages("r"), "once");
+        assertEquals(List.of(10, 11, 12, 13), w.seen.releasedPages("r"), "once");
     }
 
     @Test
-    void aLoadThatNobodyWaitsForIsReleasedOnceWhenItsAttemptEndsToo() {
+    void aLoadWithoutACallerIsReleasedOnceWhenItsAttemptEndsToo() {
         world.submit("r", prompt, 0);
         world.gone(world.load("r", prompt, 0, 10, 11));
         world.cancel("r");
         world.endAll(Kind.LOAD);
-        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        assertEquals(List.of(10, 11), world.seen.releasedPages("r"));
         assertNothingKept();
     }
 
     @Test
-    void aSubmitThatNobodyWaitsForIsGivenUp() {
+    void aSubmitWithoutACallerIsCancelled() {
         Prompt longer = Prompt.range(16, 1, 160);
         world.gone(world.submit("r", longer, 0));
-        assertEquals(RequestReason.CLIENT_CANCELLED, world.heard.event(RequestCancelled.class).reason());
+        assertEquals(RequestReason.CLIENT_CANCELLED, world.seen.event(RequestCancelled.class).reason());
         world.settle();
         assertNothingKept();
     }
 
     @Test
     void theEndOfASessionEndsItsLoadsOutsideOfRequests() {
-        Heard.Reserved reserved = reserved(world.reserve(prompt, 0, 6));
+        RecordedOutput.Reserved reserved = reserved(world.reserve(prompt, 0, 6));
         long load = world.load(OUTSIDE, reserved.lease(), prompt, 0, 20, 21);
         world.on(new AgentInput.SessionClosed(World.SESSION, false));
         world.endAll(Kind.LOAD);
-        assertEquals(new Heard.Loaded(0, "ENGINE_GONE"), world.heard.reply(load, Heard.Loaded.class));
+        assertEquals(new RecordedOutput.Loaded(0, "ENGINE_GONE"), world.seen.reply(load, RecordedOutput.Loaded.class));
         assertNothingKept();
     }
 
     @Test
-    void lookingOwnsNothingAndMakesNothingYounger() {
+    void anExistCallPinsNothingAndMakesNoBlockYounger() {
         Prompt longer = Prompt.range(16, 1, 160);
         world.ports.put(longer, 0, 2);
         List<Whereabouts> before = seen(world, longer, 0, 8);
@@ -297,12 +297,12 @@ class LeaseCasesTest {
         world.ports.storeReachable = false;
         assertEquals(new Whereabouts(true, false, StoreAnswer.UNREACHABLE), seen(world, longer, 5, 6).getFirst(), "is another answer than absent");
         assertNothingKept();
-        assertEquals(0, world.heard.events(OperationStarted.class).stream().filter(e -> e.kind() == OperationKind.PREFETCH).count(), "fetches");
+        assertEquals(0, world.seen.events(OperationStarted.class).stream().filter(e -> e.kind() == OperationKind.PREFETCH).count(), "fetches");
     }
 
     /** Two blocks without children fill the host; the colder is looked at, and leaves first all the same. */
     @Test
-    void aLookIsNoUse() {
+    void anExistCallDoesNotCountAsUse() {
         assertEquals(List.of(false, true), coldAndWarmAfter((w, cold) -> seen(w, cold, 0, 1)));
     }
 
@@ -314,7 +314,7 @@ class LeaseCasesTest {
     @Test
     void aLoadOfAReservationIsAUse() {
         assertEquals(List.of(true, false), coldAndWarmAfter((w, cold) -> {
-            Heard.Reserved lease = w.heard.reply(w.reserve(cold, 0, 1), Heard.Reserved.class);
+            RecordedOutput.Reserved lease = w.seen.reply(w.reserve(cold, 0, 1), RecordedOutput.Reserved.class);
             w.load(OUTSIDE, lease.lease(), cold, 0, 5);
         }));
     }
@@ -350,7 +350,7 @@ class LeaseCasesTest {
         w.endAll(Kind.SAVE);
         w.advance(60_000);
         w.read(prompt, -1, 0, 10, 11);
-        w.load(OUTSIDE, w.heard.reply(w.reserve(prompt, 0, 6), Heard.Reserved.class).lease(), prompt, 0, 20, 21);
+        w.load(OUTSIDE, w.seen.reply(w.reserve(prompt, 0, 6), RecordedOutput.Reserved.class).lease(), prompt, 0, 20, 21);
         w.submit("r", prompt, 0);
         w.load("r", prompt, 0, 30, 31);
         List<Integer> order = new ArrayList<>();
@@ -370,34 +370,34 @@ class LeaseCasesTest {
         w.compute("r", two, 0, 0, 1);
         w.writeBack("r", two, 0, 0, 1);
         w.endAll(Kind.SAVE);
-        w.copy(two, w.heard.last(WriteBackDone.class).blocks().subList(0, 1));
+        w.copy(two, w.seen.last(WriteBackDone.class).blocks().subList(0, 1));
         w.settle();
         assertEquals(List.of(new Whereabouts(true, true, StoreAnswer.ABSENT), new Whereabouts(true, false, StoreAnswer.UNKNOWN)), seen(w, two, 0, 2));
     }
 
     @Test
-    void aLookThatNobodyWaitsForIsForgottenAndTheyAreBounded() {
+    void anExistCallWithoutACallerIsForgottenAndTheyAreBounded() {
         int most = AgentLimits.defaults().engines().calls();
         for (int i = 0; i < most; i++) {
             world.exist(prompt, 0, 1);
         }
         assertEquals(Refusal.BUSY, world.refused(world.exist(prompt, 0, 1)).refusal());
         FakePorts.Unit first = world.ports.of(Kind.PROBE).getFirst();
-        long call = world.heard.replies.keySet().stream().mapToLong(Long::longValue).max().orElseThrow() - most;
+        long call = world.seen.replies.keySet().stream().mapToLong(Long::longValue).max().orElseThrow() - most;
         world.gone(call);
         assertEquals(Refusal.BUSY, world.refused(world.exist(prompt, 0, 1)).refusal(), "the store is still being asked");
         world.on(world.ports.endProbe(first));
-        assertFalse(world.heard.replies.containsKey(call), "the answer goes nowhere");
+        assertFalse(world.seen.replies.containsKey(call), "the answer goes nowhere");
         world.exist(prompt, 0, 1);
-        Map<Long, Heard.Reply> replies = world.heard.replies;
+        Map<Long, RecordedOutput.Reply> replies = world.seen.replies;
         int before = replies.size();
         world.on(new AgentInput.SessionClosed(World.SESSION, true));
-        assertEquals(before + most, replies.size(), "each of the rest hears that its session is over");
+        assertEquals(before + most, replies.size(), "each of the rest is refused: its session is over");
     }
 
     private static List<Whereabouts> seen(World world, Prompt prompt, int from, int to) {
         long call = world.exist(prompt, from, to);
         world.on(world.ports.endProbe(world.ports.only(Kind.PROBE)));
-        return world.heard.reply(call, Heard.Found.class).blocks();
+        return world.seen.reply(call, RecordedOutput.Found.class).blocks();
     }
 }

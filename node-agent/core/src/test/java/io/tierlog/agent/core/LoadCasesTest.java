@@ -23,13 +23,13 @@ import io.tierlog.schemas.event.RequestSubmitted;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Host to device, and saves against reuse of device pages. Blocks of 16 tokens, 64 device pages, 512 host pages unless said. */
+/** Host to device, and saves against reuse of device pages. Blocks of 16 tokens, 64 device pages, 512 host pages by default. */
 class LoadCasesTest {
     private final World world = World.running(64, 512);
     /** 100 tokens: 6 whole blocks, and (100 - 1) / 16 = 6 may be reused. */
     private final Prompt prompt = Prompt.range(16, 1, 100);
 
-    /** The six blocks of {@code prompt} serve on the host, pinned by nobody. */
+    /** The six blocks of {@code prompt} serve on the host, without a pin. */
     private void sixOnHost() {
         world.compute("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
         String writeBack = world.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4, 5);
@@ -46,18 +46,18 @@ class LoadCasesTest {
         List<Tier> sources = List.of(Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST, Tier.HOST);
         assertEquals(new Offer(0, sources, Offer.Reason.ALL_ON_HOST, "a/lease/1/1"), offer);
         assertEquals(6, world.pins());
-        RequestSubmitted submitted = world.heard.last(RequestSubmitted.class);
+        RequestSubmitted submitted = world.seen.last(RequestSubmitted.class);
         assertTrue(submitted.answered());
         assertEquals(List.of(0, 1, 2, 3, 4, 5), submitted.hostIndexes());
 
         long load = world.load("r", prompt, 0, 10, 11, 12, 13, 14, 15);
         assertEquals(12, world.pins(), "request and load");
         world.endAll(Kind.LOAD);
-        assertEquals(new Heard.Loaded(6, ""), world.heard.reply(load, Heard.Loaded.class));
+        assertEquals(new RecordedOutput.Loaded(6, ""), world.seen.reply(load, RecordedOutput.Loaded.class));
         for (int i = 0; i < 6; i++) {
             world.assertOnDevice(prompt, i, 10 + i);
         }
-        LoadBackDone done = world.heard.event(LoadBackDone.class);
+        LoadBackDone done = world.seen.event(LoadBackDone.class);
         assertEquals("a/load/1/1", done.operation());
         assertEquals(6 * FakePorts.BLOCK_BYTES, done.movedBytes());
         world.assertAtRest();
@@ -72,10 +72,10 @@ class LoadCasesTest {
             assertEquals(6, world.pins());
             // five destinations for six blocks: the last is named twice
             long load = world.load(request, prompt, 0, 10, 11, 12, 13, 14, 14);
-            assertEquals(Refusal.BAD_ARGUMENT, world.heard.reply(load, Heard.Refused.class).refusal());
+            assertEquals(Refusal.BAD_ARGUMENT, world.seen.reply(load, RecordedOutput.Refused.class).refusal());
             world.assertAtRest();
             assertEquals(Refusal.UNKNOWN_LEASE,
-                    world.heard.reply(world.load(request, prompt, 0, 10), Heard.Refused.class).refusal(), "ending it again changes nothing");
+                    world.seen.reply(world.load(request, prompt, 0, 10), RecordedOutput.Refused.class).refusal(), "ending it again changes nothing");
             world.cancel(request);
             world.assertAtRest();
         }
@@ -97,7 +97,7 @@ class LoadCasesTest {
         world.compute("s", other, 0, 20, 21);
         world.submit("r", prompt, 0);
         long load = world.load("r", prompt, 0, 20);
-        assertTrue(world.heard.reply(load, Heard.Refused.class).detail().contains("pinned"));
+        assertTrue(world.seen.reply(load, RecordedOutput.Refused.class).detail().contains("pinned"));
     }
 
     @Test
@@ -109,7 +109,7 @@ class LoadCasesTest {
             world.load(request, prompt, 0, 10, 11, 12, 13, 14, 15);
             world.endAll(Kind.LOAD);
             world.on(new AgentInput.Finished(world.call(), World.attempt(request), RequestReason.CONTEXT_LENGTH, 0));
-            assertEquals(RequestReason.CONTEXT_LENGTH, world.heard.last(RequestRejected.class).reason());
+            assertEquals(RequestReason.CONTEXT_LENGTH, world.seen.last(RequestRejected.class).reason());
             world.assertAtRest();
         }
     }
@@ -120,11 +120,11 @@ class LoadCasesTest {
         world.submit("r", prompt, 0);
         long load = world.load("r", prompt, 0, 10, 11, 12, 13, 14, 15);
         world.on(new AgentInput.Finished(world.call(), World.attempt("r"), RequestReason.KV_BUDGET, 0));
-        assertEquals(List.of(), world.heard.releasedPages("r"));
+        assertEquals(List.of(), world.seen.releasedPages("r"));
         assertEquals(6, world.core.status().devicePins());
         world.endAll(Kind.LOAD);
-        assertEquals(List.of(10, 11, 12, 13, 14, 15), world.heard.releasedPages("r"));
-        assertEquals(0, world.heard.reply(load, Heard.Loaded.class).blocks());
+        assertEquals(List.of(10, 11, 12, 13, 14, 15), world.seen.releasedPages("r"));
+        assertEquals(0, world.seen.reply(load, RecordedOutput.Loaded.class).blocks());
         world.assertAtRest();
     }
 
@@ -133,9 +133,9 @@ class LoadCasesTest {
         Prompt one = Prompt.range(16, 1, 16);
         world.compute("r", one, 0, 7);
         world.writeBack("r", one, 0, 7);
-        assertEquals(List.of(), world.heard.releasedPages("r"), "the copy is under way");
+        assertEquals(List.of(), world.seen.releasedPages("r"), "the copy is under way");
         world.endAll(Kind.SAVE);
-        assertEquals(List.of(7), world.heard.releasedPages("r"));
+        assertEquals(List.of(7), world.seen.releasedPages("r"));
         // S writes B into page 7; the host image is A
         world.ports.device[7] = new byte[FakePorts.BLOCK_BYTES];
         assertArrayEquals(FakePorts.content("m", one.keys().get(0)), world.ports.host[0]);
@@ -149,12 +149,12 @@ class LoadCasesTest {
         world.writeBack("r", prompt, 0, 0, 1); // write-through of the first two
         world.finish("r");
         world.writeBack("r", prompt, 2, 2);
-        assertEquals(List.of(), world.heard.releasedPages("r"));
+        assertEquals(List.of(), world.seen.releasedPages("r"));
         List<FakePorts.Unit> saves = world.ports.of(Kind.SAVE);
         world.on(world.ports.end(saves.get(1), 9, OperationReason.IO)); // in any order
-        assertEquals(List.of(2), world.heard.releasedPages("r"));
+        assertEquals(List.of(2), world.seen.releasedPages("r"));
         world.on(world.ports.end(saves.get(0), 9, OperationReason.IO));
-        assertEquals(List.of(2, 0, 1), world.heard.releasedPages("r"));
+        assertEquals(List.of(2, 0, 1), world.seen.releasedPages("r"));
     }
 
     @Test
@@ -169,14 +169,14 @@ class LoadCasesTest {
         long load = w.load("r", prompt, 0, 10, 11, 12, 13, 14, 15);
         assertEquals(1, w.ports.of(Kind.LOAD).size(), "one unit of two blocks is under way");
         w.cancel("r");
-        assertEquals(List.of(), w.heard.releasedPages("r"), "no page is freed");
+        assertEquals(List.of(), w.seen.releasedPages("r"), "no page is freed");
         assertEquals(6, w.core.status().devicePins());
         // the copies end; nothing of the load moves afterwards
         w.endAll(Kind.LOAD);
         assertEquals(List.of(), w.ports.units);
-        assertEquals(List.of(10, 11, 12, 13, 14, 15), w.heard.releasedPages("r"));
-        assertEquals(new Heard.Loaded(0, "CANCELLED"), w.heard.reply(load, Heard.Loaded.class));
-        assertEquals(OperationReason.CANCELLED, w.heard.event(LoadBackFailed.class).reason());
+        assertEquals(List.of(10, 11, 12, 13, 14, 15), w.seen.releasedPages("r"));
+        assertEquals(new RecordedOutput.Loaded(0, "CANCELLED"), w.seen.reply(load, RecordedOutput.Loaded.class));
+        assertEquals(OperationReason.CANCELLED, w.seen.event(LoadBackFailed.class).reason());
         w.assertAtRest();
     }
 
@@ -186,8 +186,8 @@ class LoadCasesTest {
         world.submit("r", prompt, 0);
         long load = world.load("r", prompt, 0, 10, 11, 12, 13, 14, 15);
         world.end(Kind.LOAD, 3, OperationReason.DEVICE_FAULT);
-        assertEquals(new Heard.Loaded(3, "DEVICE_FAULT"), world.heard.reply(load, Heard.Loaded.class));
-        LoadBackDone done = world.heard.event(LoadBackDone.class);
+        assertEquals(new RecordedOutput.Loaded(3, "DEVICE_FAULT"), world.seen.reply(load, RecordedOutput.Loaded.class));
+        LoadBackDone done = world.seen.event(LoadBackDone.class);
         assertEquals(3, done.blocks().stream().filter(block -> block.status() == BlockStatus.ARRIVED).count());
         world.assertAtRest();
     }
@@ -199,8 +199,8 @@ class LoadCasesTest {
         world.ports.host[2][5] ^= 1;
         long load = world.load("r", prompt, 0, 10, 11, 12, 13, 14, 15);
         world.endAll(Kind.LOAD);
-        assertEquals(new Heard.Loaded(2, "CHECKSUM"), world.heard.reply(load, Heard.Loaded.class));
-        BlocksEvicted evicted = world.heard.event(BlocksEvicted.class);
+        assertEquals(new RecordedOutput.Loaded(2, "CHECKSUM"), world.seen.reply(load, RecordedOutput.Loaded.class));
+        BlocksEvicted evicted = world.seen.event(BlocksEvicted.class);
         assertEquals(RemovalReason.CHECKSUM, evicted.reason());
         assertEquals(2, evicted.blocks().getFirst().block().index());
         assertEquals(507, world.free());
@@ -216,12 +216,12 @@ class LoadCasesTest {
         FakePorts.Unit unit = world.ports.only(Kind.LOAD);
         world.end(Kind.LOAD, 1, OperationReason.UNKNOWN);
         world.cancel("r");
-        assertEquals(List.of(), world.heard.releasedPages("r"));
+        assertEquals(List.of(), world.seen.releasedPages("r"));
         assertEquals(2, world.pins(), "the load's");
         // the unit is reported again: idle
         world.on(FakePorts.input(unit, List.of(FakePorts.arrived(0), FakePorts.failed(OperationReason.DEVICE_FAULT))));
-        assertEquals(0, world.heard.reply(load, Heard.Loaded.class).blocks());
-        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        assertEquals(0, world.seen.reply(load, RecordedOutput.Loaded.class).blocks());
+        assertEquals(List.of(10, 11), world.seen.releasedPages("r"));
         world.assertAtRest();
     }
 
@@ -234,8 +234,8 @@ class LoadCasesTest {
         long second = world.load("r2", prompt, 0, 12, 13);
         world.end(Kind.LOAD, 1, OperationReason.UNKNOWN);
         world.end(Kind.LOAD, 2);
-        assertEquals(new Heard.Loaded(1, "DEVICE_FAULT"), world.heard.reply(first, Heard.Loaded.class));
-        assertEquals(new Heard.Loaded(2, ""), world.heard.reply(second, Heard.Loaded.class));
+        assertEquals(new RecordedOutput.Loaded(1, "DEVICE_FAULT"), world.seen.reply(first, RecordedOutput.Loaded.class));
+        assertEquals(new RecordedOutput.Loaded(2, ""), world.seen.reply(second, RecordedOutput.Loaded.class));
         world.assertAtRest();
     }
 
@@ -246,11 +246,11 @@ class LoadCasesTest {
         world.submit("r", prompt, 0);
         long load = world.load("r", prompt, 0, 10, 11);
         world.endAll(Kind.LOAD);
-        assertEquals(new Heard.Loaded(2, ""), world.heard.reply(load, Heard.Loaded.class));
+        assertEquals(new RecordedOutput.Loaded(2, ""), world.seen.reply(load, RecordedOutput.Loaded.class));
         world.gone(load, World.attempt("r"), 10, 11);
-        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        assertEquals(List.of(10, 11), world.seen.releasedPages("r"));
         world.cancel("r");
-        assertEquals(List.of(10, 11), world.heard.releasedPages("r"), "once");
+        assertEquals(List.of(10, 11), world.seen.releasedPages("r"), "once");
         world.assertAtRest();
     }
 
@@ -263,15 +263,15 @@ class LoadCasesTest {
         long load = world.load("r", prompt, 0, 10, 20);
         assertEquals(Refusal.BAD_ARGUMENT, world.refused(load).refusal());
         world.gone(load, World.attempt("r"), 10, 20, 64, -1, 10);
-        assertEquals(List.of(10), world.heard.releasedPages("r"), "20 is named when it is free, to whom it is pinned for");
+        assertEquals(List.of(10), world.seen.releasedPages("r"), "20 is named when it is free, to whom it is pinned for");
         world.advance(60_000);
-        assertEquals(List.of(20, 21), world.heard.releasedPages("s"));
+        assertEquals(List.of(20, 21), world.seen.releasedPages("s"));
     }
 
     @Test
     void aLoadThatNeverCameNamesItsPages() {
         world.gone(world.call(), World.attempt("r"), 3, 4);
-        assertEquals(List.of(3, 4), world.heard.releasedPages("r"));
+        assertEquals(List.of(3, 4), world.seen.releasedPages("r"));
     }
 
     @Test
@@ -280,9 +280,9 @@ class LoadCasesTest {
         world.submit("r", prompt, 0);
         long load = world.load("r", prompt, 0, 10, 11);
         world.gone(load, World.attempt("r"), 10, 11);
-        assertEquals(List.of(), world.heard.releasedPages("r"));
+        assertEquals(List.of(), world.seen.releasedPages("r"));
         world.endAll(Kind.LOAD);
-        assertEquals(List.of(10, 11), world.heard.releasedPages("r"));
+        assertEquals(List.of(10, 11), world.seen.releasedPages("r"));
         world.cancel("r");
         world.assertAtRest();
     }
@@ -306,7 +306,7 @@ class LoadCasesTest {
         world.endAll(Kind.SAVE);
         Offer echo = world.offered(world.submit(World.attempt("r1"), two, 0, false));
         assertEquals(Offer.none(0, Offer.Reason.NOT_REUSE_ELIGIBLE), echo);
-        assertEquals(List.of(), world.heard.last(RequestSubmitted.class).hostIndexes());
+        assertEquals(List.of(), world.seen.last(RequestSubmitted.class).hostIndexes());
         assertEquals(1, world.offered(world.submit("r2", two, 0)).sources().size(), "32 tokens reuse (32 - 1) / 16 = 1");
     }
 }

@@ -48,7 +48,7 @@ import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Commands that are lost, late, repeated or wrong; ends by the clock; the life of the process. Blocks of 2 tokens. */
+/** Commands that are lost, late, repeated or wrong; ends by the clock; the phases of the process. Blocks of 2 tokens. */
 class LogCasesTest {
     private final World world = World.running(31, 31);
     private final Prompt prompt = Prompt.range(2, 1, 11);
@@ -62,7 +62,7 @@ class LogCasesTest {
 
     private List<BlockResult> onHost() {
         world.releasePins(written("warm"));
-        return world.heard.event(WriteBackDone.class).blocks();
+        return world.seen.event(WriteBackDone.class).blocks();
     }
 
     // --- C2, C5, C6, C8, C9
@@ -79,19 +79,19 @@ class LogCasesTest {
         small.writeBack("r2", other, 0, 10, 11, 12, 13, 14); // evicts all of r1
         small.endAll(Kind.SAVE);
         small.backUp(prompt, first);
-        assertEquals(OperationReason.NOT_SERVING, small.heard.event(BackUpFailed.class).reason());
-        assertEquals(List.of(), small.heard.events(BlocksStored.class));
+        assertEquals(OperationReason.NOT_SERVING, small.seen.event(BackUpFailed.class).reason());
+        assertEquals(List.of(), small.seen.events(BlocksStored.class));
         assertEquals(0, small.ports.store.size());
     }
 
     @Test
-    void c2ABackupOfTheSameBlockInAnotherLifeOfItsPageFails() {
+    void c2ABackupOfTheSameBlockInAnotherGenerationOfItsPageFails() {
         World small = World.running(31, 1);
         Prompt one = Prompt.of(2, 1, 2);
         Prompt other = Prompt.of(2, 91, 92);
         String first = "";
         for (Prompt each : List.of(one, other, one)) {
-            String request = "r" + small.heard.events.size();
+            String request = "r" + small.seen.events.size();
             small.compute(request, each, 0, 5);
             String writeBack = small.writeBack(request, each, 0, 5);
             small.endAll(Kind.SAVE);
@@ -99,7 +99,7 @@ class LogCasesTest {
             first = first.isEmpty() ? writeBack : first;
         }
         small.backUp(one, first); // page 0, but it is at generation 3 now
-        assertEquals(OperationReason.STALE_GENERATION, small.heard.event(BackUpFailed.class).reason());
+        assertEquals(OperationReason.STALE_GENERATION, small.seen.event(BackUpFailed.class).reason());
         assertEquals(0, small.ports.store.size());
     }
 
@@ -111,15 +111,15 @@ class LogCasesTest {
         large.compute("r", longPrompt, 0, all);
         large.writeBack("r", longPrompt, 0, java.util.Arrays.copyOf(all, 1_000));
         large.endAll(Kind.SAVE);
-        assertEquals(1_000, large.heard.releasedPages("r").size());
+        assertEquals(1_000, large.seen.releasedPages("r").size());
         large.advance(500);
-        // a page that was released is the engine's, whatever a command says
+        // a page that was released is the engine's, whatever a command names
         large.writeBack("r", longPrompt, 0, java.util.Arrays.copyOf(all, 1_000));
-        assertEquals(OperationReason.NOT_SERVING, large.heard.event(WriteBackFailed.class).reason());
+        assertEquals(OperationReason.NOT_SERVING, large.seen.event(WriteBackFailed.class).reason());
         large.writeBack("r", longPrompt, 1_000, 1_000);
-        assertTrue(large.heard.releasedPages("r").contains(1_001), "the last batch is not full");
+        assertTrue(large.seen.releasedPages("r").contains(1_001), "the last batch is not full");
         large.endAll(Kind.SAVE);
-        assertEquals(1_002, large.heard.releasedPages("r").size());
+        assertEquals(1_002, large.seen.releasedPages("r").size());
         assertEquals(9, large.free(), "1,010 - 1,001");
     }
 
@@ -131,7 +131,7 @@ class LogCasesTest {
         PagedBlock stale = new PagedBlock(prompt.block(0), 0, 77, 0);
         world.command(world.writeBackCommand("r", prompt, List.of(stale, world.paged(prompt, 1, 1))));
         world.endAll(Kind.SAVE);
-        List<BlockResult> blocks = world.heard.event(WriteBackDone.class).blocks();
+        List<BlockResult> blocks = world.seen.event(WriteBackDone.class).blocks();
         assertEquals(OperationReason.STALE_GENERATION, blocks.get(0).reason());
         assertEquals(OperationReason.COMPLETED, blocks.get(1).reason());
         assertEquals(30, world.free());
@@ -141,18 +141,18 @@ class LogCasesTest {
     void c5DropIsCheckedAgainstGenerationsPinsAndChildren() {
         List<BlockResult> blocks = onHost();
         world.command(world.dropCommand(prompt, List.of(blocks.get(3)), Tier.STORE));
-        assertEquals(OperationReason.PINNED, world.heard.last(DropFailed.class).reason(), "block 4 extends it");
+        assertEquals(OperationReason.PINNED, world.seen.last(DropFailed.class).reason(), "block 4 extends it");
         BlockResult last = blocks.get(4);
         BlockResult otherLife = new BlockResult(last.block(), last.status(), last.reason(), last.page(), last.generation() + 1, 0, Tier.UNKNOWN);
         world.command(world.dropCommand(prompt, List.of(otherLife), Tier.STORE));
-        assertEquals(OperationReason.STALE_GENERATION, world.heard.last(DropFailed.class).reason());
+        assertEquals(OperationReason.STALE_GENERATION, world.seen.last(DropFailed.class).reason());
         world.command(world.dropCommand(prompt, List.of(last), Tier.DISK));
-        assertEquals(OperationReason.LAST_COPY, world.heard.last(DropFailed.class).reason());
+        assertEquals(OperationReason.LAST_COPY, world.seen.last(DropFailed.class).reason());
         world.command(world.dropCommand(prompt, List.of(last, blocks.get(3)), Tier.STORE));
-        assertEquals(2, world.heard.event(DropDone.class).blocks().size());
+        assertEquals(2, world.seen.event(DropDone.class).blocks().size());
         assertEquals(28, world.free());
         world.command(world.dropCommand(prompt, List.of(last), Tier.STORE));
-        assertEquals(2, world.heard.events(DropDone.class).size(), "it is gone: that is a fact");
+        assertEquals(2, world.seen.events(DropDone.class).size(), "it is gone: that is a fact");
     }
 
     @Test
@@ -162,18 +162,18 @@ class LogCasesTest {
         String writeBack = forgetful.writeBack("warm", prompt, 0, 0, 1, 2, 3, 4);
         forgetful.endAll(Kind.SAVE);
         DropBlocks drop = forgetful.dropCommand(
-                prompt, List.of(forgetful.heard.event(WriteBackDone.class).blocks().get(4)), Tier.STORE);
+                prompt, List.of(forgetful.seen.event(WriteBackDone.class).blocks().get(4)), Tier.STORE);
         forgetful.command(drop);
-        assertEquals(OperationReason.PINNED, forgetful.heard.event(DropFailed.class).reason());
+        assertEquals(OperationReason.PINNED, forgetful.seen.event(DropFailed.class).reason());
         forgetful.command(drop);
-        assertEquals(2, forgetful.heard.events(DropFailed.class).size(), "answered again from the journal");
+        assertEquals(2, forgetful.seen.events(DropFailed.class).size(), "answered again from the journal");
         forgetful.releasePins(writeBack);
         forgetful.releasePins("nothing");
         forgetful.command(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
         forgetful.command(forgetful.dropCommand(prompt, List.of(), Tier.STORE));
         assertEquals(26, forgetful.free());
         forgetful.command(drop); // the journal has forgotten it
-        CommandRefused refused = forgetful.heard.event(CommandRefused.class);
+        CommandRefused refused = forgetful.seen.event(CommandRefused.class);
         assertEquals(OperationReason.STALE_COMMAND, refused.reason());
         assertEquals(26, forgetful.free());
     }
@@ -238,35 +238,35 @@ class LogCasesTest {
     // --- C11
 
     @Test
-    void c11AWaitingRequestGoesOnAndTheLateFetchIsRefused() {
+    void c11AWaitingRequestContinuesAndTheLateFetchIsRefused() {
         world.ports.put(prompt, 0, 5);
-        world.heard.reply(world.submitted("r", prompt), Heard.Waiting.class);
-        assertFalse(world.heard.event(RequestSubmitted.class).answered());
+        world.seen.reply(world.submitted("r", prompt), RecordedOutput.Waiting.class);
+        assertFalse(world.seen.event(RequestSubmitted.class).answered());
         world.advance(199);
-        assertEquals(List.of(), world.heard.notices(Heard.Ready.class));
+        assertEquals(List.of(), world.seen.notices(RecordedOutput.Ready.class));
         world.advance(1);
-        assertEquals(Offer.Reason.WAIT_EXPIRED, world.heard.notices(Heard.Ready.class).getFirst().offer().reason());
-        assertEquals(200, world.heard.event(WaitExpired.class).waitedMs());
+        assertEquals(Offer.Reason.WAIT_EXPIRED, world.seen.notices(RecordedOutput.Ready.class).getFirst().offer().reason());
+        assertEquals(200, world.seen.event(WaitExpired.class).waitedMs());
         world.advance(9_800);
         String operation = world.prefetch("r", prompt, 0, 5);
-        CommandRefused refused = world.heard.event(CommandRefused.class);
+        CommandRefused refused = world.seen.event(CommandRefused.class);
         assertEquals(OperationReason.MOVED_ON, refused.reason());
         assertEquals(operation, refused.operation());
         assertEquals(31, world.free());
         world.resume("r", RequestReason.BELOW_THRESHOLD);
-        assertEquals(1, world.heard.notices(Heard.Ready.class).size());
+        assertEquals(1, world.seen.notices(RecordedOutput.Ready.class).size());
     }
 
     @Test
-    void c11AFetchUnderWayGoesOnWithoutALease() {
+    void c11AFetchUnderWayContinuesWithoutALease() {
         world.ports.put(prompt, 0, 5);
         world.submitted("r", prompt);
         world.prefetch("r", prompt, 0, 5);
         world.advance(200);
-        assertEquals(0, world.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
+        assertEquals(0, world.seen.notices(RecordedOutput.Ready.class).getFirst().offer().sources().size());
         world.endAll(Kind.READ);
-        assertNull(world.heard.event(PrefetchDone.class).lease());
-        assertEquals(1, world.heard.notices(Heard.Ready.class).size());
+        assertNull(world.seen.event(PrefetchDone.class).lease());
+        assertEquals(1, world.seen.notices(RecordedOutput.Ready.class).size());
         assertEquals(26, world.free());
         world.assertAtRest();
     }
@@ -277,14 +277,14 @@ class LogCasesTest {
         FakePorts.Unit probe = world.ports.only(Kind.PROBE);
         world.advance(200);
         assertEquals(Offer.Reason.WAIT_EXPIRED, world.offered(call).reason());
-        assertTrue(world.heard.event(RequestSubmitted.class).answered());
+        assertTrue(world.seen.event(RequestSubmitted.class).answered());
         world.on(world.ports.endProbe(probe));
         assertEquals(1, world.core.status().count(AgentCounter.LATE_COMPLETIONS));
         world.assertAtRest();
     }
 
     @Test
-    void aStoreThatCannotBeAskedMeansNothingBelow() {
+    void anUnreachableStoreMeansNothingBelow() {
         world.ports.put(prompt, 0, 5);
         world.ports.storeReachable = false;
         assertEquals(Offer.Reason.NOTHING_BELOW, world.offered(world.submitted("r", prompt)).reason());
@@ -292,12 +292,12 @@ class LogCasesTest {
     }
 
     @Test
-    void aResumedRequestGoesOnWithWhatItHas() {
+    void aResumedRequestContinuesWithWhatServes() {
         world.ports.put(prompt, 0, 5);
         world.submitted("r", prompt);
         world.resume("r", RequestReason.BELOW_THRESHOLD);
         assertEquals(
-                Offer.none(0, Offer.Reason.BELOW_THRESHOLD), world.heard.notices(Heard.Ready.class).getFirst().offer());
+                Offer.none(0, Offer.Reason.BELOW_THRESHOLD), world.seen.notices(RecordedOutput.Ready.class).getFirst().offer());
         world.assertAtRest();
     }
 
@@ -305,12 +305,12 @@ class LogCasesTest {
     void withoutACommandSealedPagesComeFreeByTheClock() {
         world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
         world.advance(9_999);
-        assertEquals(List.of(), world.heard.releasedPages("r"));
+        assertEquals(List.of(), world.seen.releasedPages("r"));
         world.advance(1);
-        assertEquals(List.of(0, 1, 2, 3, 4), world.heard.releasedPages("r"));
+        assertEquals(List.of(0, 1, 2, 3, 4), world.seen.releasedPages("r"));
         world.assertAtRest();
         world.writeBack("r", prompt, 0, 0, 1, 2, 3, 4); // too late: the engine has the pages
-        assertEquals(OperationReason.NOT_SERVING, world.heard.event(WriteBackFailed.class).reason());
+        assertEquals(OperationReason.NOT_SERVING, world.seen.event(WriteBackFailed.class).reason());
         assertEquals(List.of(), world.ports.units);
         world.assertAtRest();
     }
@@ -321,9 +321,9 @@ class LogCasesTest {
         World small = World.running(9, 31);
         small.compute("r", prompt, 0, 0, 1, 2, 3, 4);
         small.advance(1_999);
-        assertEquals(List.of(), small.heard.releasedPages("r"));
+        assertEquals(List.of(), small.seen.releasedPages("r"));
         small.advance(1);
-        assertEquals(List.of(0, 1, 2, 3, 4), small.heard.releasedPages("r"));
+        assertEquals(List.of(0, 1, 2, 3, 4), small.seen.releasedPages("r"));
         small.assertAtRest();
     }
 
@@ -331,9 +331,9 @@ class LogCasesTest {
     void pagesThatAWriteBackDoesNotNameAreReleasedAtOnce() {
         world.compute("r", prompt, 0, 0, 1, 2, 3, 4);
         world.writeBack("r", prompt, 3, 3, 4);
-        assertEquals(List.of(0, 1, 2), world.heard.releasedPages("r"));
+        assertEquals(List.of(0, 1, 2), world.seen.releasedPages("r"));
         world.endAll(Kind.SAVE);
-        assertEquals(List.of(0, 1, 2, 3, 4), world.heard.releasedPages("r"));
+        assertEquals(List.of(0, 1, 2, 3, 4), world.seen.releasedPages("r"));
     }
 
     // --- journal and sequence
@@ -350,13 +350,13 @@ class LogCasesTest {
         Envelope again = new Envelope("node/a", "controller/0", 1, 99, 7, 12, "x", null, null);
         world.command(new WriteBackBlocks(
                 again, command.header(), command.operation(), "r", 1, "m", command.root(), command.blocks(), command.pinMs()));
-        assertEquals(2, world.heard.events(WriteBackDone.class).size());
+        assertEquals(2, world.seen.events(WriteBackDone.class).size());
         assertEquals(
-                world.heard.events(WriteBackDone.class).get(0).blocks(), world.heard.events(WriteBackDone.class).get(1).blocks());
-        Envelope first = world.heard.events(WriteBackDone.class).get(0).envelope();
+                world.seen.events(WriteBackDone.class).get(0).blocks(), world.seen.events(WriteBackDone.class).get(1).blocks());
+        Envelope first = world.seen.events(WriteBackDone.class).get(0).envelope();
         assertNull(first.repeats());
-        assertEquals(first.sequence(), world.heard.events(WriteBackDone.class).get(1).envelope().repeats(), "so that nobody takes it for news");
-        assertEquals(1, world.heard.events(OperationStarted.class).size());
+        assertEquals(first.sequence(), world.seen.events(WriteBackDone.class).get(1).envelope().repeats(), "so that no reader applies it twice");
+        assertEquals(1, world.seen.events(OperationStarted.class).size());
         assertEquals(2, world.core.status().count(AgentCounter.COMMANDS_REPEATED));
     }
 
@@ -370,16 +370,16 @@ class LogCasesTest {
                 command.envelope(), command.header(), "other", "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 4),
                 List.of(Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), List.of(), null);
         world.command(other);
-        CommandRefused refused = world.heard.event(CommandRefused.class);
+        CommandRefused refused = world.seen.event(CommandRefused.class);
         assertEquals(OperationReason.COMMAND_CONFLICT, refused.reason());
         assertEquals("other", refused.operation());
         // the same operation under the number of another: its own terminal event is still to come
         world.command(new PrefetchBlocks(
                 command.envelope(), command.header(), command.operation(), "l", 1, "r", 1, "m", prompt.root(), prompt.blocks(0, 3),
                 List.of(Tier.STORE, Tier.STORE, Tier.STORE), List.of(), null));
-        assertNull(world.heard.last(CommandRefused.class).operation());
+        assertNull(world.seen.last(CommandRefused.class).operation());
         world.endAll(Kind.READ);
-        assertEquals(command.operation(), world.heard.event(PrefetchDone.class).operation());
+        assertEquals(command.operation(), world.seen.event(PrefetchDone.class).operation());
     }
 
     @Test
@@ -389,14 +389,14 @@ class LogCasesTest {
         PrefetchBlocks late = world.prefetchCommand("r", prompt, 0, 5);
         world.releasePins("x");
         world.command(late);
-        CommandRefused refused = world.heard.event(CommandRefused.class);
+        CommandRefused refused = world.seen.event(CommandRefused.class);
         assertEquals(OperationReason.STALE_COMMAND, refused.reason());
         assertEquals(31, world.free());
-        // never begun, so a cancel says so, once and again
+        // never begun, so a cancel reports that, each time
         world.cancelOperation(late.operation(), OperationKind.PREFETCH);
         world.cancelOperation(late.operation(), OperationKind.PREFETCH);
-        assertEquals(2, world.heard.events(OperationCancelled.class).size());
-        assertEquals(OperationReason.NEVER_STARTED, world.heard.last(OperationCancelled.class).reason());
+        assertEquals(2, world.seen.events(OperationCancelled.class).size());
+        assertEquals(OperationReason.NEVER_STARTED, world.seen.last(OperationCancelled.class).reason());
     }
 
     @Test
@@ -404,14 +404,14 @@ class LogCasesTest {
         world.ports.put(prompt, 0, 5);
         world.submitted("r", prompt);
         world.cancelOperation("op1", OperationKind.PREFETCH);
-        assertEquals(OperationReason.NEVER_STARTED, world.heard.event(OperationCancelled.class).reason());
+        assertEquals(OperationReason.NEVER_STARTED, world.seen.event(OperationCancelled.class).reason());
         assertEquals("op1", world.prefetch("r", prompt, 0, 5));
-        assertEquals(OperationReason.STALE_COMMAND, world.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.STALE_COMMAND, world.seen.event(CommandRefused.class).reason());
         assertEquals(31, world.free());
     }
 
     @Test
-    void commandsForAnotherLifeOrBeforeRegistrationAreIgnored() {
+    void commandsForAnotherIncarnationOrBeforeRegistrationAreIgnored() {
         Envelope other = new Envelope("node/a", "controller/0", 2, 1, 0, 0, null, null, null);
         CommandHeader header = world.header();
         world.command(new ReleasePins(other, header, "x"));
@@ -422,20 +422,20 @@ class LogCasesTest {
         assertEquals(0, world.core.status().commandSequence());
     }
 
-    // --- the life of the process
+    // --- phases of the process
 
     @Test
     void aHeartbeatASecondWithItsUse() {
-        assertEquals(1, world.heard.events(AgentHeartbeat.class).size());
+        assertEquals(1, world.seen.events(AgentHeartbeat.class).size());
         world.releasePins("x");
         world.advance(3_000);
-        assertEquals(4, world.heard.events(AgentHeartbeat.class).size());
-        assertEquals(31, world.heard.last(AgentHeartbeat.class).usage().getFirst().freeBlocks());
-        assertEquals(1, world.heard.last(AgentHeartbeat.class).commandSequence());
+        assertEquals(4, world.seen.events(AgentHeartbeat.class).size());
+        assertEquals(31, world.seen.last(AgentHeartbeat.class).usage().getFirst().freeBlocks());
+        assertEquals(1, world.seen.last(AgentHeartbeat.class).commandSequence());
     }
 
     @Test
-    void beforeRegistrationEnginesAreAnsweredAtOnceAndNothingIsTold() {
+    void beforeRegistrationEnginesAreAnsweredAtOnceAndNothingIsReported() {
         World off = new World(31, 31, AgentLimits.defaults());
         off.attach();
         off.ports.put(prompt, 0, 5);
@@ -443,31 +443,31 @@ class LogCasesTest {
         off.prefilled("r");
         off.seal("r", prompt, 0, 0, 1);
         off.finish("r");
-        assertEquals(List.of(0, 1), off.heard.releasedPages("r"), "no command can come");
-        assertEquals(List.of(), off.heard.events);
+        assertEquals(List.of(0, 1), off.seen.releasedPages("r"), "no command can come");
+        assertEquals(List.of(), off.seen.events);
         off.submit("r2", prompt, 0);
         off.register();
-        assertEquals("engine-1", off.heard.event(EngineAttached.class).instance());
+        assertEquals("engine-1", off.seen.event(EngineAttached.class).instance());
         off.finish("r2");
-        assertEquals(List.of(), off.heard.events(RequestFinished.class), "the log never heard of it");
+        assertEquals(List.of(), off.seen.events(RequestFinished.class), "the log never seen of it");
         off.assertAtRest();
     }
 
     @Test
     void aFencedAgentDrainsAndStopsWithoutGoodbye() {
         written("r1");
-        world.backUp(prompt, world.heard.event(WriteBackDone.class).operation());
+        world.backUp(prompt, world.seen.event(WriteBackDone.class).operation());
         world.command(new FenceAgent(world.envelope(), new CommandHeader("f", 0), 2));
         assertEquals(AgentPhase.FENCED, world.core.status().phase());
-        assertEquals(Refusal.CLOSING, world.heard.reply(world.submit("r2", prompt, 0), Heard.Refused.class).refusal());
+        assertEquals(Refusal.CLOSING, world.seen.reply(world.submit("r2", prompt, 0), RecordedOutput.Refused.class).refusal());
         world.endAll(Kind.WRITE);
         assertEquals(AgentPhase.STOPPED, world.core.status().phase());
-        assertEquals(List.of(), world.heard.events(AgentStopping.class));
+        assertEquals(List.of(), world.seen.events(AgentStopping.class));
         assertEquals(Long.MAX_VALUE, world.core.nextDeadlineMs());
     }
 
     @Test
-    void stoppingEndsWaitsAndTransfersThenSaysGoodbye() {
+    void stoppingEndsWaitsAndTransfersThenReportsTheEnd() {
         Prompt other = Prompt.range(2, 51, 61);
         world.compute("r1", prompt, 0, 0, 1, 2, 3, 4);
         world.writeBack("r1", prompt, 0, 0, 1, 2);
@@ -475,14 +475,14 @@ class LogCasesTest {
         world.ports.put(other, 0, 5);
         world.submitted("r3", Prompt.range(2, 51, 60));
         world.on(new AgentInput.StopRequested());
-        assertEquals(Offer.Reason.WAIT_EXPIRED, world.heard.notices(Heard.Ready.class).getLast().offer().reason());
-        assertEquals(List.of(10, 11), world.heard.releasedPages("r2"), "no command comes for it");
+        assertEquals(Offer.Reason.WAIT_EXPIRED, world.seen.notices(RecordedOutput.Ready.class).getLast().offer().reason());
+        assertEquals(List.of(10, 11), world.seen.releasedPages("r2"), "no command comes for it");
         assertEquals(AgentPhase.STOPPING, world.core.status().phase());
-        assertEquals(List.of(), world.heard.events(AgentStopping.class), "a copy is under way");
+        assertEquals(List.of(), world.seen.events(AgentStopping.class), "a copy is under way");
         world.endAll(Kind.SAVE);
-        assertEquals("p1", world.heard.event(AgentStopping.class).processId());
+        assertEquals("p1", world.seen.event(AgentStopping.class).processId());
         assertEquals(AgentPhase.STOPPED, world.core.status().phase());
-        assertEquals(AgentStopping.class, world.heard.events.getLast().getClass());
+        assertEquals(AgentStopping.class, world.seen.events.getLast().getClass());
     }
 
     @Test
@@ -497,21 +497,21 @@ class LogCasesTest {
         world.writeBack("r2", other, 0, 10, 11);
         world.on(new AgentInput.SessionClosed(World.SESSION, false));
         assertEquals(1, world.ports.detached, "its memory is let go");
-        assertEquals(RequestReason.ENGINE_GONE, world.heard.event(RequestCancelled.class).reason());
-        assertFalse(world.heard.event(EngineDetached.class).orderly());
+        assertEquals(RequestReason.ENGINE_GONE, world.seen.event(RequestCancelled.class).reason());
+        assertFalse(world.seen.event(EngineDetached.class).orderly());
         long open = world.call();
         world.on(new AgentInput.SessionOpened(open, "s2", "engine-1"));
-        world.heard.reply(open, Heard.Done.class);
+        world.seen.reply(open, RecordedOutput.Done.class);
         long busy = world.call();
         world.on(new AgentInput.BuffersRegistered(busy, "s2", 31, FakePorts.BLOCK_BYTES, World.DIGEST, java.util.Map.of()));
-        assertEquals(Refusal.BUSY, world.heard.reply(busy, Heard.Refused.class).refusal(), "copies of the old pool are under way");
+        assertEquals(Refusal.BUSY, world.seen.reply(busy, RecordedOutput.Refused.class).refusal(), "copies of the old pool are under way");
         world.settle();
-        assertEquals(OperationReason.ENGINE_GONE, world.heard.event(WriteBackFailed.class).reason());
-        assertEquals(0, world.heard.reply(load, Heard.Loaded.class).blocks());
+        assertEquals(OperationReason.ENGINE_GONE, world.seen.event(WriteBackFailed.class).reason());
+        assertEquals(0, world.seen.reply(load, RecordedOutput.Loaded.class).blocks());
         world.assertAtRest();
         long again = world.call();
         world.on(new AgentInput.BuffersRegistered(again, "s2", 31, FakePorts.BLOCK_BYTES, World.DIGEST, java.util.Map.of()));
-        world.heard.reply(again, Heard.Done.class);
+        world.seen.reply(again, RecordedOutput.Done.class);
     }
 
     @Test
@@ -521,37 +521,37 @@ class LogCasesTest {
         off.on(new AgentInput.SessionOpened(open, "s", "e"));
         long wrong = off.call();
         off.on(new AgentInput.BuffersRegistered(wrong, "s", 31, FakePorts.BLOCK_BYTES * 2, World.DIGEST, java.util.Map.of()));
-        assertEquals(Refusal.LAYOUT_MISMATCH, off.heard.reply(wrong, Heard.Refused.class).refusal());
+        assertEquals(Refusal.LAYOUT_MISMATCH, off.seen.reply(wrong, RecordedOutput.Refused.class).refusal());
         long early = off.submit(new Attempt("s", "r", 1), prompt, 0, true);
-        assertEquals(Refusal.NOT_REGISTERED, off.heard.reply(early, Heard.Refused.class).refusal());
+        assertEquals(Refusal.NOT_REGISTERED, off.seen.reply(early, RecordedOutput.Refused.class).refusal());
         long twice = off.call();
         off.on(new AgentInput.SessionOpened(twice, "s2", "e"));
-        assertEquals(Refusal.INSTANCE_TAKEN, off.heard.reply(twice, Heard.Refused.class).refusal());
+        assertEquals(Refusal.INSTANCE_TAKEN, off.seen.reply(twice, RecordedOutput.Refused.class).refusal());
     }
 
     @Test
     void everythingIsBounded() {
         World tiny = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Bounds(3, 1, 1, 5, 16)));
         tiny.ports.put(prompt, 0, 5);
-        tiny.heard.reply(tiny.submitted("r1", prompt), Heard.Waiting.class);
+        tiny.seen.reply(tiny.submitted("r1", prompt), RecordedOutput.Waiting.class);
         assertEquals(Offer.Reason.AGENT_BUSY, tiny.offered(tiny.submit("r2", prompt, 0)).reason());
         tiny.submit("r3", prompt, 0);
-        Heard.Refused full = tiny.heard.reply(tiny.submit("r4", prompt, 0), Heard.Refused.class);
+        RecordedOutput.Refused full = tiny.seen.reply(tiny.submit("r4", prompt, 0), RecordedOutput.Refused.class);
         assertEquals(Refusal.BUSY, full.refusal());
         assertTrue(full.retry());
         long long6 = tiny.submit("r5", Prompt.range(2, 1, 13), 0);
-        assertEquals(Refusal.BAD_ARGUMENT, tiny.heard.reply(long6, Heard.Refused.class).refusal());
+        assertEquals(Refusal.BAD_ARGUMENT, tiny.seen.reply(long6, RecordedOutput.Refused.class).refusal());
         tiny.prefetch("r1", prompt, 0, 2);
         tiny.seal("r2", prompt, 0, 0, 1);
         tiny.writeBack("r2", prompt, 0, 0, 1);
-        assertEquals(OperationReason.QUEUE_FULL, tiny.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.QUEUE_FULL, tiny.seen.event(CommandRefused.class).reason());
     }
 
     @Test
     void aFullLogTakesNoNewWork() {
-        world.heard.congested = true;
-        assertEquals(Refusal.BUSY, world.heard.reply(world.submit("r", prompt, 0), Heard.Refused.class).refusal());
-        world.heard.congested = false;
+        world.seen.congested = true;
+        assertEquals(Refusal.BUSY, world.seen.reply(world.submit("r", prompt, 0), RecordedOutput.Refused.class).refusal());
+        world.seen.congested = false;
         world.offered(world.submitted("r", prompt));
     }
 
@@ -561,9 +561,9 @@ class LogCasesTest {
         world.submitted("r", prompt);
         long second = world.submit(new Attempt(World.SESSION, "r", 2), prompt, 0, true);
         world.ports.of(Kind.PROBE).forEach(unit -> world.on(world.ports.endProbe(unit)));
-        world.heard.reply(second, Heard.Waiting.class);
-        assertEquals(1, world.heard.event(RequestCancelled.class).attempt());
+        world.seen.reply(second, RecordedOutput.Waiting.class);
+        assertEquals(1, world.seen.event(RequestCancelled.class).attempt());
         long first = world.submit("r", prompt, 0);
-        assertEquals(Refusal.BAD_ARGUMENT, world.heard.reply(first, Heard.Refused.class).refusal());
+        assertEquals(Refusal.BAD_ARGUMENT, world.seen.reply(first, RecordedOutput.Refused.class).refusal());
     }
 }

@@ -47,7 +47,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Reads across nodes, seen from the agent that reads and from the one that lends. 11 tokens of 2: 5 blocks. */
+/** Reads across nodes, seen from the agent that reads and from the one that is read. 11 tokens of 2: 5 blocks. */
 class PeerCasesTest {
     private static final Prompt P = Prompt.range(2, 1, 11);
     private static final Holder C = new Holder("c", "c:7000", Tier.HOST, 5);
@@ -87,7 +87,7 @@ class PeerCasesTest {
     }
 
     private RequestSubmitted submitted() {
-        return w.heard.events(RequestSubmitted.class).getLast();
+        return w.seen.events(RequestSubmitted.class).getLast();
     }
 
     @Test
@@ -96,7 +96,7 @@ class PeerCasesTest {
         assertEquals(P.keys(), peers.finds.getFirst().keys());
         assertEquals(0, peers.finds.getFirst().firstIndex());
         storeAnswers();
-        assertEquals(List.of(), w.heard.events(RequestSubmitted.class));
+        assertEquals(List.of(), w.seen.events(RequestSubmitted.class));
         found(C);
         assertEquals(new PeerCopies("c", "c:7000", Tier.HOST, 0, 5), submitted().peer());
         assertEquals(false, submitted().answered());
@@ -106,13 +106,13 @@ class PeerCasesTest {
     void theStoreMayAnswerLast() {
         submit("r", P);
         found(C);
-        assertEquals(List.of(), w.heard.events(RequestSubmitted.class));
+        assertEquals(List.of(), w.seen.events(RequestSubmitted.class));
         storeAnswers();
         assertEquals("c", Objects.requireNonNull(submitted().peer()).node());
     }
 
     @Test
-    void nobodyHasIt() {
+    void noOtherNodeHasIt() {
         submit("r", P);
         storeAnswers();
         found();
@@ -120,22 +120,22 @@ class PeerCasesTest {
         assertTrue(submitted().answered());
     }
 
-    /** 20 ms later nobody has it, and a later answer is nothing. */
+    /** After 20 ms the request continues without a peer, and a later answer is ignored. */
     @Test
-    void aLateAnswerMeansThatNobodyHasIt() {
+    void aLateAnswerOfTheDirectoryIsIgnored() {
         submit("r", P);
         storeAnswers();
         w.advance(19);
-        assertEquals(List.of(), w.heard.events(RequestSubmitted.class));
+        assertEquals(List.of(), w.seen.events(RequestSubmitted.class));
         w.advance(1);
         assertNull(submitted().peer());
         found(C);
-        assertEquals(1, w.heard.events(RequestSubmitted.class).size());
+        assertEquals(1, w.seen.events(RequestSubmitted.class).size());
     }
 
-    /** The threshold is 2 blocks: for 2 nobody is asked, for 3 somebody is. */
+    /** The threshold is 2 blocks: for 2 no directory is called, for 3 it is. */
     @Test
-    void nobodyIsAskedForAFewBlocks() {
+    void noOtherNodeIsLookedForForAFewBlocks() {
         submit("q", Prompt.range(2, 101, 105));
         assertEquals(List.of(), peers.finds);
         submit("r", Prompt.range(2, 1, 7));
@@ -144,7 +144,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void theAgentItselfIsNoPeer() {
+    void theAgentItselfIsNotAPeer() {
         submit("r", P);
         storeAnswers();
         found(new Holder("a", "a:7000", Tier.HOST, 5), new Holder("x", "", Tier.HOST, 5), new Holder("y", "y:1", Tier.STORE, 5));
@@ -153,7 +153,7 @@ class PeerCasesTest {
 
     /** One read is under way at c, so d is asked; after c's has ended and d has refused, c is. */
     @Test
-    void theHolderWithTheLeastLoadIsAsked() {
+    void theHolderWithTheLeastLoadIsChosen() {
         submit("r", P);
         storeAnswers();
         found(C);
@@ -228,9 +228,9 @@ class PeerCasesTest {
     }
 
     @Test
-    void whatAnotherNodeLendsIsOffered() {
+    void blocksOfAPeerReadAreOffered() {
         PrefetchBlocks command = borrowing();
-        PeerReadRequested asked = w.heard.events(PeerReadRequested.class).getFirst();
+        PeerReadRequested asked = w.seen.events(PeerReadRequested.class).getFirst();
         assertEquals("node/c", asked.envelope().aggregate());
         assertEquals(List.of(command.operation(), "a"), List.of(asked.grant(), asked.asker()));
         assertEquals(command.blocks(), asked.blocks());
@@ -239,9 +239,9 @@ class PeerCasesTest {
 
         endRead(5, OperationReason.IO);
 
-        PrefetchDone done = w.heard.events(PrefetchDone.class).getFirst();
+        PrefetchDone done = w.seen.events(PrefetchDone.class).getFirst();
         assertEquals(Collections.nCopies(5, Tier.HOST), done.blocks().stream().map(BlockResult::source).toList());
-        assertEquals(5, w.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
+        assertEquals(5, w.seen.notices(RecordedOutput.Ready.class).getFirst().offer().sources().size());
         assertEquals(5, w.serving());
     }
 
@@ -252,7 +252,7 @@ class PeerCasesTest {
         borrowing();
         endRead(3, OperationReason.CHECKSUM);
         w.end(Kind.READ, 5);
-        PrefetchDone done = w.heard.events(PrefetchDone.class).getFirst();
+        PrefetchDone done = w.seen.events(PrefetchDone.class).getFirst();
         assertEquals(List.of(Tier.HOST, Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE), done.blocks().stream().map(BlockResult::source).toList());
         assertEquals(2, w.core.status().counters().getOrDefault(AgentCounter.PEER_READS_FALLEN_BACK, 0L));
     }
@@ -263,41 +263,41 @@ class PeerCasesTest {
         borrowing();
         endRead(2, OperationReason.IO);
         w.end(Kind.READ, 0, OperationReason.NOT_FOUND);
-        assertEquals(2, w.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
+        assertEquals(2, w.seen.notices(RecordedOutput.Ready.class).getFirst().offer().sources().size());
         assertEquals(8, w.free());
     }
 
     /** The other node's pins need not wait for the end of their time: once, as soon as nothing more is read from it. */
     @Test
-    void whoReadsNoMoreSaysSo() {
+    void aReaderThatStopsSendsAnEarlyEnd() {
         w.ports.put(P, 0, 5);
         PrefetchBlocks command = borrowing();
         endRead(2, OperationReason.IO);
-        PeerReadGivenUp gone = w.heard.events(PeerReadGivenUp.class).getFirst();
+        PeerReadGivenUp gone = w.seen.events(PeerReadGivenUp.class).getFirst();
         assertEquals(List.of("node/c", command.operation(), "a"), List.of(gone.envelope().aggregate(), gone.grant(), gone.asker()));
         w.end(Kind.READ, 5);
-        assertEquals(1, w.heard.events(PeerReadGivenUp.class).size());
+        assertEquals(1, w.seen.events(PeerReadGivenUp.class).size());
     }
 
     @Test
-    void whoHasReadAllSaysNothing() {
+    void aWholeReadSendsNoEarlyEnd() {
         borrowing();
         endRead(5, OperationReason.IO);
-        assertEquals(List.of(), w.heard.events(PeerReadGivenUp.class));
+        assertEquals(List.of(), w.seen.events(PeerReadGivenUp.class));
     }
 
     @Test
-    void aCancelledFetchSaysSoToo() {
+    void aCancelledFetchReportsItsEnd() {
         borrowing();
         w.cancel("r");
-        assertEquals(List.of(), w.heard.events(PeerReadGivenUp.class));
+        assertEquals(List.of(), w.seen.events(PeerReadGivenUp.class));
         endRead(5, OperationReason.IO);
-        assertEquals(1, w.heard.events(PeerReadGivenUp.class).size());
+        assertEquals(1, w.seen.events(PeerReadGivenUp.class).size());
     }
 
-    /** A fetch that waits for its grant takes no room from those that wait for nothing: with one unit each, the store is read beside it. */
+    /** A fetch that waits for its lease takes no unit from other fetches: with one unit each, the store is read beside it. */
     @Test
-    void aWaitForAGrantHoldsUpNoOtherFetch() {
+    void aWaitForAPeerReadLeaseDelaysNoOtherFetch() {
         AgentLimits d = AgentLimits.defaults();
         AgentLimits.Peers p = d.peers();
         AgentLimits narrow = d.with(new AgentLimits.Units(32, 1, 1, 1, 1))
@@ -316,10 +316,10 @@ class PeerCasesTest {
         assertEquals(1, peers.reads.size());
         one.command(one.prefetchCommand("q", q, 0, 5));
         one.end(Kind.READ, 5);
-        assertEquals(1, one.heard.events(PrefetchDone.class).size());
+        assertEquals(1, one.seen.events(PrefetchDone.class).size());
         one.on(new PeerUnitEnded(peers.reads.removeFirst().unit(), Collections.nCopies(5, FakePorts.failed(OperationReason.NOT_SERVING))));
         one.end(Kind.READ, 0, OperationReason.NOT_FOUND);
-        assertEquals(1, one.heard.events(PrefetchFailed.class).size());
+        assertEquals(1, one.seen.events(PrefetchFailed.class).size());
     }
 
     /** A request that would ask {@code first} when both have the same load and have refused as often. */
@@ -332,7 +332,7 @@ class PeerCasesTest {
     }
 
     /** The node gives the first blocks of a prompt, the store none. */
-    private void lends(Holder holder, int number, int blocks, OperationReason why) {
+    private void leases(Holder holder, int number, int blocks, OperationReason why) {
         Prompt prompt = Prompt.range(2, number * 100 + 1, number * 100 + 11);
         submit("q" + number, prompt);
         storeAnswers();
@@ -370,27 +370,27 @@ class PeerCasesTest {
     /** c has refused one fetch of 5 blocks, d one block of two fetches: d has refused more often. */
     @Test
     void aRefusalCountsOnceForAFetch() {
-        lends(C, 1, 0, OperationReason.NOT_SERVING);
-        lends(D, 2, 4, OperationReason.IO);
-        lends(D, 3, 4, OperationReason.IO);
+        leases(C, 1, 0, OperationReason.NOT_SERVING);
+        leases(D, 2, 4, OperationReason.IO);
+        leases(D, 3, 4, OperationReason.IO);
         assertEquals("c", chosen(preferring("s", "d", "c")));
     }
 
     /** What d has on its disk alone it would have to promote first; but d is asked when c has refused. */
     @Test
-    void aHostIsAskedBeforeADisk() {
+    void aHostRanksBeforeADisk() {
         Holder onDisk = new Holder("d", "d:7000", Tier.DISK, 5);
         assertEquals("c", chosen(preferring("s", "d", "c"), onDisk, C));
-        lends(C, 1, 0, OperationReason.NOT_SERVING);
+        leases(C, 1, 0, OperationReason.NOT_SERVING);
         assertEquals("d", chosen(preferring("t", "c", "d"), onDisk, C));
     }
 
-    /** That this node had no room for a read says nothing of c. */
+    /** A full queue of this node does not count against c. */
     @Test
     void theOwnLimitsAreNoRefusal() {
-        lends(C, 1, 0, OperationReason.QUEUE_FULL);
+        leases(C, 1, 0, OperationReason.QUEUE_FULL);
         assertEquals("c", chosen(preferring("s", "c", "d")));
-        lends(C, 2, 0, OperationReason.NOT_SERVING);
+        leases(C, 2, 0, OperationReason.NOT_SERVING);
         assertEquals("d", chosen(preferring("t", "c", "d")));
     }
 
@@ -399,7 +399,7 @@ class PeerCasesTest {
         borrowing();
         endRead(0, OperationReason.IO);
         w.end(Kind.READ, 0, OperationReason.NOT_FOUND);
-        assertEquals(OperationReason.NOT_FOUND, w.heard.events(PrefetchFailed.class).getFirst().reason());
+        assertEquals(OperationReason.NOT_FOUND, w.seen.events(PrefetchFailed.class).getFirst().reason());
         assertEquals(10, w.free());
     }
 
@@ -412,7 +412,7 @@ class PeerCasesTest {
         assertEquals(10, w.free());
     }
 
-    // --- lending
+    // --- serving reads of other nodes
 
     /** Blocks 0 to 4 of p on the host. */
     private List<PagedBlock> warm() {
@@ -426,7 +426,7 @@ class PeerCasesTest {
         w.endAll(Kind.SAVE);
         w.releasePins(writeBack);
         w.releaseRequest("w");
-        return w.heard.events(WriteBackDone.class).getFirst().blocks().stream()
+        return w.seen.events(WriteBackDone.class).getFirst().blocks().stream()
                 .map(r -> new PagedBlock(r.block(), r.page(), r.generation(), r.crc32c())).toList();
     }
 
@@ -445,16 +445,16 @@ class PeerCasesTest {
     }
 
     private PeerReadEnded end() {
-        List<PeerReadEnded> ends = w.heard.events(PeerReadEnded.class);
+        List<PeerReadEnded> ends = w.seen.events(PeerReadEnded.class);
         assertEquals(1, ends.size());
         return ends.getFirst();
     }
 
     @Test
-    void aReadIsLentItsPages() {
+    void aReadGetsItsLeasedPages() {
         List<PagedBlock> blocks = warm();
         grant("g", blocks);
-        assertEquals(blocks, w.heard.events(PeerReadHeld.class).getFirst().blocks());
+        assertEquals(blocks, w.seen.events(PeerReadHeld.class).getFirst().blocks());
         assertEquals(5, w.pins());
 
         long first = ask("g", "b", 0, 3);
@@ -464,7 +464,7 @@ class PeerCasesTest {
         assertEquals(8, w.pins());
         long second = ask("g", "b", 3, 5);
         over(first, 3, PeerReadReason.COMPLETED);
-        assertEquals(List.of(), w.heard.events(PeerReadEnded.class));
+        assertEquals(List.of(), w.seen.events(PeerReadEnded.class));
         over(second, 2, PeerReadReason.COMPLETED);
         assertEquals(List.of(PeerReadReason.COMPLETED, 5, 320L), List.of(end().reason(), end().sentBlocks(), end().sentBytes()));
         assertEquals(List.of(0, 1, 2, 3, 4), end().sent());
@@ -472,7 +472,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void aReaderMayComeBeforeItsGrant() {
+    void aReaderMayComeBeforeItsLease() {
         List<PagedBlock> blocks = warm();
         long early = ask("g", "b", 0, 5);
         assertEquals(new FakePeers.Again(5), peers.told.get(early));
@@ -483,7 +483,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void whatIsRefusedIsSaidToItsReader() {
+    void aRefusedLeaseIsReportedToItsReader() {
         w.command(new RefusePeerRead(w.envelope(), w.header(), "g", PeerReadReason.BUSY));
         assertEquals(new FakePeers.Not(PeerReadReason.BUSY), peers.told.get(ask("g", "b", 0, 5)));
     }
@@ -503,7 +503,7 @@ class PeerCasesTest {
 
     /** The block is in another page than the controller thinks, or in none. */
     @Test
-    void aPageOfAnotherGenerationIsNotLent() {
+    void aPageOfAnotherGenerationIsNotLeased() {
         List<PagedBlock> blocks = warm();
         PagedBlock first = blocks.getFirst();
         grant("g", List.of(new PagedBlock(first.block(), first.page(), first.generation() + 1, first.crc32c())));
@@ -514,7 +514,7 @@ class PeerCasesTest {
 
     /** The asker has died: 10 s later the grant is over; what is being sent keeps its own pin. */
     @Test
-    void aGrantEndsWithItsTimeAndAReadWithItself() {
+    void aPeerReadLeaseExpiresAndAReadEndsByItself() {
         grant("g", warm());
         long call = ask("g", "b", 0, 2);
         w.advance(9_999);
@@ -529,7 +529,7 @@ class PeerCasesTest {
     }
 
     @Test
-    void aReadThatFailsIsNotAskedForAgain() {
+    void aFailedReadIsNotRepeated() {
         grant("g", warm());
         long call = ask("g", "b", 0, 5);
         over(call, 2, PeerReadReason.CANCELLED);
@@ -539,7 +539,7 @@ class PeerCasesTest {
 
     /** Blocks 3 and 4 were sent, 0 and 1 are on their way: the grant is over at once, the read keeps its own pins to its end. */
     @Test
-    void whatItsReaderGaveUpIsLetGo() {
+    void anAbandonedPeerReadEndsItsPins() {
         grant("g", warm());
         over(ask("g", "b", 3, 5), 2, PeerReadReason.COMPLETED);
         long call = ask("g", "b", 0, 2);
@@ -551,7 +551,7 @@ class PeerCasesTest {
         assertEquals(new FakePeers.Not(PeerReadReason.CANCELLED), peers.told.get(ask("g", "b", 2, 3)));
         over(call, 0, PeerReadReason.CANCELLED);
         assertEquals(0, w.pins());
-        assertEquals(1, w.heard.events(PeerReadEnded.class).size());
+        assertEquals(1, w.seen.events(PeerReadEnded.class).size());
     }
 
     @Test
@@ -559,14 +559,14 @@ class PeerCasesTest {
         grant("g", warm());
         long call = ask("g", "b", 0, 5);
         w.on(new PeerReadFinished(call, 4, 256, PeerReadReason.IO, List.of(P.keys().get(4))));
-        BlocksEvicted gone = w.heard.events(BlocksEvicted.class).getFirst();
+        BlocksEvicted gone = w.seen.events(BlocksEvicted.class).getFirst();
         assertEquals(RemovalReason.CHECKSUM, gone.reason());
         assertEquals(4, w.serving());
     }
 
-    /** All that is lent stays, however full the host is. */
+    /** Leased blocks stay, however full the host is. */
     @Test
-    void whatIsLentIsNotEvicted() {
+    void leasedBlocksAreNotEvicted() {
         grant("g", warm());
         assertEquals(List.of(OperationReason.PINNED), w.core.evict(Tier.HOST, P.namespace(), List.of(P.keys().get(4))));
         w.releasePins("g");

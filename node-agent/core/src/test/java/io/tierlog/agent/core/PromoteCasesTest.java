@@ -54,7 +54,7 @@ class PromoteCasesTest {
     }
 
     private static List<PagedBlock> onDisk(World world) {
-        return world.heard.event(BlocksRecovered.class).blocks();
+        return world.seen.event(BlocksRecovered.class).blocks();
     }
 
     private PromoteBlocks command(World world, int from, int to) {
@@ -76,12 +76,12 @@ class PromoteCasesTest {
         World world = world(31);
         PromoteBlocks command = command(world, 0, 5);
         world.command(command);
-        assertEquals(5, world.heard.event(OperationStarted.class).pages().size());
+        assertEquals(5, world.seen.event(OperationStarted.class).pages().size());
         assertEquals(5, world.disk().pinCount());
 
         world.end(Kind.DISK_READ, 9);
 
-        PromoteDone done = world.heard.event(PromoteDone.class);
+        PromoteDone done = world.seen.event(PromoteDone.class);
         assertEquals(List.of(command.lease(), List.of()), List.of(done.lease(), done.awaited()));
         assertTrue(done.blocks().stream().allMatch(block -> block.status() == BlockStatus.ARRIVED && block.source() == Tier.DISK));
         assertEquals(List.of(5L, 0L), List.of(world.pins(), world.disk().pinCount()));
@@ -105,13 +105,13 @@ class PromoteCasesTest {
 
         world.command(command(world, 0, 5));
 
-        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(OperationReason.NO_ROOM, world.seen.event(CommandRefused.class).reason());
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
         assertTrue(world.core.serves(Tier.HOST, other.namespace(), other.keys()));
         world.assertAtRest();
     }
 
-    /** Nobody has asked for it: when room is needed, it goes before what was used earlier. */
+    /** No request has used it: under pressure it leaves before blocks that were used earlier. */
     @Test
     void whatWasPromotedIsTheFirstToGo() {
         World world = world(6);
@@ -129,13 +129,13 @@ class PromoteCasesTest {
         world.submitted("r", third);
         world.prefetch("r", third, 0, 5);
 
-        BlocksEvicted gone = world.heard.event(BlocksEvicted.class);
+        BlocksEvicted gone = world.seen.event(BlocksEvicted.class);
         assertEquals(List.of(prompt.keys().getFirst()), gone.blocks().stream().map(block -> block.block().key()).toList());
         world.endAll(Kind.READ);
         world.cancel("r");
     }
 
-    /** A host of 6 pages with one block of another prompt, which the store has too and nobody holds, and block 0 of the prompt, promoted. */
+    /** A host of 6 pages with one block of another prompt, which the store has too and which has no pin, and block 0 of the prompt, promoted. */
     private World warmAndPromoted(Prompt other) {
         World world = world(6);
         world.ports.put(other, 0, 1);
@@ -149,7 +149,7 @@ class PromoteCasesTest {
         return world;
     }
 
-    /** Both are held elsewhere too: what nobody has asked for goes before what was used earlier. */
+    /** Both are held elsewhere too: a block that no request used leaves before blocks that were used earlier. */
     @Test
     void whatWasPromotedIsColderThanWhatWasUsedBefore() {
         World world = warmAndPromoted(Prompt.range(2, 100, 104));
@@ -162,7 +162,7 @@ class PromoteCasesTest {
 
     /** While it is leased another block goes, though that was used; with nothing else to go, the lease yields, and the request has its pages. */
     @Test
-    void theLeaseYieldsToARequestThatHasNoRoomOtherwise() {
+    void theLeaseYieldsToARequestThatFindsTooFewPages() {
         Prompt other = Prompt.range(2, 100, 104);
         World world = warmAndPromoted(other);
         assertEquals(1, world.pins());
@@ -174,7 +174,7 @@ class PromoteCasesTest {
         fetch(world, 6);
         assertEquals(2, evicted(world).size());
         assertTrue(evicted(world).contains(prompt.keys().getFirst()));
-        assertEquals(6, world.heard.events(OperationStarted.class).getLast().pages().size());
+        assertEquals(6, world.seen.events(OperationStarted.class).getLast().pages().size());
     }
 
     /** 3 pages, 2 of them leased: the next promotion of 3 blocks is refused, and no lease yields for it. */
@@ -186,13 +186,13 @@ class PromoteCasesTest {
 
         world.command(command(world, 2, 5));
 
-        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(OperationReason.NO_ROOM, world.seen.event(CommandRefused.class).reason());
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
         assertEquals(2, world.pins());
     }
 
     private static List<Bytes> evicted(World world) {
-        return world.heard.events(BlocksEvicted.class).stream().flatMap(gone -> gone.blocks().stream()).map(block -> block.block().key()).toList();
+        return world.seen.events(BlocksEvicted.class).stream().flatMap(gone -> gone.blocks().stream()).map(block -> block.block().key()).toList();
     }
 
     /** A request fetches so many blocks of a prompt from the store. */
@@ -212,7 +212,7 @@ class PromoteCasesTest {
 
         world.command(command(world, List.of(stale, other)));
 
-        PromoteFailed failed = world.heard.event(PromoteFailed.class);
+        PromoteFailed failed = world.seen.event(PromoteFailed.class);
         assertEquals(OperationReason.STALE_GENERATION, failed.reason());
         world.assertAtRest();
     }
@@ -226,15 +226,15 @@ class PromoteCasesTest {
 
         world.end(Kind.DISK_READ, 9);
 
-        assertEquals(RemovalReason.CHECKSUM, world.heard.event(BlocksEvicted.class).reason());
-        PromoteDone done = world.heard.event(PromoteDone.class);
+        assertEquals(RemovalReason.CHECKSUM, world.seen.event(BlocksEvicted.class).reason());
+        PromoteDone done = world.seen.event(PromoteDone.class);
         assertEquals(List.of(BlockStatus.ARRIVED, BlockStatus.ARRIVED, BlockStatus.FAILED, BlockStatus.FAILED, BlockStatus.FAILED),
                 statuses(done.blocks()));
         assertEquals(OperationReason.PREFIX_GONE, done.blocks().getLast().reason());
         assertEquals(2, world.pins());
     }
 
-    /** A fetch and a read join what is promoted: nothing is read twice, and the end says who waited. */
+    /** A fetch and a read join what is promoted: no block is read twice, and the end names the joined blocks. */
     @Test
     void othersJoinIt() {
         World world = world(31);
@@ -245,14 +245,17 @@ class PromoteCasesTest {
         long other = world.read(prompt, 10, 4, 21);
         assertEquals(1, world.ports.units.stream().filter(unit -> unit.kind() == Kind.DISK_READ).count());
 
-        assertEquals(List.of(new BlockAnswer(false, OperationReason.NOT_SERVING)), world.heard.reply(other, Heard.Read.class).blocks(), "+0 ms");
+        assertEquals(
+                List.of(new BlockAnswer(false, OperationReason.NOT_SERVING)),
+                world.seen.reply(other, RecordedOutput.Read.class).blocks(),
+                "+0 ms");
         world.end(Kind.DISK_READ, 9);
 
-        assertEquals(List.of(0, 1, 2), world.heard.event(PromoteDone.class).awaited());
+        assertEquals(List.of(0, 1, 2), world.seen.event(PromoteDone.class).awaited());
         assertEquals(List.of(BlockStatus.ALREADY_THERE, BlockStatus.ALREADY_THERE),
-                statuses(world.heard.event(PrefetchDone.class).blocks()));
+                statuses(world.seen.event(PrefetchDone.class).blocks()));
         world.endAll(Kind.LOAD);
-        assertEquals(List.of(new BlockAnswer(true, OperationReason.COMPLETED)), world.heard.reply(call, Heard.Read.class).blocks());
+        assertEquals(List.of(new BlockAnswer(true, OperationReason.COMPLETED)), world.seen.reply(call, RecordedOutput.Read.class).blocks());
     }
 
     /** And it joins a fetch that runs. */
@@ -266,8 +269,8 @@ class PromoteCasesTest {
 
         world.end(Kind.DISK_READ, 9);
 
-        assertTrue(world.heard.event(PromoteDone.class).blocks().stream().allMatch(block -> block.status() == BlockStatus.ALREADY_THERE));
-        assertEquals(List.of(), world.heard.event(PromoteDone.class).awaited());
+        assertTrue(world.seen.event(PromoteDone.class).blocks().stream().allMatch(block -> block.status() == BlockStatus.ALREADY_THERE));
+        assertEquals(List.of(), world.seen.event(PromoteDone.class).awaited());
     }
 
     /** 5 blocks that are only on the disk, none promoted in time: one wait of 10 ms for all, and one deadline. */
@@ -278,31 +281,34 @@ class PromoteCasesTest {
         long call = world.read(prompt, 10, 0, 20, 21, 22, 23, 24);
 
         world.advance(9);
-        assertFalse(world.heard.replies.containsKey(call));
+        assertFalse(world.seen.replies.containsKey(call));
         world.advance(1);
 
         assertEquals(Collections.nCopies(5, new BlockAnswer(false, OperationReason.MOVED_ON)),
-                world.heard.reply(call, Heard.Read.class).blocks());
+                world.seen.reply(call, RecordedOutput.Read.class).blocks());
         world.end(Kind.DISK_READ, 9);
-        assertEquals(List.of(), world.heard.event(PromoteDone.class).awaited(), "nobody waits any more");
+        assertEquals(List.of(), world.seen.event(PromoteDone.class).awaited(), "no operation waits");
     }
 
-    /** A read of what only the disk has is answered at once, and asks: again after 1, 2, 4 and 4 s while reads go on, and after a pause anew. */
+    /**
+     * A read of what only the disk has is answered at once, and requests promotion: again after 1, 2, 4 and 4 s while reads continue, and at once
+     * after a pause.
+     */
     @Test
-    void aReadAsksForWhatOnlyTheDiskHas() {
+    void aReadRequestsPromotionOfBlocksThatOnlyTheDiskHas() {
         World world = world(31);
         long call = world.read(prompt, 10_000, 0, 20, 21, 22, 23, 24);
         assertEquals(Collections.nCopies(5, new BlockAnswer(false, OperationReason.NOT_SERVING)),
-                world.heard.reply(call, Heard.Read.class).blocks());
-        PromotionRequested asked = world.heard.event(PromotionRequested.class);
+                world.seen.reply(call, RecordedOutput.Read.class).blocks());
+        PromotionRequested asked = world.seen.event(PromotionRequested.class);
         assertEquals(List.of("node/a", prompt.namespace(), onDisk(world).stream().map(PagedBlock::block).toList()),
                 List.of(asked.envelope().aggregate(), asked.namespace(), asked.blocks()));
 
         List<Integer> asks = new ArrayList<>();
         for (int ms = 0; ms < 12_000; ms += 50) {
-            int before = world.heard.events(PromotionRequested.class).size();
+            int before = world.seen.events(PromotionRequested.class).size();
             world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
-            if (world.heard.events(PromotionRequested.class).size() > before) {
+            if (world.seen.events(PromotionRequested.class).size() > before) {
                 asks.add(ms);
             }
             world.advance(50);
@@ -313,12 +319,12 @@ class PromoteCasesTest {
         world.read(prompt, 0, 0, 20);
         world.advance(1_000);
         world.read(prompt, 0, 0, 20);
-        assertEquals(7, world.heard.events(PromotionRequested.class).size(), "after a pause it is a second again");
+        assertEquals(7, world.seen.events(PromotionRequested.class).size(), "after a pause it is a second again");
     }
 
     /** Nothing is asked for what is on the host or on its way there, has another index, is on no disk, or while the log takes no more. */
     @Test
-    void aReadAsksForNothingElse() {
+    void aReadRequestsNoOtherPromotion() {
         World world = world(31);
         world.command(command(world, 0, 2));
         world.read(prompt, 0, 0, 20, 21);
@@ -327,17 +333,17 @@ class PromoteCasesTest {
         world.read(Prompt.range(2, 50, 60), 0, 0, 24, 25);
         world.on(new AgentInput.ReadCalled(world.call(), World.SESSION, prompt.namespace(),
                 List.of(new AgentInput.DeviceBlock(4, onDisk(world).get(3).block().key(), 26, 1)), -1));
-        world.heard.congested = true;
+        world.seen.congested = true;
         world.read(prompt, 0, 2, 27);
-        assertEquals(List.of(), world.heard.events(PromotionRequested.class));
-        world.heard.congested = false;
+        assertEquals(List.of(), world.seen.events(PromotionRequested.class));
+        world.seen.congested = false;
         world.read(prompt, 0, 2, 27);
-        assertEquals(List.of(2), world.heard.event(PromotionRequested.class).blocks().stream().map(Block::index).toList());
+        assertEquals(List.of(2), world.seen.event(PromotionRequested.class).blocks().stream().map(Block::index).toList());
     }
 
     /** 300 blocks: records of 128, 128 and 44. */
     @Test
-    void aReadAsksInBoundedRecords() {
+    void aReadRequestsPromotionInBoundedRecords() {
         Prompt many = Prompt.range(2, 1, 601);
         World.Past past = World.Past.none();
         past.disk().put(many, 0, 300);
@@ -346,19 +352,19 @@ class PromoteCasesTest {
         world.register();
         world.attach();
         world.read(many, 0, 0, IntStream.range(0, 300).toArray());
-        assertEquals(List.of(128, 128, 44), world.heard.events(PromotionRequested.class).stream().map(asked -> asked.blocks().size()).toList());
+        assertEquals(List.of(128, 128, 44), world.seen.events(PromotionRequested.class).stream().map(asked -> asked.blocks().size()).toList());
     }
 
     /** Two blocks are remembered, and five are read: the oldest are forgotten first, and asked for again at once. */
     @Test
-    void whatReadsAskedForIsRememberedWithinABound() {
+    void requestedPromotionsAreRememberedWithinABound() {
         World world = world(31, AgentLimits.defaults().with(new AgentLimits.Promotions(128, 2, 1_000, 4_000)));
         world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
         world.read(prompt, 0, 0, 20, 21, 22, 23, 24);
         world.read(prompt, 0, 3, 20, 21);
         world.advance(100);
         world.read(prompt, 0, 3, 20, 21);
-        assertEquals(List.of(List.of(0, 1, 2, 3, 4), List.of(0, 1, 2, 3, 4)), world.heard.events(PromotionRequested.class).stream()
+        assertEquals(List.of(List.of(0, 1, 2, 3, 4), List.of(0, 1, 2, 3, 4)), world.seen.events(PromotionRequested.class).stream()
                 .map(asked -> asked.blocks().stream().map(Block::index).toList())
                 .toList());
     }
@@ -371,7 +377,7 @@ class PromoteCasesTest {
         List<Long> calls = new ArrayList<>();
         for (int i = 0; i < 320; i++) {
             long call = world.read(prompt, 10_000, 0, i % 31);
-            if (!world.heard.replies.containsKey(call)) {
+            if (!world.seen.replies.containsKey(call)) {
                 calls.add(call);
             }
         }
@@ -381,9 +387,9 @@ class PromoteCasesTest {
         world.end(Kind.DISK_READ, 9);
         world.endAll(Kind.LOAD);
 
-        assertEquals(List.of(0), world.heard.event(PromoteDone.class).awaited());
+        assertEquals(List.of(0), world.seen.event(PromoteDone.class).awaited());
         calls.forEach(call -> assertEquals(List.of(new BlockAnswer(true, OperationReason.COMPLETED)),
-                world.heard.reply(call, Heard.Read.class).blocks()));
+                world.seen.reply(call, RecordedOutput.Read.class).blocks()));
     }
 
     /** What lands after a cancel goes back. */
@@ -396,7 +402,7 @@ class PromoteCasesTest {
 
         world.end(Kind.DISK_READ, 9);
 
-        assertEquals(OperationReason.CANCELLED, world.heard.event(OperationCancelled.class).reason());
+        assertEquals(OperationReason.CANCELLED, world.seen.event(OperationCancelled.class).reason());
         world.assertAtRest();
     }
 
@@ -410,7 +416,7 @@ class PromoteCasesTest {
         world.end(Kind.DISK_READ, 9);
         world.command(command);
 
-        assertEquals(2, world.heard.events(PromoteDone.class).size());
+        assertEquals(2, world.seen.events(PromoteDone.class).size());
         assertEquals(5, world.core.status().count(AgentCounter.PROMOTED_BLOCKS));
     }
 }

@@ -60,8 +60,8 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * One life of a node: a controller that reads the events and sends commands, rightly and wrongly, and ports whose units end in any legal way. The
- * next life finds the disk as this one left it.
+ * One process of a node: a controller that reads the events and sends commands, rightly and wrongly, and ports whose units end in any legal way. The
+ * next process finds the disk as this one left it.
  */
 final class RandomWalk {
     private static final int KEPT = 64;
@@ -113,7 +113,7 @@ final class RandomWalk {
             if (random.nextBoolean()) {
                 world.ports.disk.lies.clear();
             }
-            world.ports.end(unit, random.nextInt(unit.size() + 1), OperationReason.IO); // nobody hears of it
+            world.ports.end(unit, random.nextInt(unit.size() + 1), OperationReason.IO); // not reported
         }
         world.ports.disk.full = false;
         return new RandomWalk(random, world.past());
@@ -171,7 +171,7 @@ final class RandomWalk {
             case 0 -> engine.vanish();
             case 1 -> world.ports.storeReachable = !world.ports.storeReachable;
             case 2 -> rot();
-            case 3 -> world.heard.congested = random.nextInt(3) == 0;
+            case 3 -> world.seen.congested = random.nextInt(3) == 0;
             case 4 -> spoilTheDisk();
             case 5, 6 -> loseSources();
             default -> engine.connect();
@@ -280,8 +280,8 @@ final class RandomWalk {
     // --- the controller
 
     private void checkEvents() {
-        for (; eventsRead < world.heard.events.size(); eventsRead++) {
-            Event event = world.heard.events.get(eventsRead);
+        for (; eventsRead < world.seen.events.size(); eventsRead++) {
+            Event event = world.seen.events.get(eventsRead);
             if (event instanceof OperationStarted started) {
                 destinations.put(started.operation(), started.pages().stream().map(PagedBlock::page).toList());
             }
@@ -295,7 +295,7 @@ final class RandomWalk {
         book.check();
     }
 
-    /** One terminal event for an operation; a repeat says the same. */
+    /** One terminal event for an operation; a repeat is equal. */
     private void checkEnd(String operation, Event event) {
         Event before = ends.putIfAbsent(operation, event);
         if (before != null) {
@@ -508,7 +508,7 @@ final class RandomWalk {
 
     private void comeToRest() {
         resting = true;
-        world.heard.congested = false;
+        world.seen.congested = false;
         world.ports.disk.full = false;
         engine.connect();
         engine.endAll();

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 /**
  * A core between an engine, a controller and ports that do anything that is allowed, and much that goes wrong: duplicates, late and lost
  * commands and completions, failures, unknown outcomes, rotten pages, a disk that lies, tears and fills, engines that vanish, time that jumps,
- * kills after which the next life finds the disk as it was left. After every step all tables are checked, and the disk's against what the log
- * was told; at rest nothing is pinned.
+ * kills after which the next process finds the disk as it was left. After every step all tables are checked, and the disk's against what the log
+ * has; at rest no pin is left.
  *
  * <p>One walk again: {@code mvn -pl node-agent/core test -Dtest=RandomWalkTest -Dtierlog.seed=N}.
  */
@@ -65,8 +65,8 @@ class RandomWalkTest {
         RandomWalk two = new RandomWalk(42).killedAfter(STEPS);
         one.run(STEPS);
         two.run(STEPS);
-        assertEquals(one.world.heard.events, two.world.heard.events);
-        assertEquals(one.world.heard.notices, two.world.heard.notices);
-        assertEquals(one.world.heard.replies, two.world.heard.replies);
+        assertEquals(one.world.seen.events, two.world.seen.events);
+        assertEquals(one.world.seen.notices, two.world.seen.notices);
+        assertEquals(one.world.seen.replies, two.world.seen.replies);
     }
 }

@@ -45,11 +45,11 @@ class ReadCasesTest {
     }
 
     private List<BlockAnswer> answer(long call) {
-        return world.heard.reply(call, Heard.Read.class).blocks();
+        return world.seen.reply(call, RecordedOutput.Read.class).blocks();
     }
 
     private boolean waits(long call) {
-        return !world.heard.replies.containsKey(call);
+        return !world.seen.replies.containsKey(call);
     }
 
     /** Blocks 2 to 5 are on their way from the store. */
@@ -66,19 +66,19 @@ class ReadCasesTest {
     }
 
     @Test
-    void whatServesIsReadAndWhatIsNowhereIsSaidWithoutWaiting() {
+    void blocksThatServeAreReadAndMissingOnesReportedWithoutAWait() {
         long call = world.read(prompt, -1, 0, 10, 11, 12);
         assertEquals(2, world.pins());
         world.endAll(Kind.LOAD);
         assertEquals(List.of(HERE, HERE, failed(OperationReason.NOT_SERVING)), answer(call));
         world.assertOnDevice(prompt, 0, 10);
         world.assertOnDevice(prompt, 1, 11);
-        LoadBackDone done = world.heard.event(LoadBackDone.class);
+        LoadBackDone done = world.seen.event(LoadBackDone.class);
         assertEquals(List.of("", 0, 2), List.of(done.request(), done.attempt(), done.blocks().size()), "what was nowhere did not move");
         assertEquals(List.of(), world.ports.units, "nothing is fetched for it");
 
         assertEquals(List.of(failed(OperationReason.NOT_SERVING)), answer(world.read(prompt, 5_000, 4, 13)), "at once");
-        assertEquals(List.of(), world.heard.events(LoadBackFailed.class));
+        assertEquals(List.of(), world.seen.events(LoadBackFailed.class));
         end();
     }
 
@@ -133,7 +133,7 @@ class ReadCasesTest {
     }
 
     @Test
-    void aFetchThatIsWaitedForGoesOnWhenItsRequestEnds() {
+    void aFetchThatAnotherRequestAwaitsContinuesWhenItsRequestEnds() {
         fetching();
         long call = world.read(prompt, -1, 2, 10);
         world.cancel("r");
@@ -145,14 +145,14 @@ class ReadCasesTest {
     }
 
     @Test
-    void aReadThatNobodyWaitsForKeepsItsPagesUntilIdle() {
+    void aReadWithoutACallerKeepsItsPagesUntilIdle() {
         fetching();
         long call = world.read(prompt, -1, 1, 10, 11);
         world.gone(call);
         assertEquals(2, world.core.status().devicePins(), "block 1 moves");
-        assertEquals(List.of(), world.heard.releasedPages(""));
+        assertEquals(List.of(), world.seen.releasedPages(""));
         world.endAll(Kind.LOAD);
-        assertEquals(List.of(10, 11), world.heard.releasedPages(""));
+        assertEquals(List.of(10, 11), world.seen.releasedPages(""));
         world.endAll(Kind.READ);
         assertEquals(List.of(), world.ports.of(Kind.LOAD), "what comes now is not copied");
         end();
@@ -171,7 +171,7 @@ class ReadCasesTest {
 
     /** Block 0 has landed, block 1 moves in a unit of its own, when the session closes. */
     @Test
-    void whatLandedForASessionThatHasGoneIsOnNoDevice() {
+    void blocksLoadedForASessionThatIsGoneAreOnNoDevice() {
         world = World.running(31, 31, AgentLimits.defaults().with(new AgentLimits.Units(1, 4, 4, 2, 4)));
         twoOnHost();
         long call = world.read(prompt, -1, 0, 10, 11);
@@ -184,7 +184,7 @@ class ReadCasesTest {
     }
 
     @Test
-    void whatLandedForASessionThatHasGoneIsOnNoDeviceThoughTheRestWasWaitedFor() {
+    void blocksLoadedForASessionThatIsGoneAreOnNoDeviceThoughTheRestWasAwaited() {
         fetching();
         long call = world.read(prompt, -1, 1, 10, 11);
         world.endAll(Kind.LOAD);
@@ -197,12 +197,12 @@ class ReadCasesTest {
     }
 
     @Test
-    void whatLandedForACallThatHasGoneCountsForNothing() {
+    void blocksLoadedForACallThatIsGoneDoNotCount() {
         fetching();
         long call = world.read(prompt, -1, 1, 10, 11);
         world.endAll(Kind.LOAD);
         world.gone(call);
-        assertEquals(List.of(10, 11), world.heard.releasedPages(""));
+        assertEquals(List.of(10, 11), world.seen.releasedPages(""));
         assertNothingCounts();
         end();
     }
@@ -213,7 +213,7 @@ class ReadCasesTest {
         world.endAll(Kind.LOAD);
         assertEquals(List.of(HERE, HERE), answer(call));
         world.gone(call, new AgentInput.Attempt(World.SESSION, "", 0), 10, 11);
-        assertEquals(List.of(10, 11), world.heard.releasedPages(""));
+        assertEquals(List.of(10, 11), world.seen.releasedPages(""));
         world.assertAtRest();
     }
 
@@ -224,20 +224,20 @@ class ReadCasesTest {
         world.submitted("s", other);
         world.prefilled("s");
         long call = world.read(prompt, -1, 0, 10);
-        Heard.Refused refused = world.refused(world.seal("s", other, 0, 10));
+        RecordedOutput.Refused refused = world.refused(world.seal("s", other, 0, 10));
         assertEquals(true, refused.detail().contains("pinned"), refused::detail);
         world.ports.device[10] = new byte[FakePorts.BLOCK_BYTES];
         world.endAll(Kind.LOAD);
         assertEquals(List.of(HERE), answer(call));
-        world.heard.reply(world.seal("s", other, 0, 10), Heard.Done.class);
+        world.seen.reply(world.seal("s", other, 0, 10), RecordedOutput.Done.class);
         world.cancel("s");
         world.advance(60_000);
         world.assertAtRest();
     }
 
     private void assertNothingCounts() {
-        assertEquals(List.of(), world.heard.events(LoadBackDone.class));
-        assertEquals(1, world.heard.events(LoadBackFailed.class).size());
+        assertEquals(List.of(), world.seen.events(LoadBackDone.class));
+        assertEquals(1, world.seen.events(LoadBackFailed.class).size());
         assertEquals(Optional.empty(), world.core.device().content(10));
         assertEquals(0, world.core.status().count(AgentCounter.LOADED_BLOCKS));
     }

@@ -43,17 +43,17 @@ class SaveCasesTest {
     }
 
     private List<BlockAnswer> saved(long call) {
-        return world.heard.reply(call, Heard.Saved.class).blocks();
+        return world.seen.reply(call, RecordedOutput.Saved.class).blocks();
     }
 
     private boolean waits(long call) {
-        return !world.heard.replies.containsKey(call);
+        return !world.seen.replies.containsKey(call);
     }
 
     private void refuse(int from, int to, OperationReason why) {
         CommandHeader header = world.header();
         List<Block> blocks = prompt.blocks(from, to);
-        world.command(new RefuseSave(world.envelope(), header, world.heard.last(SaveRequested.class).save(), blocks, why));
+        world.command(new RefuseSave(world.envelope(), header, world.seen.last(SaveRequested.class).save(), blocks, why));
     }
 
     private void end() {
@@ -64,9 +64,9 @@ class SaveCasesTest {
     }
 
     @Test
-    void theLogIsAskedAndTheCallAnsweredWhenAllServe() {
+    void theSaveIsOnTheLogAndTheCallAnsweredWhenAllServe() {
         long call = world.save("r", prompt, 1, 1, 2, 3);
-        SaveRequested asked = world.heard.event(SaveRequested.class);
+        SaveRequested asked = world.seen.event(SaveRequested.class);
         assertEquals(List.of("a/save/1/1", "r", 1, prompt.root()), List.of(asked.save(), asked.request(), asked.attempt(), asked.root()));
         assertEquals(List.of(1, 2, 3), asked.blocks().stream().map(PagedBlock::page).toList());
         world.writeBack("r", prompt, 1, 1, 2);
@@ -78,7 +78,7 @@ class SaveCasesTest {
 
         assertEquals(List.of(HERE, HERE), saved(world.save("r", prompt, 1, 1, 2)), "at once");
         world.save("r", prompt, 0, 0, 1);
-        assertEquals(1, world.heard.last(SaveRequested.class).blocks().size(), "only what does not serve is asked for");
+        assertEquals(1, world.seen.last(SaveRequested.class).blocks().size(), "only what does not serve is asked for");
         end();
     }
 
@@ -88,8 +88,8 @@ class SaveCasesTest {
         world.writeBack("r", prompt, 0, 0, 1);
         world.end(Kind.SAVE, 1, OperationReason.DEVICE_FAULT);
         assertEquals(List.of(HERE, failed(OperationReason.DEVICE_FAULT)), saved(call));
-        Heard.Failed notice = world.heard.notices(Heard.Failed.class).getFirst();
-        assertEquals(new Heard.Failed("r", 1, List.of(1), OperationReason.DEVICE_FAULT), notice);
+        RecordedOutput.Failed notice = world.seen.notices(RecordedOutput.Failed.class).getFirst();
+        assertEquals(new RecordedOutput.Failed("r", 1, List.of(1), OperationReason.DEVICE_FAULT), notice);
         end();
     }
 
@@ -103,7 +103,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void whatAnotherWriteBackBringsIsWaitedForThoughItWasRefused() {
+    void aRefusedSaveWaitsForAnotherWriteBackOfTheBlock() {
         world.writeBack("r", prompt, 0, 0, 1);
         long call = world.save("r", prompt, 0, 0, 1, 2);
         refuse(0, 2, OperationReason.ALREADY_THERE);
@@ -116,7 +116,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void whatAFetchBringsIsWaitedForThoughItWasRefused() {
+    void aRefusedSaveWaitsForAFetchOfTheBlock() {
         world.ports.put(prompt, 0, 4);
         world.submitted("s", prompt);
         world.prefetch("s", prompt, 0, 3);
@@ -124,13 +124,13 @@ class SaveCasesTest {
         refuse(0, 3, OperationReason.ALREADY_THERE);
         assertEquals(true, waits(call));
         world.end(Kind.READ, 2, OperationReason.CHECKSUM);
-        assertEquals(List.of(HERE, HERE, failed(OperationReason.ALREADY_THERE)), saved(call), "nothing brings the last one any more");
+        assertEquals(List.of(HERE, HERE, failed(OperationReason.ALREADY_THERE)), saved(call), "no operation brings the last one");
         world.cancel("s");
         end();
     }
 
     @Test
-    void aFetchThatFailsIsNoAnswerToWhatWasNotRefused() {
+    void aFailedFetchDoesNotAnswerABlockThatWasNotRefused() {
         world.ports.put(prompt, 0, 4);
         world.submitted("s", prompt);
         world.prefetch("s", prompt, 0, 2);
@@ -145,7 +145,7 @@ class SaveCasesTest {
     }
 
     @Test
-    void whatTheControllerThinksIsThereAndIsNotHasFailed() {
+    void blocksThatTheControllerHasAndTheAgentDoesNotFail() {
         long call = world.save("r", prompt, 0, 0);
         refuse(0, 1, OperationReason.ALREADY_THERE);
         assertEquals(List.of(failed(OperationReason.ALREADY_THERE)), saved(call));
@@ -153,22 +153,22 @@ class SaveCasesTest {
     }
 
     @Test
-    void aWriteBackThatIsCancelledInLineOrFindsNoRoomAnswersToo() {
+    void aWriteBackThatIsCancelledInTheQueueOrFindsTooFewPagesAnswersToo() {
         World w = World.running(31, 2, AgentLimits.defaults().withWriteBackWaitMs(500));
         sealed(w);
         w.writeBack("r", prompt, 0, 0, 1); // both host pages, pinned for their backup
         w.endAll(Kind.SAVE);
         long first = w.save("r", prompt, 2, 2);
-        String inLine = w.writeBack("r", prompt, 2, 2);
-        w.cancelOperation(inLine, OperationKind.WRITE_BACK);
-        assertEquals(List.of(failed(OperationReason.CANCELLED)), w.heard.reply(first, Heard.Saved.class).blocks());
+        String queued = w.writeBack("r", prompt, 2, 2);
+        w.cancelOperation(queued, OperationKind.WRITE_BACK);
+        assertEquals(List.of(failed(OperationReason.CANCELLED)), w.seen.reply(first, RecordedOutput.Saved.class).blocks());
         long second = w.save("r", prompt, 3, 3);
         w.writeBack("r", prompt, 3, 3);
         w.advance(499);
-        assertFalse(w.heard.replies.containsKey(second));
+        assertFalse(w.seen.replies.containsKey(second));
         w.advance(1);
-        assertEquals(List.of(failed(OperationReason.NO_ROOM)), w.heard.reply(second, Heard.Saved.class).blocks());
-        assertEquals(2, w.heard.notices(Heard.Failed.class).size());
+        assertEquals(List.of(failed(OperationReason.NO_ROOM)), w.seen.reply(second, RecordedOutput.Saved.class).blocks());
+        assertEquals(2, w.seen.notices(RecordedOutput.Failed.class).size());
     }
 
     @Test
@@ -178,7 +178,7 @@ class SaveCasesTest {
         World off = new World(31, 31, AgentLimits.defaults());
         off.attach();
         sealed(off);
-        Heard.Refused unavailable = off.refused(off.save("r", prompt, 0, 0));
+        RecordedOutput.Refused unavailable = off.refused(off.save("r", prompt, 0, 0));
         assertEquals(List.of(Refusal.NOT_ON_THE_LOG, true), List.of(unavailable.refusal(), unavailable.retry()));
     }
 
@@ -198,7 +198,7 @@ class SaveCasesTest {
         long third = w.save("r", prompt, 2, 2);
         w.writeBack("r", prompt, 0, 0);
         w.endAll(Kind.SAVE);
-        assertFalse(w.heard.replies.containsKey(first), "nobody waits for it");
+        assertFalse(w.seen.replies.containsKey(first), "its caller is gone");
         w.on(new AgentInput.StopRequested());
         assertEquals(Refusal.CLOSING, w.refused(third).refusal());
 

@@ -62,21 +62,20 @@ class SchedulerCasesTest {
         onHost(world, prompt, 0, 2);
         world.ports.put(prompt, 0, 6);
         world.submitted("r", prompt);
-        RequestSubmitted submitted = world.heard.last(RequestSubmitted.class);
+        RequestSubmitted submitted = world.seen.last(RequestSubmitted.class);
         assertEquals(List.of(0, 1), submitted.hostIndexes());
         assertEquals(2, submitted.storeFrom());
         assertEquals(4, submitted.storeBlocks());
         world.prefetch("r", prompt, 2, 6);
         world.endAll(Kind.READ);
-        PrefetchDone done = world.heard.event(PrefetchDone.class);
+        PrefetchDone done = world.seen.event(PrefetchDone.class);
         assertEquals(List.of(2, 3, 4, 5), done.blocks().stream().map(result -> result.block().index()).toList());
         done.blocks().forEach(result -> assertContent(world, prompt, result));
-        Offer offer = world.heard.notices(Heard.Ready.class).getFirst().offer();
-        assertEquals(
-                new Offer(
-                        0, List.of(Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE), Offer.Reason.FETCHED, offer.lease()),
-                offer);
+        Offer offer = world.seen.notices(RecordedOutput.Ready.class).getFirst().offer();
+        List<Tier> tiers = List.of(Tier.HOST, Tier.HOST, Tier.STORE, Tier.STORE, Tier.STORE, Tier.STORE);
+        assertEquals(new Offer(0, tiers, Offer.Reason.FETCHED, offer.lease()), offer);
     }
+
     @Test
     void b1BlocksUnderAnotherIndexThanThePromptsAreRefused() {
         World world = World.running(31, 31);
@@ -87,12 +86,12 @@ class SchedulerCasesTest {
         world.command(new PrefetchBlocks(
                 good.envelope(), good.header(), good.operation(), good.lease(), good.leaseMs(), "r", 1, "m", other.root(),
                 other.blocks(0, 3), List.of(Tier.STORE, Tier.STORE, Tier.STORE), List.of(), null));
-        assertEquals(OperationReason.UNSUPPORTED, world.heard.event(CommandRefused.class).reason());
-        assertEquals(Offer.Reason.FETCH_FAILED, world.heard.notices(Heard.Ready.class).getFirst().offer().reason());
+        assertEquals(OperationReason.UNSUPPORTED, world.seen.event(CommandRefused.class).reason());
+        assertEquals(Offer.Reason.FETCH_FAILED, world.seen.notices(RecordedOutput.Ready.class).getFirst().offer().reason());
         assertEquals(31, world.free());
     }
     @Test
-    void b2BackupSourceStaysWhileTheNextWriteBackWaitsForRoom() {
+    void b2BackupSourceStaysWhileTheNextWriteBackWaitsForPages() {
         World world = World.running(31, 2);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         Prompt two = Prompt.of(2, 101, 102, 103, 104);
@@ -105,23 +104,22 @@ class SchedulerCasesTest {
         assertEquals(List.of(), world.ports.of(Kind.SAVE), "deferred");
         assertEquals(1, world.core.status().count(AgentCounter.WRITE_BACKS_DEFERRED));
         assertEquals(2, world.core.status().devicePins());
-        assertEquals(List.of(), world.heard.releasedPages("r2"));
-
+        assertEquals(List.of(), world.seen.releasedPages("r2"));
         world.endAll(Kind.WRITE);
-        assertEquals(2, world.heard.event(BlocksStored.class).blocks().size());
-        BlocksEvicted evicted = world.heard.event(BlocksEvicted.class);
+        assertEquals(2, world.seen.event(BlocksStored.class).blocks().size());
+        BlocksEvicted evicted = world.seen.event(BlocksEvicted.class);
         assertEquals(RemovalReason.PRESSURE, evicted.reason());
         assertEquals(List.of(1, 0), evicted.blocks().stream().map(block -> block.block().index()).toList(), "from the end of the prefix");
         world.endAll(Kind.SAVE);
-        assertEquals(List.of(2, 3), world.heard.releasedPages("r2"));
+        assertEquals(List.of(2, 3), world.seen.releasedPages("r2"));
         for (int i = 0; i < 2; i++) {
             assertArrayEquals(
                     FakePorts.content("m", one.keys().get(i)), world.ports.store.get(FakePorts.name("m", one.keys().get(i))));
         }
-        assertEquals(2, world.heard.events(WriteBackDone.class).size());
+        assertEquals(2, world.seen.events(WriteBackDone.class).size());
     }
     @Test
-    void b2ADeferralThatFindsNoRoomInTimeIsRefused() {
+    void b2ADeferralThatFindsTooFewPagesInTimeIsRefused() {
         World world = World.running(31, 2);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         Prompt two = Prompt.of(2, 101, 102, 103, 104);
@@ -130,12 +128,12 @@ class SchedulerCasesTest {
         world.compute("r2", two, 0, 2, 3);
         String deferred = world.writeBack("r2", two, 0, 2, 3);
         world.advance(1_999);
-        assertEquals(List.of(), world.heard.releasedPages("r2"));
+        assertEquals(List.of(), world.seen.releasedPages("r2"));
         world.advance(1);
-        CommandRefused refused = world.heard.event(CommandRefused.class);
+        CommandRefused refused = world.seen.event(CommandRefused.class);
         assertEquals(OperationReason.NO_ROOM, refused.reason());
         assertEquals(deferred, refused.operation());
-        assertEquals(List.of(2, 3), world.heard.releasedPages("r2"));
+        assertEquals(List.of(2, 3), world.seen.releasedPages("r2"));
         world.endAll(Kind.WRITE);
         world.assertAtRest();
         assertEquals(List.of(), world.ports.units, "it does not begin afterwards");
@@ -157,14 +155,14 @@ class SchedulerCasesTest {
         world.compute("r2", two, 0, 2, 3);
         String deferred = world.writeBack("r2", two, 0, 2, 3);
         world.cancelOperation(deferred, OperationKind.WRITE_BACK);
-        assertEquals(deferred, world.heard.event(OperationCancelled.class).operation());
-        assertEquals(List.of(2, 3), world.heard.releasedPages("r2"));
+        assertEquals(deferred, world.seen.event(OperationCancelled.class).operation());
+        assertEquals(List.of(2, 3), world.seen.releasedPages("r2"));
         world.endAll(Kind.WRITE);
         world.assertAtRest();
     }
     @Test
     @Timeout(10)
-    void oneInLineWithABlockThatServesAlreadyLooksOnceForRoom() {
+    void aQueuedWriteBackWithABlockThatServesTriesOnce() {
         World world = World.running(31, 3);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         Prompt longer = Prompt.of(2, 1, 2, 3, 4, 5, 6, 7, 8);
@@ -175,7 +173,7 @@ class SchedulerCasesTest {
         String third = world.writeBack("r3", other, 0, 9);
         world.endAll(Kind.SAVE);
         world.compute("r2", longer, 0, 2, 3, 4);
-        world.writeBack("r2", longer, 0, 2, 3, 4); // 0 and 1 serve; 2 has no room while r3's page is pinned
+        world.writeBack("r2", longer, 0, 2, 3, 4); // 0 and 1 serve; 2 finds no page while r3's page is pinned
         assertEquals(List.of(), world.ports.of(Kind.SAVE));
         world.releasePins(third);
         assertEquals(1, world.ports.only(Kind.SAVE).size());
@@ -185,8 +183,8 @@ class SchedulerCasesTest {
         World world = World.running(31, 4);
         world.compute("r", eleven, 0, 0, 1, 2, 3, 4);
         world.writeBack("r", eleven, 0, 0, 1, 2, 3, 4);
-        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
-        assertEquals(5, world.heard.releasedPages("r").size());
+        assertEquals(OperationReason.NO_ROOM, world.seen.event(CommandRefused.class).reason());
+        assertEquals(5, world.seen.releasedPages("r").size());
         world.assertAtRest();
     }
     @Test
@@ -198,8 +196,8 @@ class SchedulerCasesTest {
         world.submitted("r", prompt);
         PagedBlock stale = new PagedBlock(prompt.block(1), 1, 77, 0);
         world.command(world.prefetchCommand("r", prompt, 2, 6, stale));
-        assertEquals(OperationReason.PREFIX_GONE, world.heard.event(CommandRefused.class).reason());
-        Offer offer = world.heard.notices(Heard.Ready.class).getFirst().offer();
+        assertEquals(OperationReason.PREFIX_GONE, world.seen.event(CommandRefused.class).reason());
+        Offer offer = world.seen.notices(RecordedOutput.Ready.class).getFirst().offer();
         assertEquals(2, offer.sources().size(), "what is pinned is offered, nothing under another index");
         assertEquals(29, world.free());
     }
@@ -213,7 +211,7 @@ class SchedulerCasesTest {
         Prompt other = Prompt.range(2, 51, 54);
         world.compute("s", other, 0, 10, 11);
         world.writeBack("s", other, 0, 10, 11);
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
         assertEquals(1, world.core.status().count(AgentCounter.WRITE_BACKS_DEFERRED));
     }
     @Test
@@ -227,13 +225,13 @@ class SchedulerCasesTest {
         world.prefetch("r", prompt, 0, 6);
         assertEquals(4, world.ports.only(Kind.READ).size(), "exactly 2..5");
         world.endAll(Kind.READ);
-        PrefetchDone done = world.heard.event(PrefetchDone.class);
+        PrefetchDone done = world.seen.event(PrefetchDone.class);
         assertEquals(
                 List.of(BlockStatus.ALREADY_THERE, BlockStatus.ALREADY_THERE, BlockStatus.ARRIVED, BlockStatus.ARRIVED,
                         BlockStatus.ARRIVED, BlockStatus.ARRIVED),
                 done.blocks().stream().map(BlockResult::status).toList());
         done.blocks().forEach(result -> assertContent(world, prompt, result));
-        assertEquals(6, world.heard.notices(Heard.Ready.class).getFirst().offer().sources().size());
+        assertEquals(6, world.seen.notices(RecordedOutput.Ready.class).getFirst().offer().sources().size());
         assertEquals(25, world.free());
     }
     @Test
@@ -274,10 +272,10 @@ class SchedulerCasesTest {
         world.ports.put(eleven, 2, 5);
         world.submitted("r", eleven);
         world.prefetch("r", eleven, 2, 5); // 3 pages, 2 free
-        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.NO_ROOM, world.seen.event(CommandRefused.class).reason());
         assertEquals(List.of(), world.ports.of(Kind.READ));
-        assertEquals(List.of(), world.heard.events(BlocksEvicted.class));
-        Offer offer = world.heard.notices(Heard.Ready.class).getFirst().offer();
+        assertEquals(List.of(), world.seen.events(BlocksEvicted.class));
+        Offer offer = world.seen.notices(RecordedOutput.Ready.class).getFirst().offer();
         Offer prefix = new Offer(0, List.of(Tier.HOST, Tier.HOST), Offer.Reason.NO_ROOM, offer.lease());
         assertEquals(prefix, offer, "prefix of 4 tokens, the rest computed");
     }
@@ -288,7 +286,7 @@ class SchedulerCasesTest {
         world.cancel("r1");
         assertEquals(0, world.offered(world.submitted("r2", eleven)).sources().size());
         world.releaseRequest("r1");
-        assertEquals(List.of(0, 1, 2, 3, 4), world.heard.releasedPages("r1"));
+        assertEquals(List.of(0, 1, 2, 3, 4), world.seen.releasedPages("r1"));
     }
     @Test
     void b7AbortWhileTheWriteBackRuns() {
@@ -298,11 +296,11 @@ class SchedulerCasesTest {
         world.seal("r", eleven, 0, 0, 1, 2, 3, 4);
         String writeBack = world.writeBack("r", eleven, 0, 0, 1, 2, 3); // write-through
         world.cancel("r");
-        assertEquals(List.of(4), world.heard.releasedPages("r"), "the others are being copied");
+        assertEquals(List.of(4), world.seen.releasedPages("r"), "the others are being copied");
         assertEquals(27, world.free());
         world.endAll(Kind.SAVE);
-        assertEquals(List.of(4, 0, 1, 2, 3), world.heard.releasedPages("r"));
-        WriteBackDone done = world.heard.event(WriteBackDone.class);
+        assertEquals(List.of(4, 0, 1, 2, 3), world.seen.releasedPages("r"));
+        WriteBackDone done = world.seen.event(WriteBackDone.class);
         assertEquals(writeBack, done.operation());
         done.blocks().forEach(result -> assertContent(world, eleven, result));
         world.finish("r"); // nothing throws
@@ -315,9 +313,9 @@ class SchedulerCasesTest {
         world.compute("r", eleven, 0, 0, 1, 2, 3, 4);
         world.writeBack("r", eleven, 0, 0, 1, 2, 3, 4);
         world.end(Kind.SAVE, 0, OperationReason.DEVICE_FAULT);
-        assertEquals(OperationReason.DEVICE_FAULT, world.heard.event(WriteBackFailed.class).reason());
+        assertEquals(OperationReason.DEVICE_FAULT, world.seen.event(WriteBackFailed.class).reason());
         assertEquals(31, world.free());
-        assertEquals(5, world.heard.releasedPages("r").size());
+        assertEquals(5, world.seen.releasedPages("r").size());
         world.assertAtRest();
     }
     @Test
@@ -336,7 +334,7 @@ class SchedulerCasesTest {
         assertEquals(2, world.pins(), "the backup's; the write-back's is released");
         world.endAll(Kind.WRITE);
         world.assertAtRest();
-        return world.heard.event(BackUpDone.class);
+        return world.seen.event(BackUpDone.class);
     }
     @Test
     void b8AnUnknownOutcomeQuarantinesUntilTheStreamIsIdle() {
@@ -346,7 +344,7 @@ class SchedulerCasesTest {
         world.end(Kind.SAVE, 3, OperationReason.UNKNOWN);
         assertEquals(2, world.core.status().usage().getFirst().quarantinedBlocks());
         assertEquals(26, world.free());
-        assertEquals(List.of(0, 1, 2), world.heard.releasedPages("r"), "3 and 4 may still be read");
+        assertEquals(List.of(0, 1, 2), world.seen.releasedPages("r"), "3 and 4 may still be read");
         // a later copy of the same stream has ended: so has all before it
         Prompt other = Prompt.range(2, 51, 52);
         world.compute("s", other, 0, 9);
@@ -354,7 +352,7 @@ class SchedulerCasesTest {
         world.endAll(Kind.SAVE);
         assertEquals(0, world.core.status().usage().getFirst().quarantinedBlocks());
         assertEquals(27, world.free(), "31 - 3 - 1");
-        assertEquals(5, world.heard.releasedPages("r").size());
+        assertEquals(5, world.seen.releasedPages("r").size());
     }
 
     @Test
@@ -368,7 +366,7 @@ class SchedulerCasesTest {
         world.prefetch("r1", eleven, 0, 5);
         world.endAll(Kind.READ);
         world.prefetch("r2", other, 0, 5);
-        assertEquals(OperationReason.NO_ROOM, world.heard.event(CommandRefused.class).reason());
+        assertEquals(OperationReason.NO_ROOM, world.seen.event(CommandRefused.class).reason());
         world.load("r1", eleven, 0, 0, 1, 2, 3, 4);
         world.endAll(Kind.LOAD);
         for (int i = 0; i < 5; i++) {
@@ -389,8 +387,8 @@ class SchedulerCasesTest {
     }
 
     private static Offer ready(World world) {
-        assertEquals(1, world.heard.notices(Heard.Ready.class).size());
-        return world.heard.notices(Heard.Ready.class).getFirst().offer();
+        assertEquals(1, world.seen.notices(RecordedOutput.Ready.class).size());
+        return world.seen.notices(RecordedOutput.Ready.class).getFirst().offer();
     }
 
     @Test
@@ -399,7 +397,7 @@ class SchedulerCasesTest {
         world.end(Kind.READ, 5);
         assertEquals(5, ready(world).sources().size(), "prefix 10");
         assertEquals(26, world.free());
-        PrefetchDone done = world.heard.event(PrefetchDone.class);
+        PrefetchDone done = world.seen.event(PrefetchDone.class);
         assertEquals("lease-" + done.operation(), done.lease());
         assertEquals(5, world.pins());
     }
@@ -423,7 +421,7 @@ class SchedulerCasesTest {
         assertEquals(
                 List.of(OperationReason.COMPLETED, OperationReason.NOT_FOUND, OperationReason.PREFIX_GONE, OperationReason.PREFIX_GONE,
                         OperationReason.PREFIX_GONE),
-                world.heard.event(PrefetchDone.class).blocks().stream().map(BlockResult::reason).toList());
+                world.seen.event(PrefetchDone.class).blocks().stream().map(BlockResult::reason).toList());
     }
 
     @Test
@@ -432,7 +430,7 @@ class SchedulerCasesTest {
         world.end(Kind.READ, 0);
         assertEquals(0, ready(world).sources().size());
         assertEquals(31, world.free());
-        assertEquals(OperationReason.IO, world.heard.event(PrefetchFailed.class).reason());
+        assertEquals(OperationReason.IO, world.seen.event(PrefetchFailed.class).reason());
         world.assertAtRest();
     }
 
@@ -441,25 +439,25 @@ class SchedulerCasesTest {
         World world = fetching();
         world.cancel("r");
         assertEquals(26, world.free());
-        assertEquals(List.of(), world.heard.events(OperationCancelled.class), "bytes may be moving");
+        assertEquals(List.of(), world.seen.events(OperationCancelled.class), "bytes may be moving");
         world.end(Kind.READ, 5);
         assertEquals(31, world.free());
-        assertEquals(OperationReason.CANCELLED, world.heard.event(OperationCancelled.class).reason());
-        assertEquals(List.of(), world.heard.notices(Heard.Ready.class));
+        assertEquals(OperationReason.CANCELLED, world.seen.event(OperationCancelled.class).reason());
+        assertEquals(List.of(), world.seen.notices(RecordedOutput.Ready.class));
         world.assertAtRest();
     }
 
     @Test
     void b11OperationCancelledWhileRunning() {
         World world = fetching();
-        String operation = world.heard.event(OperationStarted.class).operation();
+        String operation = world.seen.event(OperationStarted.class).operation();
         world.cancelOperation(operation, OperationKind.PREFETCH);
         assertEquals(26, world.free());
         world.end(Kind.READ, 5);
         assertEquals(31, world.free());
-        assertEquals(0, ready(world).sources().size(), "the request goes on at once");
+        assertEquals(0, ready(world).sources().size(), "the request continues at once");
         world.cancelOperation(operation, OperationKind.PREFETCH);
-        assertEquals(2, world.heard.events(OperationCancelled.class).size(), "the terminal event is said again");
+        assertEquals(2, world.seen.events(OperationCancelled.class).size(), "the terminal event is repeated");
     }
 
     @Test
@@ -469,7 +467,7 @@ class SchedulerCasesTest {
         world.ports.store.put(FakePorts.name("m", eleven.keys().get(2)), Arrays.copyOf(rotten, 3));
         world.end(Kind.READ, 5);
         assertEquals(2, ready(world).sources().size());
-        assertEquals(OperationReason.CHECKSUM, world.heard.event(PrefetchDone.class).blocks().get(2).reason());
+        assertEquals(OperationReason.CHECKSUM, world.seen.event(PrefetchDone.class).blocks().get(2).reason());
         assertEquals(29, world.free());
     }
 
@@ -480,19 +478,19 @@ class SchedulerCasesTest {
         World world = fetching();
         FakePorts.Unit read = world.ports.only(Kind.READ);
         world.end(Kind.READ, 5);
-        int events = world.heard.events.size();
+        int events = world.seen.events.size();
         world.on(FakePorts.input(read, List.of(FakePorts.failed(OperationReason.IO))));
         world.on(new AgentInput.StoreUnitEnded(999, List.of(FakePorts.arrived(1))));
         world.on(new AgentInput.CopiesEnded(read.id(), List.of(FakePorts.arrived(1))));
         world.on(new AgentInput.StoreProbed(read.id(), 5, true));
         world.on(new AgentInput.DiskUnitEnded(999, List.of()));
-        assertEquals(events, world.heard.events.size());
+        assertEquals(events, world.seen.events.size());
         assertEquals(5, world.core.status().count(AgentCounter.LATE_COMPLETIONS));
         assertEquals(26, world.free());
     }
 
     @Test
-    void b14BasicLife() {
+    void b14BasicRequest() {
         World world = World.running(31, 31);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
         world.ports.put(one, 5, 5);
@@ -507,7 +505,7 @@ class SchedulerCasesTest {
         world.seal("r2", one, 1, 6);
         world.finish("r2");
         world.releaseRequest("r2"); // block 1 is on the host: nothing to write back
-        assertEquals(List.of(6), world.heard.releasedPages("r2"));
+        assertEquals(List.of(6), world.seen.releasedPages("r2"));
         assertEquals(29, world.free());
         Prompt three = Prompt.of(2, 1, 2, 3, 4, 5, 6);
         assertEquals(2, world.offered(world.submitted("r3", three)).sources().size());
@@ -534,9 +532,9 @@ class SchedulerCasesTest {
         String second = world.writeBack("r2", two, 0, 2, 3);
         List<FakePorts.Unit> saves = world.ports.of(Kind.SAVE);
         world.on(world.ports.end(saves.get(1), 9, OperationReason.IO)); // the second lands first, and waits for the block it joined
-        assertEquals(List.of(), world.heard.events(WriteBackDone.class));
+        assertEquals(List.of(), world.seen.events(WriteBackDone.class));
         world.on(world.ports.end(saves.get(0), 9, OperationReason.IO));
-        assertEquals(2, world.heard.events(WriteBackDone.class).size());
+        assertEquals(2, world.seen.events(WriteBackDone.class).size());
         assertEquals(28, world.free(), "3 blocks in all");
         world.releasePins(first);
         assertEquals(2, world.pins(), "the second's pins on both its blocks stay");
@@ -545,7 +543,7 @@ class SchedulerCasesTest {
     }
 
     @Test
-    void aFetchThatAnotherJoinedGoesOnWhenItsRequestIsCancelled() {
+    void aJoinedFetchContinuesWhenItsRequestIsCancelled() {
         World world = World.running(31, 31);
         world.ports.put(eleven, 0, 5);
         world.submitted("r1", eleven);
@@ -555,10 +553,10 @@ class SchedulerCasesTest {
         assertEquals(26, world.free(), "fetched once");
         world.cancel("r1");
         world.endAll(Kind.READ);
-        assertNull(world.heard.events(PrefetchDone.class).getFirst().lease());
+        assertNull(world.seen.events(PrefetchDone.class).getFirst().lease());
         assertEquals(5, ready(world).sources().size());
-        assertEquals("r2", world.heard.notices(Heard.Ready.class).getFirst().request());
-        assertEquals(RequestReason.CLIENT_CANCELLED, world.heard.event(RequestCancelled.class).reason());
+        assertEquals("r2", world.seen.notices(RecordedOutput.Ready.class).getFirst().request());
+        assertEquals(RequestReason.CLIENT_CANCELLED, world.seen.event(RequestCancelled.class).reason());
         world.load("r2", eleven, 0, 0, 1, 2, 3, 4);
         world.endAll(Kind.LOAD);
         world.assertAtRest();
@@ -574,10 +572,10 @@ class SchedulerCasesTest {
         world.prefetch("r2", eleven, 0, 5);
         assertEquals(2, world.ports.of(Kind.READ).size());
         world.end(Kind.READ, 2); // r1: 0 and 1 arrive
-        assertEquals(1, world.heard.notices(Heard.Ready.class).size());
+        assertEquals(1, world.seen.notices(RecordedOutput.Ready.class).size());
         world.end(Kind.READ, 2); // r2: 3 and 4 arrive, but 2 did not
-        assertEquals(2, world.heard.notices(Heard.Ready.class).size());
-        assertEquals(2, world.heard.notices(Heard.Ready.class).get(1).offer().sources().size());
+        assertEquals(2, world.seen.notices(RecordedOutput.Ready.class).size());
+        assertEquals(2, world.seen.notices(RecordedOutput.Ready.class).get(1).offer().sources().size());
         assertEquals(29, world.free());
     }
 

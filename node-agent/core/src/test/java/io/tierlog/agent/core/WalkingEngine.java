@@ -25,7 +25,7 @@ import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The engine of a random walk: it keeps its side of the door's contract, and writes to a page as soon as it may. */
+/** The engine of a random walk: it keeps its side of the engine API's contract, and writes to a page as soon as it may. */
 final class WalkingEngine {
     private static final int TOKENS = 2;
     private static final int PAGES = 24;
@@ -88,7 +88,7 @@ final class WalkingEngine {
         if (!pool) {
             long call = world.call();
             world.on(new AgentInput.BuffersRegistered(call, session, PAGES, FakePorts.BLOCK_BYTES, World.DIGEST, Map.of()));
-            pool = world.heard.replies.get(call) instanceof Heard.Done;
+            pool = world.seen.replies.get(call) instanceof RecordedOutput.Done;
             if (pool) {
                 free.clear();
                 for (int page = 0; page < PAGES; page++) {
@@ -122,7 +122,7 @@ final class WalkingEngine {
         }
         Attempt id = new Attempt(session, request, attempt);
         long call = world.submit(id, prompt, 0, random.nextInt(10) > 0);
-        if (!(world.heard.replies.get(call) instanceof Heard.Refused)) {
+        if (!(world.seen.replies.get(call) instanceof RecordedOutput.Refused)) {
             if (again) {
                 end(runs.pollFirstEntry().getValue()); // the agent has ended the attempt before
             }
@@ -143,10 +143,10 @@ final class WalkingEngine {
         }
         int blocks = Math.min(1 + random.nextInt(prompt.keys().size()), free.size());
         long call = blocks == 0 ? 0 : world.reserve(session, prompt, 0, blocks, 1 + random.nextInt(400));
-        if (world.heard.replies.get(call) instanceof Heard.Reserved reserved) {
+        if (world.seen.replies.get(call) instanceof RecordedOutput.Reserved reserved) {
             leases.add(reserved.lease());
             switch (random.nextInt(4)) {
-                case 0 -> world.gone(call); // its answer was on its way: whoever names it hears that it is unknown
+                case 0 -> world.gone(call); // its answer was on its way: a later call with it is refused as unknown
                 case 1 -> world.on(new AgentInput.LeaseReleased(world.call(), session, leases.get(random.nextInt(leases.size()))));
                 case 2 -> loadOutside(reserved.lease(), prompt, blocks);
                 default -> {}
@@ -195,7 +195,7 @@ final class WalkingEngine {
         outside.put(call, new Outside(prompt, blocks));
         world.on(new AgentInput.ReadCalled(call, session, "m", asked, random.nextInt(4) == 0 ? -1 : random.nextInt(60)));
         if (wrong) {
-            Heard.Refused refused = world.heard.reply(call, Heard.Refused.class);
+            RecordedOutput.Refused refused = world.seen.reply(call, RecordedOutput.Refused.class);
             assertTrue(refused.refusal() == Refusal.BAD_ARGUMENT, refused::detail);
         }
         if (random.nextInt(3) == 0) { // though it may be answered, or refused
@@ -223,7 +223,7 @@ final class WalkingEngine {
         saves.put(call, blocks.size());
         world.on(new AgentInput.SaveCalled(call, run.id, "m", blocks));
         if (older > 0) {
-            Heard.Refused refused = world.heard.reply(call, Heard.Refused.class);
+            RecordedOutput.Refused refused = world.seen.reply(call, RecordedOutput.Refused.class);
             assertTrue(refused.refusal() == Refusal.BAD_ARGUMENT, refused::detail);
         }
         saved();
@@ -244,8 +244,8 @@ final class WalkingEngine {
     /** Answers to saves name each block, and done is done. */
     private void saved() {
         for (Map.Entry<Long, Integer> one : List.copyOf(saves.entrySet())) {
-            Heard.Reply reply = world.heard.replies.get(one.getKey());
-            if (reply instanceof Heard.Saved answer) {
+            RecordedOutput.Reply reply = world.seen.replies.get(one.getKey());
+            if (reply instanceof RecordedOutput.Saved answer) {
                 assertTrue(answer.blocks().size() == one.getValue(), () -> one + " is answered with " + answer);
                 boolean agree = answer.blocks().stream().allMatch(block -> block.done() == (block.reason() == OperationReason.COMPLETED));
                 assertTrue(agree, answer::toString);
@@ -265,15 +265,15 @@ final class WalkingEngine {
 
     private void answers() {
         for (Map.Entry<Long, Outside> one : List.copyOf(outside.entrySet())) {
-            Heard.Reply reply = world.heard.replies.get(one.getKey());
+            RecordedOutput.Reply reply = world.seen.replies.get(one.getKey());
             Outside load = one.getValue();
             if (reply != null && random.nextInt(6) == 0) { // it was on its way when the call ended
                 cutOutside(one.getKey(), load.blocks());
                 continue;
             }
             List<DeviceBlock> arrived = switch (reply) {
-                case Heard.Loaded loaded -> load.blocks().subList(0, loaded.blocks());
-                case Heard.Read read ->
+                case RecordedOutput.Loaded loaded -> load.blocks().subList(0, loaded.blocks());
+                case RecordedOutput.Read read ->
                     IntStream.range(0, load.blocks().size()).filter(i -> read.blocks().get(i).done()).mapToObj(load.blocks()::get).toList();
                 case null, default -> List.of();
             };
@@ -287,7 +287,7 @@ final class WalkingEngine {
         }
     }
 
-    /** Nobody waits for the load of a run any more: what it may touch comes back by a notice, and the run goes on without. */
+    /** The caller of the load of a run is gone: its pages come back by a notice, and the run continues without. */
     private void cut(Run run) {
         List<Integer> pages = new ArrayList<>();
         for (int i = 0; i < run.toLoad; i++) {
@@ -324,8 +324,8 @@ final class WalkingEngine {
         if (random.nextInt(25) == 0) {
             giveUp(run);
         } else if (!run.answered) {
-            Heard.Reply reply = world.heard.replies.get(run.call);
-            if (reply instanceof Heard.Offered offered) {
+            RecordedOutput.Reply reply = world.seen.replies.get(run.call);
+            if (reply instanceof RecordedOutput.Offered offered) {
                 use(run, offered.offer());
             }
         } else if (run.load > 0) {
@@ -342,23 +342,23 @@ final class WalkingEngine {
     }
 
     private void readNotices() {
-        List<Heard.Notice> all = world.heard.notices;
+        List<RecordedOutput.Notice> all = world.seen.notices;
         for (; noticesRead < all.size(); noticesRead++) {
             switch (all.get(noticesRead)) {
-                case Heard.Ready ready -> {
+                case RecordedOutput.Ready ready -> {
                     Run run = runs.get(new Attempt(session, ready.request(), ready.attempt()));
                     if (run != null) {
                         assertFalse(run.answered, () -> "answered twice: " + ready);
                         use(run, ready.offer());
                     }
                 }
-                case Heard.Released released -> release(released);
-                case Heard.Failed failed -> {}
+                case RecordedOutput.Released released -> release(released);
+                case RecordedOutput.Failed failed -> {}
             }
         }
     }
 
-    private void release(Heard.Released released) {
+    private void release(RecordedOutput.Released released) {
         List<Integer> pages = held.get(released.request() + "/" + released.attempt());
         if (pages != null) {
             for (Integer page : released.pages()) {
@@ -382,7 +382,7 @@ final class WalkingEngine {
         run.load = world.call();
         run.toLoad = blocks;
         world.on(new AgentInput.LoadCalled(run.load, run.id, run.prompt.namespace(), offer.lease(), load));
-        if (world.heard.replies.get(run.load) instanceof Heard.Refused refused) {
+        if (world.seen.replies.get(run.load) instanceof RecordedOutput.Refused refused) {
             // its lease may have ended in the meantime, or the agent may be busy; anything else is a fault of this engine or of the core
             assertTrue(refused.refusal() != Refusal.BAD_ARGUMENT, refused::detail);
             if (random.nextInt(3) == 0) {
@@ -404,7 +404,7 @@ final class WalkingEngine {
     }
 
     private void loaded(Run run) {
-        if (world.heard.replies.get(run.load) instanceof Heard.Loaded loaded) {
+        if (world.seen.replies.get(run.load) instanceof RecordedOutput.Loaded loaded) {
             for (int i = 0; i < loaded.blocks(); i++) {
                 int page = run.pages.getOrDefault(i, -1);
                 assertArrayEquals(
@@ -430,7 +430,7 @@ final class WalkingEngine {
             Bytes parent = run.have == 0 ? Bytes.EMPTY : run.prompt.keys().get(run.have - 1);
             long call = world.call();
             world.on(new AgentInput.Sealed(call, run.id, "m", run.prompt.root(), parent, sealed));
-            world.heard.reply(call, Heard.Done.class);
+            world.seen.reply(call, RecordedOutput.Done.class);
         }
     }
 
@@ -479,7 +479,7 @@ final class WalkingEngine {
         return run == null ? null : run.prompt;
     }
 
-    /** Ends every run; what is held comes back when the agent says so. */
+    /** Ends every run; pages come back by the agent's notices. */
     void endAll() {
         readNotices();
         for (Run run : List.copyOf(runs.values())) {

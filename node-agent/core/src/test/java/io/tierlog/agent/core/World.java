@@ -59,7 +59,7 @@ final class World {
     static final long OPERATIONS_PER_LIFE = 1_000_000;
 
     final FakePorts ports;
-    final Heard heard = new Heard();
+    final RecordedOutput seen = new RecordedOutput();
     final AgentCore core;
     long nowMs = 1_000;
     private final Map<Integer, Long> generations = new HashMap<>();
@@ -69,7 +69,7 @@ final class World {
     private long commands;
     private long operations;
 
-    /** One life of a node: what outlives the process is handed in. */
+    /** One process of a node; {@code past} outlives the process. */
     World(int devicePages, int hostPages, int diskBlocks, AgentLimits limits, Past past) {
         this(devicePages, hostPages, diskBlocks, limits, past, Optional.empty());
     }
@@ -78,26 +78,26 @@ final class World {
     World(int devicePages, int hostPages, int diskBlocks, AgentLimits limits, Past past, Optional<FakePeers> peers) {
         ports = new FakePorts(devicePages, hostPages + limits.bounceBlocks(), past.store(), past.disk());
         incarnation = past.lives() + 1;
-        heard.incarnation = incarnation;
+        seen.incarnation = incarnation;
         operations = past.lives() * OPERATIONS_PER_LIFE;
         core = new AgentCore(
                 limits,
                 new Registration("a", List.of(), DIGEST, FakePorts.BLOCK_BYTES, hostPages, diskBlocks),
-                new Ports(ports, ports, ports.diskPort, heard, heard, peers.map(p -> new PeerPorts(p, p, p))));
+                new Ports(ports, ports, ports.diskPort, seen, seen, peers.map(p -> new PeerPorts(p, p, p))));
     }
 
     World(int devicePages, int hostPages, AgentLimits limits) {
         this(devicePages, hostPages, 0, limits, Past.none());
     }
 
-    /** What earlier lives of the node have left. */
+    /** What earlier processes of the node have left. */
     record Past(long lives, Map<String, byte[]> store, FakeDisk disk) {
         static Past none() {
             return new Past(0, new HashMap<>(), new FakeDisk());
         }
     }
 
-    /** What the next life of the node begins with. */
+    /** What the next process of the node begins with. */
     Past past() {
         return new Past(incarnation, ports.store, ports.disk);
     }
@@ -194,7 +194,7 @@ final class World {
     }
 
     Offer offered(long call) {
-        return heard.reply(call, Heard.Offered.class).offer();
+        return seen.reply(call, RecordedOutput.Offered.class).offer();
     }
 
     long generation(int page) {
@@ -205,13 +205,14 @@ final class World {
         return new DeviceBlock(index, prompt.keys().get(index), page, generation(page));
     }
 
-    /** The lease of the last offer that the engine heard for the request; empty when there was none. */
+    /** The lease of the last offer that the engine seen for the request; empty when there was none. */
     String lease(String request) {
-        List<Heard.Ready> notices = heard.notices(Heard.Ready.class).stream().filter(ready -> ready.request().equals(request)).toList();
+        List<RecordedOutput.Ready> notices = seen.notices(RecordedOutput.Ready.class).stream()
+                .filter(ready -> ready.request().equals(request)).toList();
         if (!notices.isEmpty()) {
             return notices.getLast().offer().lease();
         }
-        return heard.replies.get(submits.getOrDefault(request, 0L)) instanceof Heard.Offered offered ? offered.offer().lease() : "";
+        return seen.replies.get(submits.getOrDefault(request, 0L)) instanceof RecordedOutput.Offered offered ? offered.offer().lease() : "";
     }
 
     long load(String request, Prompt prompt, int from, int... pages) {
@@ -267,18 +268,18 @@ final class World {
         return call;
     }
 
-    /** Nobody waits for that call any more. */
+    /** The caller of that call is gone. */
     void gone(long call) {
         on(new AgentInput.CallGone(call));
     }
 
-    /** Nobody waits for that Load or Read any more, which named these pages. */
+    /** The caller of that Load or Read, which named these pages, is gone. */
     void gone(long call, Attempt attempt, Integer... pages) {
         on(new AgentInput.CallGone(call, attempt, List.of(pages)));
     }
 
-    Heard.Refused refused(long call) {
-        return heard.reply(call, Heard.Refused.class);
+    RecordedOutput.Refused refused(long call) {
+        return seen.reply(call, RecordedOutput.Refused.class);
     }
 
     long prefilled(String request) {
@@ -384,7 +385,7 @@ final class World {
 
     /** Commands the backup of what a write-back brought. */
     String backUp(Prompt prompt, String writeBack) {
-        WriteBackDone done = heard.events(WriteBackDone.class).stream()
+        WriteBackDone done = seen.events(WriteBackDone.class).stream()
                 .filter(event -> event.operation().equals(writeBack))
                 .findFirst()
                 .orElseThrow();

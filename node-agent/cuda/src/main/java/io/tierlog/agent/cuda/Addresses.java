@@ -10,7 +10,7 @@ import jcuda.driver.CUdeviceptr;
 final class Addresses {
     private Addresses() {}
 
-    /** A pointer that the driver fills in and that says which address it got. */
+    /** A pointer that the driver fills in and that gives the address it received. */
     static final class Device extends CUdeviceptr {
         long address() {
             return getNativePointer();

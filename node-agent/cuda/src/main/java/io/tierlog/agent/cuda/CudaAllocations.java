@@ -73,7 +73,7 @@ final class CudaAllocations {
     long kernelAddress(Place host) throws DeviceFault {
         HostSlab slab = get(host.allocation()).slab();
         if (slab == null) {
-            throw new DeviceFault(Kind.INVALID_VALUE, host.allocation() + " is no host memory");
+            throw new DeviceFault(Kind.INVALID_VALUE, host.allocation() + " is not host memory");
         }
         return slab.deviceAddress() + host.offset();
     }

@@ -73,22 +73,22 @@ final class CudaContext {
         }
     }
 
-    /** {@link #check} for calls that tell how earlier work went: any fault ends the context. */
+    /** {@link #check} for calls that report how earlier work ended: any fault ends the context. */
     void look(int code, String call, String what) throws DeviceFault {
         if (code != CUresult.CUDA_SUCCESS) {
             throw remembered(CudaResults.lookFault(code, call, what));
         }
     }
 
-    /** True when nothing can be asked of the context any more. */
+    /** True when the context is ended: every call fails. */
     boolean unusable() {
         return broken != null || ended;
     }
 
     /**
-     * Waits for everything in the context and destroys it, with all that belongs to it, once nobody is in it any more.
+     * Waits for everything in the context and destroys it, with all that belongs to it, once no call is in it.
      *
-     * <p>The wait comes first even after a fault that ended the context: what one call has said need not be true of copies that another stream
+     * <p>The wait comes first even after a fault that ended the context: the fault of one call need not apply to copies that another stream
      * still has under way, and destroying would take memory from under them. Whether the wait succeeds is not looked at; the answer to the
      * destruction is what counts.
      *

@@ -28,7 +28,7 @@ public final class CudaDriver {
     }
 
     /**
-     * Loads the driver and initialises it; again costs next to nothing.
+     * Loads the driver and initialises it; a repeated call costs almost nothing.
      *
      * @throws DeviceFault UNSUPPORTED on a system that JCuda has no natives for, NOT_INITIALIZED when there is no driver, or none that works, or
      *     no device
@@ -56,7 +56,7 @@ public final class CudaDriver {
         return devices;
     }
 
-    /** The version of CUDA that the driver knows: 1,000 * major + 10 * minor. */
+    /** The version of CUDA that the driver supports: 1,000 * major + 10 * minor. */
     public int version() {
         return version;
     }

@@ -54,7 +54,7 @@ final class CudaEvent implements DeviceEvent {
         if (code == CUresult.CUDA_ERROR_NOT_READY) {
             return false;
         }
-        context.look(code, "cuEventQuery", "looking whether copies have ended");
+        context.look(code, "cuEventQuery", "checking whether copies have ended");
         reached = true;
         return true;
     }

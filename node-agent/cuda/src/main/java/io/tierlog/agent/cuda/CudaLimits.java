@@ -26,11 +26,11 @@ public record CudaLimits(int allocations, int gatherPieces, int gatherBlocks, in
                     + " and gatherBlocks " + gatherBlocks + " are 1 or more, looks " + looks + " is 0 or more");
         }
         if (gatherThreads < WARP_THREADS || gatherThreads > MOST_THREADS || gatherThreads % WARP_THREADS != 0) {
-            throw new IllegalArgumentException("CUDA limits: gatherThreads " + gatherThreads + " is no multiple of 32 from 32 to 1,024");
+            throw new IllegalArgumentException("CUDA limits: gatherThreads " + gatherThreads + " is not a multiple of 32 from 32 to 1,024");
         }
     }
 
-    /** The same with another bound on descriptors under way. */
+    /** A copy with another bound on descriptors under way. */
     public CudaLimits withGatherPieces(int pieces) {
         return new CudaLimits(allocations, pieces, gatherBlocks, gatherThreads, looks);
     }

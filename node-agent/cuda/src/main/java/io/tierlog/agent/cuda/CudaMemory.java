@@ -23,8 +23,8 @@ import jcuda.driver.JCudaDriver;
 /**
  * A GPU behind the device port: one context of its own, in which all calls are made.
  *
- * <p>Safe for use by several threads, as the port says. Copies go by the copy engines (1-D and 2-D), gathers by a kernel that reads and writes
- * pinned host memory itself. The price: a context takes some hundred MB of the GPU's memory, and a gather takes thread blocks from decoding.
+ * <p>Safe for use by several threads, as the port demands. Copies go by the copy engines (1-D and 2-D), gathers by a kernel that reads and writes
+ * pinned host memory itself. Trade-off: a context takes some hundred MB of the GPU's memory, and a gather takes thread blocks from decoding.
  *
  * <p>Failures: a code of the driver becomes a {@link DeviceFault} by {@link CudaResults}. After one that ends the context only {@link #close}
  * is left, which destroys it; pages of copies under way stay quarantined until it has returned.
@@ -33,18 +33,18 @@ public final class CudaMemory implements DeviceMemory {
     private static final long SLAB_ALIGNMENT = 4_096;
 
     /** What streams share. */
-    record Room(CudaContext context, CudaAllocations allocations, CudaLimits limits, Optional<CUfunction> kernel) {}
+    record Parts(CudaContext context, CudaAllocations allocations, CudaLimits limits, Optional<CUfunction> kernel) {}
 
     private final CudaContext context;
     private final CudaAllocations allocations;
     private final DeviceFacts facts;
-    private final Room room;
+    private final Parts parts;
     private final Set<CudaStream> streams = ConcurrentHashMap.newKeySet();
 
-    private CudaMemory(Room room, DeviceFacts facts) {
-        this.room = room;
-        this.context = room.context();
-        this.allocations = room.allocations();
+    private CudaMemory(Parts parts, DeviceFacts facts) {
+        this.parts = parts;
+        this.context = parts.context();
+        this.allocations = parts.allocations();
         this.facts = facts;
     }
 
@@ -54,11 +54,12 @@ public final class CudaMemory implements DeviceMemory {
      * @param driver the driver of this machine
      * @param ordinal which GPU, 0 to {@code driver.devices() - 1}
      * @param limits what bounds it
-     * @throws DeviceFault INVALID_VALUE for a GPU that is not there, OUT_OF_MEMORY when the GPU has no room for a context, or what the driver says
+     * @throws DeviceFault INVALID_VALUE for a GPU that is not there, OUT_OF_MEMORY when the GPU has no memory for a context, or the driver's own
+     *     fault
      */
     public static CudaMemory open(CudaDriver driver, int ordinal, CudaLimits limits) throws DeviceFault {
         if (ordinal < 0 || ordinal >= driver.devices()) {
-            throw new DeviceFault(Kind.INVALID_VALUE, "GPU " + ordinal + " of " + driver.devices() + " is asked for; the first is 0");
+            throw new DeviceFault(Kind.INVALID_VALUE, "GPU " + ordinal + " of " + driver.devices() + " does not exist; the first is 0");
         }
         GpuFacts gpu = GpuFacts.of(ordinal);
         CudaContext context = CudaContext.create(gpu.device(), ordinal);
@@ -69,7 +70,7 @@ public final class CudaMemory implements DeviceMemory {
             long mostPitch = gpu.attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_PITCH);
             CudaAllocations allocations = new CudaAllocations(limits.allocations(), mostPitch);
             DeviceFacts facts = new DeviceFacts(gpu.name(), gpu.memoryBytes(), true, kernel.isPresent(), mostPitch);
-            return new CudaMemory(new Room(context, allocations, limits, kernel), facts);
+            return new CudaMemory(new Parts(context, allocations, limits, kernel), facts);
         } catch (DeviceFault e) {
             context.end();
             throw e;
@@ -84,7 +85,7 @@ public final class CudaMemory implements DeviceMemory {
     @Override
     public DeviceStream open(Direction direction) throws DeviceFault {
         return context.in(() -> {
-            CudaStream made = CudaStream.create(room, direction, streams::remove);
+            CudaStream made = CudaStream.create(parts, direction, streams::remove);
             streams.add(made);
             return made;
         });
@@ -110,7 +111,7 @@ public final class CudaMemory implements DeviceMemory {
             throw new DeviceFault(Kind.UNSUPPORTED, "a GPU opens IPC handles of CUDA; this is a " + handle.getClass().getSimpleName());
         }
         if (bytes < 1) {
-            throw new DeviceFault(Kind.INVALID_VALUE, "memory of " + bytes + " bytes is asked for; 1 is the least");
+            throw new DeviceFault(Kind.INVALID_VALUE, "memory of " + bytes + " bytes requested; 1 is the least");
         }
         return context.in(() -> {
             allocations.room();
@@ -133,14 +134,14 @@ public final class CudaMemory implements DeviceMemory {
             // The driver's answers to bytes that are no handle, and to a handle of this very process.
             case CUresult.CUDA_ERROR_INVALID_VALUE, CUresult.CUDA_ERROR_INVALID_HANDLE, CUresult.CUDA_ERROR_INVALID_CONTEXT ->
                 throw new DeviceFault(Kind.INVALID_HANDLE, code, "cuIpcOpenMemHandle answered " + CUresult.stringFor(code)
-                        + ": the handle names no memory of another living process on this GPU. Export it anew after a restart of the engine, and give"
+                        + ": the handle names no memory of another process on this GPU. Export it again after a restart of the engine, and give"
                         + " agent and engine the same GPU and IPC namespace");
             default -> context.check(code, "cuIpcOpenMemHandle", "opening memory of an engine");
         }
         return address;
     }
 
-    /** The handle names a whole allocation: refuses when that is smaller than the engine says. */
+    /** The handle names a whole allocation: refuses one that is smaller than the engine claims. */
     private void holds(Addresses.Device address, long bytes) throws DeviceFault {
         Addresses.Device base = new Addresses.Device();
         long[] size = new long[1];
@@ -149,7 +150,7 @@ public final class CudaMemory implements DeviceMemory {
         // The driver may keep small allocations of an engine in one larger piece, and imports that whole.
         long has = size[0] - (address.address() - base.address());
         if (has < bytes) {
-            throw new DeviceFault(Kind.INVALID_HANDLE, "the engine says " + bytes + " bytes, the handle names " + has);
+            throw new DeviceFault(Kind.INVALID_HANDLE, "the engine claims " + bytes + " bytes, the handle names " + has);
         }
     }
 
@@ -157,7 +158,7 @@ public final class CudaMemory implements DeviceMemory {
     public void release(Allocation allocation) throws DeviceFault {
         context.in(() -> {
             HostSlab slab = allocations.get(allocation).slab();
-            // Forgotten first: whatever the driver answers, nobody shall copy there any more.
+            // Removed first: whatever the driver answers, no copy may go there from now on.
             allocations.remove(allocation);
             if (slab != null) {
                 slab.unpin(context);

@@ -89,14 +89,14 @@ final class CudaResults {
         };
     }
 
-    /** The fault of a call that answered {@code code}; {@code what} says what was asked, with the numbers. */
+    /** The fault of a call that answered {@code code}; {@code what} describes the call, with the numbers. */
     static DeviceFault fault(int code, String call, String what) {
         Kind kind = kindOf(code);
         return new DeviceFault(kind, code, said(code, call, what) + advice(kind));
     }
 
     /**
-     * The fault of a call that tells how earlier work went. No code of such a call leaves it known whether bytes still move, so a kind that
+     * The fault of a call that reports how earlier work ended. No code of such a call tells whether bytes still move, so a kind that
      * would leave the context alive becomes UNKNOWN.
      */
     static DeviceFault lookFault(int code, String call, String what) {

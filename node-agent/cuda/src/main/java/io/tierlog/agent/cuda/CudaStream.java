@@ -28,10 +28,10 @@ final class CudaStream implements DeviceStream {
     private final Runnable onClose;
     private boolean closed;
 
-    private CudaStream(CudaMemory.Room room, Direction direction, CUstream stream, Optional<Gatherer> gatherer, Runnable onClose) {
-        this.context = room.context();
-        this.allocations = room.allocations();
-        this.limits = room.limits();
+    private CudaStream(CudaMemory.Parts parts, Direction direction, CUstream stream, Optional<Gatherer> gatherer, Runnable onClose) {
+        this.context = parts.context();
+        this.allocations = parts.allocations();
+        this.limits = parts.limits();
         this.direction = direction;
         this.stream = stream;
         this.gatherer = gatherer;
@@ -39,15 +39,15 @@ final class CudaStream implements DeviceStream {
     }
 
     /** Makes a stream that does not wait for the default one; called inside the context. */
-    static CudaStream create(CudaMemory.Room room, Direction direction, Consumer<CudaStream> onClose) throws DeviceFault {
+    static CudaStream create(CudaMemory.Parts parts, Direction direction, Consumer<CudaStream> onClose) throws DeviceFault {
         CUstream stream = new CUstream();
-        room.context().check(JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING), "cuStreamCreate", "a stream");
+        parts.context().check(JCudaDriver.cuStreamCreate(stream, CUstream_flags.CU_STREAM_NON_BLOCKING), "cuStreamCreate", "a stream");
         try {
-            Optional<Gatherer> gatherer = room.kernel().isPresent()
-                    ? Optional.of(new Gatherer(room.context(), room.limits(), room.kernel().get(), stream, direction))
+            Optional<Gatherer> gatherer = parts.kernel().isPresent()
+                    ? Optional.of(new Gatherer(parts.context(), parts.limits(), parts.kernel().get(), stream, direction))
                     : Optional.empty();
             CudaStream[] self = new CudaStream[1];
-            self[0] = new CudaStream(room, direction, stream, gatherer, () -> onClose.accept(self[0]));
+            self[0] = new CudaStream(parts, direction, stream, gatherer, () -> onClose.accept(self[0]));
             return self[0];
         } catch (DeviceFault e) {
             JCudaDriver.cuStreamDestroy(stream);

@@ -15,7 +15,7 @@ import jcuda.driver.JCudaDriver;
 /**
  * The kernel that gathers and scatters, kept as PTX text and compiled by the driver when a device is opened. Static and without state.
  *
- * <p>What is known of it: NVIDIA's PTX compiler takes it for sm_70 to sm_90, and an interpreter runs it in the tests. It has not run on a GPU.
+ * <p>Tested so far: NVIDIA's PTX compiler takes it for sm_70 to sm_90, and an interpreter runs it in the tests. It has not run on a GPU.
  */
 final class GatherKernel {
     /** Name of the entry. */

@@ -73,7 +73,7 @@ final class Gatherer {
     }
 
     /**
-     * Queues as many fragments as the ring has room for in one run, from {@code from} on.
+     * Queues as many fragments as the ring has slots for in one run, from {@code from} on.
      *
      * @return how many; 0 when it is full
      */
@@ -90,7 +90,7 @@ final class Gatherer {
                 start(next, count);
                 event = CudaEvent.record(context, limits.looks(), stream);
             } finally {
-                // Also when that failed: nobody knows whether a kernel reads them.
+                // Also when that failed: a kernel may still read them.
                 launches.add(new Launch(count, event));
                 next = (next + count) % limits.gatherPieces();
                 used += count;
@@ -139,7 +139,7 @@ final class Gatherer {
         free();
     }
 
-    /** Gives the memory back. No kernel can run any more. */
+    /** Frees the memory. No kernel may run then. */
     void free() {
         if (arena.scope().isAlive()) {
             arena.close();

@@ -8,7 +8,7 @@ import jcuda.driver.CUresult;
 import jcuda.driver.JCudaDriver;
 
 /**
- * What the driver says of a GPU before there is a context.
+ * Properties of a GPU, readable without a context.
  *
  * @param device the driver's handle
  * @param name for people

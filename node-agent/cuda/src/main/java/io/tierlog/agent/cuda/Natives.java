@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Loads JCuda's native libraries safely. JCuda writes them from its jar to the temporary directory under a name that anyone can guess, and
+ * Loads JCuda's native libraries safely. JCuda writes them from its jar to the temporary directory under a name that any user can guess, and
  * loads whatever lies there already, also what another process is still writing. So while it loads, the temporary directory is a new one that
  * only this user may enter. A java.library.path that has the libraries comes first. Static.
  */

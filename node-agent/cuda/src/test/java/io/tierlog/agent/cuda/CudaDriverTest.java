@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What loading the driver says on machines that lack something. Each in a JVM of its own, for a process loads it once. */
+/** The messages of loading the driver on machines that lack something. Each in a JVM of its own, for a process loads it once. */
 @DisabledIf(value = "io.tierlog.agent.cuda.Gpu#real", disabledReason = "a machine with a GPU lacks nothing")
 class CudaDriverTest {
     @TempDir
     Path directory;
 
-    /** Loads the driver and says in a line how that went. */
+    /** Loads the driver and prints the result in a line. */
     static final class Probe {
         private Probe() {}
 
@@ -37,7 +37,7 @@ class CudaDriverTest {
     }
 
     @Test
-    void aMachineWithoutADriverIsToldSoInOneLine() throws Exception {
+    void aMachineWithoutADriverIsReportedInOneLine() throws Exception {
         List<String> said = probe("", "");
         assumeFalse(said.getFirst().startsWith("devices"), "this machine has a CUDA driver");
         assertEquals(List.of("NOT_INITIALIZED: no CUDA driver on this machine: libcuda.so.1 cannot be loaded. Install the NVIDIA driver, give the"
@@ -53,7 +53,7 @@ class CudaDriverTest {
     }
 
     @Test
-    void aDriverThatDoesNotStartIsToldSoWithItsCode() throws Exception {
+    void aDriverThatDoesNotStartIsReportedWithItsCode() throws Exception {
         List<String> said = probe(fakeDirectory(), "cuInit:1:100");
         assertEquals(1, said.size());
         assertTrue(said.getFirst().startsWith("NOT_INITIALIZED (code 100): cuInit answered CUDA_ERROR_NO_DEVICE: starting the driver. Look whether"),

@@ -30,8 +30,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A whole life of a device, once for every single call of the driver in it, in which that call fails: with a code that leaves the context
- * alive, with one that ends it, without effect and after it. Whatever fails, the end is a typed fault or a right result, bytes that were
+ * All calls of a device from start to end, once for every single call of the driver in it, in which that call fails: with a code that leaves the
+ * context alive, with one that ends it, without effect and after it. Whatever fails, the end is a typed fault or a right result, bytes that were
  * called done are right, and after close nothing is left in the driver.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -119,7 +119,7 @@ class CudaFaultsTest {
             assertTrue(retold && fault.code() == failure.code(), fault::toString);
         }
         assertEquals(List.of(), fake.violations());
-        // A context whose end the driver does not confirm may still be there, and close says so. A stray answer after an effect leaves what
+        // A context whose end the driver does not confirm may still exist, and close reports it. A stray answer after an effect leaves what
         // the driver made and did not tell us of to the end of the context.
         boolean endUnknown = failure.call().equals("cuCtxDestroy_v2") || failure.call().equals("cuCtxCreate_v2");
         for (FakeDriver.Kind kind : FakeDriver.Kind.values()) {
@@ -187,7 +187,7 @@ class CudaFaultsTest {
         return java.util.Arrays.copyOf(content, length);
     }
 
-    /** As an agent does: a plan that was refused half way is waited for all the same, before anyone hears of it. */
+    /** As an agent does: a plan that was refused half way is waited for all the same, before it is reported. */
     private static void run(DeviceStream stream, List<Copy> copies) throws DeviceFault {
         try {
             stream.enqueue(new CopyPlan(copies));

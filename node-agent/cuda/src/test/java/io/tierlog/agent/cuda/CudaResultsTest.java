@@ -50,7 +50,7 @@ class CudaResultsTest {
     }
 
     @Test
-    void aFaultSaysWhatWasAskedAndWhatToDo() {
+    void aFaultNamesTheCallAndWhatToDo() {
         DeviceFault fault = CudaResults.fault(2, "cuMemHostRegister", "pinning 4096 bytes");
         assertEquals("OUT_OF_MEMORY (code 2): cuMemHostRegister answered CUDA_ERROR_OUT_OF_MEMORY: pinning 4096 bytes. Give the device or the host"
                 + " fewer blocks, or look for who else holds memory with nvidia-smi", fault.getMessage());
@@ -58,7 +58,7 @@ class CudaResultsTest {
     }
 
     @Test
-    void aLookThatFailsEndsTheContextWhateverTheCode() {
+    void aFailedQueryEndsTheContextForEveryCode() {
         for (int code : new int[] {1, 2, 3, 400, 700, 719, 999}) {
             DeviceFault fault = CudaResults.lookFault(code, "cuEventQuery", "looking");
             assertTrue(fault.kind().endsContext(), code + " became " + fault.kind());

@@ -63,7 +63,7 @@ public final class FakeDriver {
         static final FakeDriver INSTANCE = new FakeDriver(compile());
     }
 
-    /** The driver, loaded; aborts the test, and says so, when this machine has no C compiler. */
+    /** The driver, loaded; aborts the test, with a message, when this machine has no C compiler. */
     public static FakeDriver load() {
         String system = System.getProperty("os.name") + " " + System.getProperty("os.arch");
         if (!system.equals("Linux amd64")) {

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The DISK tier: blocks in append-only segments, each behind a header that says what it is, and an index in memory that is rebuilt from the
+ * The DISK tier: blocks in append-only segments, each behind a header that describes it, and an index in memory that is rebuilt from the
  * headers at start.
  *
  * <p>Safe for use by several threads. Calls block for as long as the disk does; none throws for what a disk can suffer: whatever goes wrong is
@@ -133,7 +133,7 @@ public final class BlockFile implements AutoCloseable {
     }
 
     /**
-     * Where a walk through the held blocks goes on.
+     * Where a walk through the held blocks continues.
      *
      * @param segment number, 0 for the first
      * @param offset in it
@@ -143,14 +143,14 @@ public final class BlockFile implements AutoCloseable {
         public static final Cursor START = new Cursor(0, 0);
     }
 
-    /** Some held blocks, and where the walk goes on; nowhere when it has ended. */
+    /** Some held blocks, and where the walk continues; empty at its end. */
     public record HeldPage(List<HeldBlock> blocks, Optional<Cursor> next) {}
 
     /**
      * Some of the blocks held, by their headers. A whole walk names every block held from its start to its end, and one that was moved meanwhile
      * perhaps twice.
      *
-     * @param most headers to look at, 1 or more; a page may have fewer blocks, and none although the walk goes on
+     * @param most headers to look at, 1 or more; a page may have fewer blocks, and none although the walk continues
      */
     public HeldPage held(Cursor from, int most) {
         List<HeldBlock> blocks = new ArrayList<>();

@@ -68,7 +68,7 @@ final class BlockReader {
         return null;
     }
 
-    /** Reads the record; what is wrong with it, or nothing. */
+    /** Reads the record; returns its fault, or empty. */
     private String wrong(BlockName name, Entry entry, Payload into) throws IOException {
         int alignBytes = tier.whole().alignBytes();
         SegmentFile file = entry.segment().file;
@@ -97,7 +97,7 @@ final class BlockReader {
             return "its header names block " + said.block().key() + " of generation " + said.block().generation();
         }
         if (said.block().content().length() != entry.length() || said.block().content().crc32c() != entry.crc32c()) {
-            return "its header says another length or checksum than when it was written";
+            return "its header has another length or checksum than when it was written";
         }
         return crc32c == entry.crc32c() ? "" : "its bytes do not match its checksum";
     }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Which blocks are held and where, and which are being written. Safe for use by several threads; guarded by the monitor of {@link Segments}, so
  * that a block and its segment change together.
  *
- * <p>The price: at most {@link DiskLimits#BYTES_PER_BLOCK} of heap per block. Parent, root, index and namespace text are not here, they are read
- * from the headers when they are asked for.
+ * <p>Trade-off: at most {@link DiskLimits#BYTES_PER_BLOCK} of heap per block. Parent, root, index and namespace text are read
+ * from the headers when needed.
  */
 final class BlockTable {
     private final Segments segments;
@@ -37,7 +37,7 @@ final class BlockTable {
 
     /** What a claim found. */
     sealed interface Claim {
-        /** The name is the caller's until it publishes or gives up. */
+        /** The caller has the claim until it publishes or abandons the block. */
         record Granted() implements Claim {}
 
         /** The block is there. */
@@ -46,7 +46,7 @@ final class BlockTable {
         /** Another one writes it. */
         record Taken() implements Claim {}
 
-        /** There is no room in the index. */
+        /** The index is full. */
         record Full(String detail) implements Claim {}
     }
 
@@ -77,8 +77,8 @@ final class BlockTable {
     }
 
     /**
-     * Like {@link #claim}, but waits for whoever has it; an interrupt is kept for later. The caller has no claim itself: two could wait for each
-     * other.
+     * Like {@link #claim}, but waits for the thread that has it; an interrupt is kept for later. The caller has no claim itself: two could wait
+     * for each other.
      */
     Claim awaitClaim(BlockName name) {
         boolean interrupted = false;

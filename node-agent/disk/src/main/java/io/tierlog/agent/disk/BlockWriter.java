@@ -66,7 +66,7 @@ final class BlockWriter {
         return List.of(batch.results);
     }
 
-    /** Writes one block of the batch if the claim lets it; false when somebody else has the claim. */
+    /** Writes one block of the batch if the claim lets it; false when another thread has the claim. */
     private boolean take(Batch batch, int at, Claim claim) {
         return switch (claim) {
             case Claim.Taken() -> false;
@@ -130,7 +130,7 @@ final class BlockWriter {
         }
     }
 
-    /** The block as the disk takes it: where it is, or a padded copy. */
+    /** The block in the form that the disk needs: where it is, or a padded copy. */
     private MemorySegment aligned(Payload payload, Staging.Buffer buffer) {
         int alignBytes = tier.whole().alignBytes();
         if (payload.isAligned(alignBytes)) {
@@ -141,7 +141,7 @@ final class BlockWriter {
         return staged;
     }
 
-    /** Forces what is down, if the policy says so, and publishes it. */
+    /** Forces what is written, if the policy wants it, and publishes it. */
     private void finish(Batch batch) {
         Map<Segment, String> lost = new LinkedHashMap<>();
         if (tier.limits().force() == ForcePolicy.PER_BATCH) {
@@ -149,7 +149,7 @@ final class BlockWriter {
                 try {
                     tier.segments().force(segment);
                 } catch (IOException e) {
-                    // Linux reports a lost write once and forgets it: nothing that was in this segment may be called durable again.
+                    // Linux reports a lost write once: from now on no block of this segment counts as durable.
                     tier.segments().retire(segment);
                     lost.put(segment, e.toString());
                 }
@@ -181,6 +181,6 @@ final class BlockWriter {
     }
 
     static String otherLength(long there, long wanted) {
-        return "the block has " + there + " bytes, " + wanted + " were expected: the namespace must tell layouts apart";
+        return "the block has " + there + " bytes, " + wanted + " were expected: each layout needs a namespace of its own";
     }
 }

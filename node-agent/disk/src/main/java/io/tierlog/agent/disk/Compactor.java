@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 final class Compactor {
     private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
 
-    /** When there is no room left, a segment is worth emptying when a tenth of it is dead. */
+    /** When the tier is full, a segment is worth emptying when a tenth of it is dead. */
     private static final int BELOW_PERCENT_WITHOUT_ROOM = 90;
 
     private final Tier tier;
@@ -102,7 +102,7 @@ final class Compactor {
         return new CompactionStep(copies.size(), bytes, !stopped && (at < end || findsWork()));
     }
 
-    /** Copies the block if it is held; one that cannot be read stays where it is, and whoever asks for it will hear why. */
+    /** Copies the block if it is held; one that cannot be read stays where it is, and its next reader gets the fault. */
     private @Nullable Copy copyIfLive(Segment from, RecordHeader header) throws IOException {
         BlockName name = header.block().name();
         Entry entry = tier.table().at(name, from, header.place().offset());

@@ -18,7 +18,7 @@ public enum DiskCounter {
     WRITES_FAILED,
     /** Blocks whose read failed with an error of the disk. */
     READS_FAILED,
-    /** Blocks refused for lack of room. */
+    /** Blocks refused because the tier was full. */
     REFUSED_NO_ROOM,
     /** Blocks refused because the queue was full. */
     REFUSED_QUEUE_FULL,

@@ -35,7 +35,7 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
      * Bytes on the disk.
      *
      * @param capacityBytes most that the files of the tier take together; at least two segments, one of which is kept for compaction
-     * @param minFreeBytes what stays free in the file system; 0 when nothing need to, then a full disk is found by writing to it
+     * @param minFreeBytes what stays free in the file system; 0 for no reserve, then a write finds the full disk
      * @param segmentBytes size of a segment file, a multiple of 4,096
      * @param alignBytes what addresses, offsets and lengths are padded to, 512 or 4,096; fixed when the tier is made
      */
@@ -74,7 +74,7 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
      * @param queueBlocks blocks of units accepted and not ended, per direction
      * @param queueBytes bytes of units accepted and not ended, per direction
      * @param pieceBlocks blocks that one thread writes before one force, or drops
-     * @param retries how often one read or write may be repeated without progress (interrupted, nothing moved)
+     * @param retries how often one read or write may be repeated without progress (interrupted, no byte moved)
      */
     public record Work(int readers, int writers, int queueBlocks, long queueBytes, int pieceBlocks, int retries) {
         public Work {
@@ -88,7 +88,7 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
     /**
      * How space in half-dead segments comes back.
      *
-     * @param belowPercent a full segment is emptied when its live bytes are less than this share of it, 1 to 100; when there is no room for
+     * @param belowPercent a full segment is emptied when its live bytes are less than this share of it, 1 to 100; when there is no space for
      *     another segment any with dead bytes is
      * @param bytesPerStep most bytes that one step copies, the block that crosses it included only when it is the first
      */
@@ -119,7 +119,7 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
     }
 
     /**
-     * Limits for {@code blocks} held at once, of up to {@code blockBytes}: the files have room for what is dead and not yet compacted, about an
+     * Limits for {@code blocks} held at once, of up to {@code blockBytes}: the files have space for dead blocks that are not yet compacted, about an
      * eighth more and three segments, and as much as they take, 1 GiB at most, stays free in the file system.
      */
     public static DiskLimits holding(int blocks, int blockBytes) {
@@ -130,27 +130,27 @@ public record DiskLimits(Space space, Blocks blocks, Work work, Compaction compa
         return of(capacity, blockBytes).with(new Space(capacity, Math.min(MOST_FREE_BYTES, capacity), perSegment * record, ALIGN_BYTES));
     }
 
-    /** The same with another force policy. */
+    /** A copy with another force policy. */
     public DiskLimits with(ForcePolicy other) {
         return new DiskLimits(space, blocks, work, compaction, other);
     }
 
-    /** The same with other space. */
+    /** A copy with other space. */
     public DiskLimits with(Space other) {
         return new DiskLimits(other, blocks, work, compaction, force);
     }
 
-    /** The same with other work. */
+    /** A copy with other work. */
     public DiskLimits with(Work other) {
         return new DiskLimits(space, blocks, other, compaction, force);
     }
 
-    /** The same with other blocks. */
+    /** A copy with other blocks. */
     public DiskLimits with(Blocks other) {
         return new DiskLimits(space, other, work, compaction, force);
     }
 
-    /** The same with another compaction. */
+    /** A copy with another compaction. */
     public DiskLimits with(Compaction other) {
         return new DiskLimits(space, blocks, work, other, force);
     }

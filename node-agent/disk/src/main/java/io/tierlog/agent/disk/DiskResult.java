@@ -7,12 +7,12 @@ import io.tierlog.schemas.OperationReason;
 /**
  * What became of one block.
  *
- * @param status ARRIVED; ALREADY_THERE (writes: the block was there, nothing was written); GONE (drops); FAILED
+ * @param status ARRIVED; ALREADY_THERE (writes: the disk has the block, no byte was written); GONE (drops); FAILED
  * @param reason COMPLETED, or why it failed: NOT_FOUND, STALE_GENERATION, CHECKSUM, UNSUPPORTED (a right block of another length, or beyond a
  *     limit), NO_ROOM, QUEUE_FULL, CANCELLED, IO
  * @param crc32c of the block's bytes; 0 when it failed and for drops
  * @param generation of the block on this disk; 0 when it failed
- * @param detail a sentence for people; empty when nothing failed
+ * @param detail a sentence for people; empty without a failure
  */
 public record DiskResult(BlockStatus status, OperationReason reason, int crc32c, long generation, String detail) {
     static DiskResult arrived(BlockTable.Entry entry) {

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A unit is cut into pieces that several workers take, and ends once, when its last piece has. Reads have workers of their own: a request
  * waits for those. Compaction is done by the writers, a step at a time, between units. Calls come from the core's thread, completions from the
- * workers' (or from the caller's when there is no room); their consumer must not block. Units of one direction may end in another order than
+ * workers' (or from the caller's when the queue is full); their consumer must not block. Units of one direction may end in another order than
  * they began.
  */
 public final class DiskWorkers implements DiskTransfers, AutoCloseable {
@@ -60,9 +60,9 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
 
     /**
      * @param name begins the names of the threads
-     * @param file whose limits say how many threads there are and how much waits; not closed with this
+     * @param file whose limits set the number of threads and the length of the queue; not closed with this
      * @param pages the bytes of a host page by its number
-     * @param completions hears of every unit, once
+     * @param completions called once for each unit
      */
     public DiskWorkers(String name, BlockFile file, IntFunction<MemorySegment> pages, Consumer<AgentInput> completions) {
         this.file = file;
@@ -109,7 +109,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
                 (from, to) -> file.drop(name, drops.subList(from, to)));
     }
 
-    /** Lets pieces under way end, answers the rest with CANCELLED, and returns when no byte moves any more. */
+    /** Lets pieces under way end, answers the rest with CANCELLED, and returns when no byte moves. */
     @Override
     public void close() {
         readers.close();
@@ -174,7 +174,7 @@ public final class DiskWorkers implements DiskTransfers, AutoCloseable {
         }
     }
 
-    /** A disk that is gone fails every block; one line in five seconds says enough. */
+    /** A disk that is gone fails every block; one line in five seconds is enough. */
     private void warn(String detail) {
         long last = warnedAtNs.get();
         long now = System.nanoTime();

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A disk that goes wrong on request, around another one. Each {@link Fault} asked for hits one later call of its kind, in the order asked
+ * A disk that goes wrong on request, around another one. Each injected {@link Fault} hits one later call of its kind, in the order of injection
  * within the kind. Without a request it is the other disk.
  *
  * <p>Safe for use by several threads. For tests and drills.
@@ -24,13 +24,13 @@ public final class FaultySegmentIo implements SegmentIo {
         FORCE
     }
 
-    /** What can be asked for. */
+    /** The faults. */
     public enum Fault {
         /** A call that goes well: to let faults hit a later one. */
         NONE_WRITE(Call.WRITE),
-        /** All but the last 512 bytes are written, and that is said. */
+        /** All but the last 512 bytes are written, and the result reports it. */
         SHORT_WRITE(Call.WRITE),
-        /** All but the last 512 bytes are written, and all is said to be. */
+        /** All but the last 512 bytes are written, and the result reports all. */
         LOST_TAIL(Call.WRITE),
         /** Half is written, then an error. */
         TORN_WRITE(Call.WRITE),
@@ -46,7 +46,7 @@ public final class FaultySegmentIo implements SegmentIo {
         MISDIRECTED(Call.WRITE),
         /** A read that goes well. */
         NONE_READ(Call.READ),
-        /** Half is read, and that is said. */
+        /** Half is read, and the result reports it. */
         SHORT_READ(Call.READ),
         /** The read is interrupted. */
         INTERRUPTED_READ(Call.READ),
@@ -54,7 +54,7 @@ public final class FaultySegmentIo implements SegmentIo {
         READ_ERROR(Call.READ),
         /** One bit in the middle is read wrong. */
         READ_BIT_FLIP(Call.READ),
-        /** What was written is not made durable, and that is said. */
+        /** What was written is not made durable, and the call fails. */
         FORCE_FAILS(Call.FORCE);
 
         private final Call call;
@@ -209,15 +209,15 @@ public final class FaultySegmentIo implements SegmentIo {
                 }
                 case TORN_WRITE -> {
                     part(from, bytes / 2, at);
-                    throw new IOException("input/output error after half of it, as asked for");
+                    throw new IOException("input/output error after half of it, injected");
                 }
                 case BIT_FLIP -> flipped(from, at);
                 case INTERRUPTED_WRITE -> {
                     part(from, bytes / 2, at);
-                    throw new InterruptedIOException("interrupted, as asked for");
+                    throw new InterruptedIOException("interrupted, injected");
                 }
-                case NO_SPACE -> throw new NoSpaceException("no space left on device, as asked for");
-                case WRITE_ERROR -> throw new IOException("input/output error, as asked for");
+                case NO_SPACE -> throw new NoSpaceException("no space left on device, injected");
+                case WRITE_ERROR -> throw new IOException("input/output error, injected");
                 case MISDIRECTED -> file.write(from, Math.max(0, at - bytes));
                 default -> file.write(from, at);
             };
@@ -228,8 +228,8 @@ public final class FaultySegmentIo implements SegmentIo {
             beforeRead.run();
             return switch (next(Call.READ, Fault.NONE_READ)) {
                 case SHORT_READ -> half(into, at);
-                case INTERRUPTED_READ -> throw new InterruptedIOException("interrupted, as asked for");
-                case READ_ERROR -> throw new IOException("input/output error, as asked for");
+                case INTERRUPTED_READ -> throw new InterruptedIOException("interrupted, injected");
+                case READ_ERROR -> throw new IOException("input/output error, injected");
                 case READ_BIT_FLIP -> {
                     int read = file.read(into, at);
                     flip(into);
@@ -242,7 +242,7 @@ public final class FaultySegmentIo implements SegmentIo {
         @Override
         public void force() throws IOException {
             if (next(Call.FORCE, Fault.NONE_WRITE) == Fault.FORCE_FAILS) {
-                throw new IOException("input/output error while forcing, as asked for");
+                throw new IOException("input/output error while forcing, injected");
             }
             file.force();
         }

@@ -14,7 +14,7 @@ import java.util.Set;
 /**
  * A segment in a file.
  *
- * <p>Java closes a channel under every thread that uses it when one of them is interrupted. Then it is opened again here, and whoever was
+ * <p>Java closes a channel under every thread that uses it when one of them is interrupted. Then it is opened again here, and a thread that was
  * inside gets an {@link InterruptedIOException} and may try again. Safe for use by several threads.
  */
 final class FileSegment implements SegmentFile {
@@ -91,7 +91,7 @@ final class FileSegment implements SegmentFile {
         }
     }
 
-    /** Java says in words only that a disk is full. */
+    /** Java reports a full disk only in the text of the exception. */
     static IOException typed(IOException e) {
         String message = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
         boolean full = message.contains("no space left") || message.contains("quota exceeded") || message.contains("out of disk space");

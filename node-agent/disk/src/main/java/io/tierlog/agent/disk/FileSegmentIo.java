@@ -33,13 +33,16 @@ import org.jspecify.annotations.Nullable;
  *   NUMBER.segment               20 digits; NUMBER.new while it is made
  * </pre>
  *
- * <p>Safe for use by several threads; one process at a time. The price: an open file for each segment.
+ * <p>Safe for use by several threads; one process at a time. Trade-off: an open file for each segment.
  */
 public final class FileSegmentIo implements SegmentIo {
     private static final String SUFFIX = ".segment";
     private static final String UNFINISHED = ".new";
 
-    /** O_DIRECT, where this Java has it. By name: javac warns of its package, which is exported but not standard, and lets nobody answer. */
+    /**
+     * O_DIRECT, where this Java has it. By name: javac warns of its package, which is exported but not standard, and the warning cannot be
+     * suppressed.
+     */
     private static final Optional<OpenOption> DIRECT = direct();
 
     private final Path directory;
@@ -232,7 +235,7 @@ public final class FileSegmentIo implements SegmentIo {
         }
     }
 
-    /** Tries one direct write; what it fails with, or nothing. */
+    /** Tries one direct write; its failure, or empty. */
     private String whyNotDirect() {
         if (DIRECT.isEmpty()) {
             return "this Java has no O_DIRECT";

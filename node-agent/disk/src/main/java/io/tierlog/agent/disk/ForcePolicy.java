@@ -10,6 +10,6 @@ public enum ForcePolicy {
     NEVER,
     /** When a segment is full: at most the segment being filled is lost. */
     PER_SEGMENT,
-    /** Before a batch is answered: what was reported as written is there after a loss of power. Price: one wait for the disk per batch. */
+    /** Before a batch is answered: reported writes survive a loss of power. Trade-off: one wait for the disk per batch. */
     PER_BATCH
 }

@@ -7,8 +7,8 @@ import java.security.SecureRandom;
 import java.util.Optional;
 
 /**
- * Gives every write a generation that no write of this tier has had, in any life: they are reserved in the label a million at a time. Safe for
- * use by several threads. The price: a life leaves out what it did not use of its last reservation.
+ * Gives every write a generation that no write of this tier has had, in any process: they are reserved in the label a million at a time. Safe for
+ * use by several threads. Trade-off: a process skips the unused part of its last reservation.
  */
 final class Generations {
     private static final long AT_A_TIME = 1 << 20;
@@ -35,7 +35,7 @@ final class Generations {
         if (found.isEmpty()) {
             if (!io.list().isEmpty()) {
                 throw new DiskTierException("there are segments but no label: this is not a disk tier, or its label was removed;"
-                        + " remove the segments to begin anew");
+                        + " remove the segments to start over");
             }
             byte[] id = new byte[RecordHeader.TIER_ID_BYTES];
             new SecureRandom().nextBytes(id);
@@ -44,7 +44,7 @@ final class Generations {
         TierLabel label = TierLabel.decode(found.get());
         if (label.alignBytes() != io.alignBytes()) {
             throw new DiskTierException("the disk tier was made with alignment " + label.alignBytes() + " and is opened with "
-                    + io.alignBytes() + ": set alignBytes to " + label.alignBytes() + ", or remove its files to begin anew");
+                    + io.alignBytes() + ": set alignBytes to " + label.alignBytes() + ", or remove its files to start over");
         }
         return new Generations(io, label);
     }

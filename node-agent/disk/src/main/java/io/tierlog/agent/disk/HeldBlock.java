@@ -4,7 +4,7 @@ package io.tierlog.agent.disk;
 import io.tierlog.schemas.Bytes;
 
 /**
- * A block that the tier holds, as its header says; what an agent registers after a restart.
+ * A block that the tier holds, from its header; an agent registers it after a restart.
  *
  * @param length in bytes
  */

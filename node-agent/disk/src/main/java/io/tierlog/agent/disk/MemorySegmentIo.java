@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * A simulated disk on the heap of one process, of a given size, that can lose power: {@link #crash} keeps what was forced and any part of what
  * was not. Making, cutting and removing a segment is durable at once.
  *
- * <p>Safe for use by several threads; for tests and simulation. The price: every write is kept twice until it is forced.
+ * <p>Safe for use by several threads; for tests and simulation. Trade-off: every write is kept twice until it is forced.
  */
 public final class MemorySegmentIo implements SegmentIo {
     private static final int SECTOR_BYTES = 512;
@@ -57,7 +57,7 @@ public final class MemorySegmentIo implements SegmentIo {
         this.diskBytes = diskBytes;
     }
 
-    /** Loses power: of each write that was not forced all, nothing, or some of its sectors are there afterwards. */
+    /** Loses power: of each write that was not forced, all, none, or some of its sectors remain. */
     public synchronized void crash(RandomGenerator random) {
         for (Image image : images.values()) {
             for (Write write : image.unforced) {
@@ -137,7 +137,7 @@ public final class MemorySegmentIo implements SegmentIo {
 
     @Override
     public void close() {
-        // The disk stays, for the next life.
+        // The disk stays, for the next process.
     }
 
     /** An open segment. */

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reserves the space of a file with {@code posix_fallocate}, which Java does not offer: a segment that is there can then always be filled.
- * Stateless and safe for use by several threads. The price: three native calls per segment, on systems whose C library has them.
+ * Stateless and safe for use by several threads. Trade-off: three native calls per segment, on systems whose C library has them.
  */
 final class Preallocation {
     private static final int MODE_OWNER_ONLY = 0600;
@@ -52,7 +52,7 @@ final class Preallocation {
      * Makes {@code file} new with {@code bytes} bytes that read as zeros and have their space.
      *
      * @return false when the file system cannot reserve; the file is there then, and empty
-     * @throws NoSpaceException when there is not that much room
+     * @throws NoSpaceException when there is not that much space
      */
     boolean create(Path file, long bytes) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
@@ -64,7 +64,7 @@ final class Preallocation {
             int error = (int) fallocate.invokeExact(descriptor, 0L, bytes);
             int closed = (int) close.invokeExact(descriptor);
             if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-                throw new NoSpaceException("no room to reserve " + bytes + " bytes for " + file + " (errno " + error + ")");
+                throw new NoSpaceException("no space to reserve " + bytes + " bytes for " + file + " (errno " + error + ")");
             }
             return error == 0 && closed == 0;
         } catch (IOException | RuntimeException | Error e) {

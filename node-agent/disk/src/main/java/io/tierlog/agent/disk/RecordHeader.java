@@ -23,17 +23,17 @@ import org.jspecify.annotations.Nullable;
  *                                             4092  int       CRC32C of bytes 0 to 4,091
  * </pre>
  *
- * <p>A header says itself where it lies, so one that was written to a wrong place, or that lies there from an earlier life, is found out; the
- * tier's id is random, so the bytes of a block cannot pass for one. Immutable. The price: a page per block.
+ * <p>A header contains its own place, so one that was written to a wrong place, or that lies there from an earlier use of the segment, is
+ * detected; the tier's id is random, so the bytes of a block cannot pass for one. Immutable. Trade-off: a page per block.
  *
  * @param place where it lies
- * @param block what it says of the block
- * @param dropped true when the block is no longer held and only its length is of use
+ * @param block the block
+ * @param dropped true when the tier does not hold the block and only its length counts
  */
 record RecordHeader(Place place, Block block, boolean dropped) {
     static final int BYTES = 4_096;
 
-    /** Room for the text of a namespace, in bytes. */
+    /** Space for the text of a namespace, in bytes. */
     static final int MOST_NAMESPACE_BYTES = 3_840;
 
     static final int MAGIC = 0x544C_4442;
@@ -84,7 +84,7 @@ record RecordHeader(Place place, Block block, boolean dropped) {
         to.putInt(AT_CHECKSUM, Checksums.crc32c(out.asSlice(0, AT_CHECKSUM)));
     }
 
-    /** The header in the first {@link #BYTES} bytes of {@code in}, or nothing when there is no whole one that belongs to {@code place}. */
+    /** The header in the first {@link #BYTES} bytes of {@code in}, or empty when there is no whole one that belongs to {@code place}. */
     static Optional<RecordHeader> parse(MemorySegment in, Place place) {
         ByteBuffer from = in.asSlice(0, BYTES).asByteBuffer();
         short state = from.getShort(6);

@@ -16,7 +16,7 @@ package io.tierlog.agent.disk;
 public record Recovered(
         int segmentsDone, int segments, int blocks, long dropped, long damaged, long superseded, long readErrors, long cutBytes) {
 
-    /** Hears of the progress of a start after every segment, in the thread that opens the tier. */
+    /** Receives the progress of a start after every segment, in the thread that opens the tier. */
     public interface Progress {
         void at(Recovered sofar);
     }

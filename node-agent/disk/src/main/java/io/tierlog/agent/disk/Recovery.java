@@ -64,7 +64,7 @@ final class Recovery {
             tier.segments().skip(number);
             return;
         }
-        segment.users++; // not removed before all is known
+        segment.users++; // not removed before the scan has ended
         tier.segments().add(segment);
         look(segment, new SegmentScanner(segment.file, number, tier.generations().tier(), tier.whole(), window));
     }

@@ -30,7 +30,7 @@ final class Segment {
     int writers;
     /** Reads and marks under way in it; it is not removed meanwhile. */
     int users;
-    /** Where compaction goes on. */
+    /** Where compaction continues. */
     long compactedTo;
 
     Segment(long number, SegmentFile file, Life life, long fileBytes) {

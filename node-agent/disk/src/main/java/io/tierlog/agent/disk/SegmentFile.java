@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 /**
  * One open segment. Safe for use by several threads.
  *
- * <p>Reads and writes may move less than asked, as a system call may, and may be interrupted: then they throw
+ * <p>Reads and writes may move fewer bytes than requested, as a system call may, and may be interrupted: then they throw
  * {@link java.io.InterruptedIOException}, bytes may or may not have moved, and the same call may be made again.
  */
 public interface SegmentFile extends AutoCloseable {

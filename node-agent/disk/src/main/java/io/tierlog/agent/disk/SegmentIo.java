@@ -33,7 +33,7 @@ public interface SegmentIo extends AutoCloseable {
     /** Opens a segment that is there. */
     SegmentFile open(long number) throws IOException;
 
-    /** Removes a segment; nothing happens when it is not there. */
+    /** Removes a segment; no effect when it does not exist. */
     void delete(long number) throws IOException;
 
     /** Free bytes of the file system. */

@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  * Walks through the records of one segment, from header to header. Where a header is missing or damaged it looks through every aligned place
  * behind, a window at a time, until it finds the next.
  *
- * <p>For one thread. The price: behind a hole every byte up to the next header is read.
+ * <p>For one thread. Trade-off: behind a hole every byte up to the next header is read.
  */
 final class SegmentScanner {
-    /** Reads that fail one after the other before the rest of the segment is given up. */
+    /** Reads that fail one after the other before the rest of the segment is abandoned. */
     private static final int MOST_ERRORS = 16;
 
     private static final ValueLayout.OfInt BIG_ENDIAN_INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -105,7 +105,7 @@ final class SegmentScanner {
             errorsInARow = 0;
             return true;
         } catch (EOFException e) {
-            // Shorter than it was a moment ago: there is nothing behind.
+            // Shorter than it was a moment ago: no record follows.
             errorsInARow = 0;
             return false;
         } catch (IOException e) {

@@ -46,7 +46,7 @@ final class Segments {
      * Takes the next place for a record of {@code bytes} bytes, in a new segment if need be.
      *
      * @param compacting whether it may use what is kept for compaction
-     * @throws NoSpaceException before anything is written, when the tier or the file system has no room
+     * @throws NoSpaceException before anything is written, when the tier or the file system is full
      */
     Extent reserve(long bytes, boolean compacting) throws IOException {
         if (!io.reservesSpace()) {
@@ -114,7 +114,7 @@ final class Segments {
     private void leaveFree(long bytes) throws IOException {
         if (space.minFreeBytes() > 0 && io.usableBytes() - bytes < space.minFreeBytes()) {
             throw new NoSpaceException("another " + bytes + " bytes would leave less than " + space.minFreeBytes()
-                    + " bytes free in the file system: drop blocks, or make room there");
+                    + " bytes free in the file system: drop blocks, or free space there");
         }
     }
 
@@ -251,7 +251,7 @@ final class Segments {
         return segment.used;
     }
 
-    /** Whether a live block of this segment is held; when not, nothing in it needs a mark, it goes as a whole. */
+    /** Whether a live block of this segment is held; if not, the segment is removed as a whole without marks. */
     synchronized boolean goesAsAWhole(Segment segment) {
         return segment.life == Life.SEALED && segment.liveBlocks == 0;
     }
@@ -297,7 +297,7 @@ final class Segments {
         return all.values().stream().mapToLong(segment -> segment.liveBytes).sum();
     }
 
-    /** Seals what is being filled and closes all files; nobody may use them any more. */
+    /** Seals the open segment and closes all files; no call may use them afterwards. */
     void close() {
         Segment last;
         synchronized (this) {

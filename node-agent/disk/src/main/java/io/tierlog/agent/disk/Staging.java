@@ -7,7 +7,7 @@ import java.util.ArrayDeque;
 
 /**
  * A fixed number of aligned buffers, each for a header and the longest block: headers always go through one, blocks only when their memory is
- * not aligned or in pieces. Whoever finds none waits. Safe for use by several threads. The price: the memory is kept until the end.
+ * not aligned or in pieces. A caller that finds none waits. Safe for use by several threads. Trade-off: the memory is kept until the end.
  */
 final class Staging implements AutoCloseable {
     private static final int ALIGN_BYTES = 4_096;
@@ -31,12 +31,12 @@ final class Staging implements AutoCloseable {
             this.memory = memory;
         }
 
-        /** Room for a header. */
+        /** Space for a header. */
         MemorySegment header() {
             return memory.asSlice(0, RecordHeader.BYTES);
         }
 
-        /** Room for {@code length} bytes of a block, right behind the header. */
+        /** Space for {@code length} bytes of a block, right behind the header. */
         MemorySegment block(long length) {
             return memory.asSlice(RecordHeader.BYTES, length);
         }

@@ -46,7 +46,7 @@ record Tier(
         }
     }
 
-    /** Takes a block found wrong out of service for good; returns false when it is not held there any more. */
+    /** Takes a block found wrong out of service for good; returns false when the tier does not hold it there. */
     boolean condemn(BlockName name, Entry entry, String why) {
         if (!table.remove(name, entry)) {
             return false;

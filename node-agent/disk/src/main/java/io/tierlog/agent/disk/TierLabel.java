@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * What a disk tier says of itself: 40 bytes, big-endian: int magic "TLDT", short version 1, short alignment, byte[16] id, long number below
+ * The label of a disk tier: 40 bytes, big-endian: int magic "TLDT", short version 1, short alignment, byte[16] id, long number below
  * which generations may have been given, int zeros, int CRC32C of the bytes before. Immutable.
  */
 record TierLabel(Bytes tier, int alignBytes, long generations) {
@@ -27,8 +27,8 @@ record TierLabel(Bytes tier, int alignBytes, long generations) {
     static TierLabel decode(byte[] bytes) throws IOException {
         ByteBuffer in = ByteBuffer.wrap(bytes);
         if (bytes.length != BYTES || in.getInt(0) != MAGIC || in.getShort(4) != VERSION || in.getInt(AT_CHECKSUM) != crc32c(bytes)) {
-            throw new DiskTierException("the label of the disk tier is damaged or of another version, and without it no block can be told"
-                    + " from any other bytes: remove the tier's files to begin anew");
+            throw new DiskTierException("the label of the disk tier is damaged or of another version, and without it no block can be distinguished"
+                    + " from any other bytes: remove the tier's files to start over");
         }
         byte[] tier = new byte[RecordHeader.TIER_ID_BYTES];
         in.get(8, tier);

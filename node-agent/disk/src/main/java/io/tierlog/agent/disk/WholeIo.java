@@ -7,12 +7,12 @@ import java.io.InterruptedIOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads and writes that move all or fail: goes on after a short call and repeats an interrupted one, both within a bound.
+ * Reads and writes that move all or fail: continues after a short call and repeats an interrupted one, both within a bound.
  *
  * <p>A thread that was interrupted meanwhile is so again afterwards. Immutable and safe for use by several threads.
  *
  * @param alignBytes calls begin at multiples of it, so after a short call some bytes are moved twice
- * @param retries how often in a row a call may move nothing
+ * @param retries how many calls in a row may move no byte
  */
 record WholeIo(int alignBytes, int retries) {
     /** One system call on what begins {@code done} bytes into the whole. */

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>Every piece is called exactly once, also at the end. Pieces begin in the order of their units and end in any. Safe for use by several threads.
- * The price: threads that hang in a file system are held, and left behind at the end.
+ * Trade-off: threads that hang in a file system stay, also after close.
  */
 public final class UnitQueue implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(UnitQueue.class);
@@ -26,7 +26,7 @@ public final class UnitQueue implements AutoCloseable {
 
     /** What units take of the queue until they end: blocks and bytes, 0 or more each. */
     public record Load(int blocks, long bytes) {
-        /** Nothing: for work of the house's own, of which there is little. */
+        /** None: for internal work, of which there is little. */
         public static final Load NONE = new Load(0, 0);
     }
 
@@ -38,7 +38,7 @@ public final class UnitQueue implements AutoCloseable {
      * @param load what it takes of the queue
      */
     public record Unit(int blocks, int pieceBlocks, Load load) {
-        /** One in a single piece that takes nothing of the queue. */
+        /** A unit of one piece that takes no slot of the queue. */
         public static final Unit OWN = new Unit(1, 1, Load.NONE);
     }
 
@@ -79,10 +79,10 @@ public final class UnitQueue implements AutoCloseable {
     }
 
     /**
-     * Takes a unit, or not: then nothing of it is called. A unit without parts ends at once.
+     * Accepts a unit, or refuses it and calls none of its parts. A unit without parts ends at once.
      *
      * @param ended called once, by the thread that has done the last piece; sees what all pieces did; must not block
-     * @return false when there is no room for it, or this is closed
+     * @return false when the queue is full or closed
      */
     public boolean submit(Unit unit, Work work, Runnable ended) {
         int pieces = Math.ceilDiv(unit.blocks, unit.pieceBlocks);
@@ -178,7 +178,7 @@ public final class UnitQueue implements AutoCloseable {
                 try {
                     queue.wait();
                 } catch (InterruptedException e) {
-                    LOG.warn("{} was interrupted and goes on", Thread.currentThread().getName());
+                    LOG.warn("{} was interrupted and continues", Thread.currentThread().getName());
                 }
             }
             return queue.poll();

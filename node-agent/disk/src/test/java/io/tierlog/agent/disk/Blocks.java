@@ -25,7 +25,7 @@ final class Blocks {
     static final int BLOCK = 8_192;
     /** On disk: a page of header and two of block. */
     static final int RECORD = 12_288;
-    /** Room for four blocks. */
+    /** Capacity for four blocks. */
     static final int SEGMENT = 4 * RECORD;
 
     static final Namespace MODEL = Namespace.of("model");

@@ -90,7 +90,7 @@ class ConcurrentUseTest {
     }
 
     @Test
-    void aBlockHeldTakesNoMoreMemoryThanIsSaid() throws IOException {
+    void aBlockTakesNoMoreMemoryThanDocumented() throws IOException {
         int blocks = 200_000;
         Segments segments = new Segments(Blocks.memory(), Blocks.limits(), new DiskCounters());
         BlockTable table = new BlockTable(segments, Blocks.limits().with(new DiskLimits.Blocks(blocks, Blocks.BLOCK, 200, 10)));

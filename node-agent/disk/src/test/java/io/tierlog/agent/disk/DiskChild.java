@@ -76,7 +76,7 @@ final class DiskChild {
         }
     }
 
-    /** Writes until there is no room, twice more, checks everything, drops, and writes again. */
+    /** Writes until the disk is full, twice more, checks everything, drops, and writes again. */
     private static void fill(Path directory, boolean reserve) throws IOException {
         BlockFile file = BlockFile.open(FileSegmentIo.open(directory, Blocks.ALIGN, reserve), limits(), sofar -> {});
         int written = 0;

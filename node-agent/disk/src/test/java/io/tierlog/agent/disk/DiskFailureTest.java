@@ -74,7 +74,7 @@ class DiskFailureTest {
     @Test
     void aShortWriteThatIsCalledWholeIsFoundByTheReadAndNotServedAgain() throws IOException {
         io.inject(Fault.LOST_TAIL);
-        assertEquals(BlockStatus.ARRIVED, write(file, 1).status(), "nobody can know yet");
+        assertEquals(BlockStatus.ARRIVED, write(file, 1).status(), "the loss is not visible yet");
         assertReason(OperationReason.CHECKSUM, read(file, 1));
         assertReason(OperationReason.NOT_FOUND, read(file, 1));
         restart();
@@ -136,7 +136,7 @@ class DiskFailureTest {
 
     @Test
     void twoBatchesThatCrossDoNotWaitForEachOther() throws Exception {
-        // Each has its first block claimed when it comes to the other's: whoever held its claims and waited would wait for ever.
+        // Each has its first block claimed when it comes to the other's: a thread that kept its claims and waited would wait for ever.
         CountDownLatch both = new CountDownLatch(2);
         io.beforeWrite(() -> {
             both.countDown();
@@ -186,7 +186,7 @@ class DiskFailureTest {
         assertEquals(List.of(1L, 2L), disk.list(), "a reader is in segment 1");
         writeAll(file, 10, 20);
         goOn.countDown();
-        // Its header says by now that it was dropped: the read may end with the right bytes or find that the block is gone, nothing else.
+        // Its header has the mark of a drop now: the read may end with the right bytes or find that the block is gone, nothing else.
         DiskResult result = reading.get(20, TimeUnit.SECONDS);
         if (result.isDone()) {
             assertArrayEquals(Blocks.bytes(Blocks.content(0, Blocks.BLOCK)), Blocks.bytes(page));
@@ -234,7 +234,7 @@ class DiskFailureTest {
     }
 
     @Test
-    void aHeaderThatGoesElsewhereIsNoHeader() throws IOException {
+    void aHeaderAtAnotherPlaceIsNotAHeader() throws IOException {
         writeAll(file, 1, 2);
         io.inject(Fault.NONE_WRITE, Fault.MISDIRECTED); // block 2's header lands on the last page of block 1
         write(file, 2);
@@ -267,7 +267,7 @@ class DiskFailureTest {
             flip(at);
             file = Blocks.open(io);
             assertFalse(read(file, 1).isDone(), "byte " + at);
-            // What was condemned was marked, and a header that is not whole may have cost the segment: the next round begins anew.
+            // What was condemned was marked, and a header that is not whole may have cost the segment: the next round starts over.
             file.close();
             rewriteRecord();
         }
@@ -320,7 +320,7 @@ class DiskFailureTest {
             io.inject(Fault.NO_SPACE);
             assertReason(OperationReason.NO_ROOM, write(file, 2));
         }
-        assertEquals(List.of(1L), disk.list(), "a block that finds no room takes no place in a segment");
+        assertEquals(List.of(1L), disk.list(), "a refused block takes no place in a segment");
         assertEquals(50, file.status().count(DiskCounter.REFUSED_NO_ROOM));
         writeAll(file, 2, 5);
         for (int seed = 1; seed < 5; seed++) {

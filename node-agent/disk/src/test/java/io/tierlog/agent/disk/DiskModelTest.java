@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * A tier against a map: random writes, reads, drops, compaction, faults, restarts and losses of power. Every write has contents of its own, so
- * bytes of another write of the same key are told apart. Nothing wrong is ever read; what must be there is there.
+ * bytes of another write of the same key are detected. Nothing wrong is ever read; what must be there is there.
  *
  * <p>One seed by hand: {@code -Dtierlog.disk.seed=N}.
  */
@@ -57,7 +57,7 @@ class DiskModelTest {
         }
     }
 
-    /** One life after the other of one tier. */
+    /** One process after the other with one tier. */
     private static final class World {
         private final Random random;
         private final DiskLimits limits;
@@ -132,8 +132,8 @@ class DiskModelTest {
                     }
                 }
                 case UNSUPPORTED -> assertTrue(mayBeThere, "of another length without a write: " + block.key());
-                case NO_ROOM -> assertTrue(result.detail().contains("drop blocks") || result.detail().contains("as asked for"), result.detail());
-                default -> assertTrue(result.detail().contains("as asked for"), result.toString());
+                case NO_ROOM -> assertTrue(result.detail().contains("drop blocks") || result.detail().contains("injected"), result.detail());
+                default -> assertTrue(result.detail().contains("injected"), result.toString());
             }
         }
 
@@ -147,7 +147,7 @@ class DiskModelTest {
             io.calm();
             switch (fault) {
                 case LOST_TAIL, BIT_FLIP -> doubt(arrived);
-                case MISDIRECTED -> doubt(List.copyOf(held.keySet())); // its victim may be any block
+                case MISDIRECTED -> doubt(List.copyOf(held.keySet())); // it may hit any block
                 case FORCE_FAILS -> forceFailed = true;
                 default -> {}
             }
@@ -174,7 +174,7 @@ class DiskModelTest {
                 if (result.isDone()) {
                     byte[] wanted = written.get(result.generation());
                     assertTrue(wanted == null || Arrays.equals(wanted, Blocks.bytes(into)), "wrong bytes under " + key);
-                    assertTrue(wanted != null || suspect.contains(key), "bytes nobody has written under " + key);
+                    assertTrue(wanted != null || suspect.contains(key), "bytes that no write put under " + key);
                     assertTrue(!held.containsKey(key) || held.get(key) == result.generation(), "an older generation of " + key);
                     return;
                 }

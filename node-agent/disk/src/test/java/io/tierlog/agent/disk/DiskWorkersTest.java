@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Units between 24 host pages and a tier: 2 readers, 1 writer, room for 12 blocks or 10 of their bytes, pieces of 4 blocks when forced. */
+/** Units between 24 host pages and a tier: 2 readers, 1 writer, capacity for 12 blocks or 10 of their bytes, pieces of 4 blocks when forced. */
 class DiskWorkersTest {
     private static final int PAGES = 24;
 
@@ -121,7 +121,7 @@ class DiskWorkersTest {
         assertEquals(9, await(1).results().stream().filter(result -> result.status() == BlockStatus.ARRIVED).count());
         await(4);
         workers.write(6, "model", writes(9, 19));
-        assertEquals(10, await(6).results().stream().filter(result -> result.status() == BlockStatus.ARRIVED).count(), "there is room again");
+        assertEquals(10, await(6).results().stream().filter(result -> result.status() == BlockStatus.ARRIVED).count(), "there is capacity again");
     }
 
     @Test

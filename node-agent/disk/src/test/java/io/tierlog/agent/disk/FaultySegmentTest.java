@@ -34,7 +34,7 @@ class FaultySegmentTest extends SegmentContractTest {
     }
 
     @Test
-    void shortWritesSaySoAndLostTailsDoNot() throws IOException {
+    void shortWritesAreReportedAndLostTailsAreNot() throws IOException {
         io.inject(Fault.SHORT_WRITE, Fault.LOST_TAIL);
         assertEquals(PAGE - 512, file.write(Blocks.content(1, PAGE), 0));
         assertEquals(PAGE, file.write(Blocks.content(1, PAGE), PAGE));

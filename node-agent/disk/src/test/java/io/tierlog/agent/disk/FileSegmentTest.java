@@ -45,7 +45,7 @@ class FileSegmentTest extends SegmentContractTest {
     }
 
     @Test
-    void itSaysHowTheFilesAreReached() throws IOException {
+    void itReportsHowTheFilesAreReached() throws IOException {
         String description = io().description();
         assertTrue(description.contains("O_DIRECT"), description);
         assertTrue(description.contains("aligned to 4096"), description);
@@ -60,7 +60,7 @@ class FileSegmentTest extends SegmentContractTest {
     }
 
     @Test
-    void anAlignmentThatTheFileSystemCannotDoDirectlyIsReachedThroughThePageCacheAndThatIsSaid() throws IOException {
+    void anAlignmentThatTheFileSystemCannotDoDirectlyUsesThePageCacheAndIsReported() throws IOException {
         long blockSize = Files.getFileStore(directory).getBlockSize();
         Assumptions.assumeTrue(blockSize > 512, "this file system can do 512 directly");
         DiskLimits limits = Blocks.limits().with(new DiskLimits.Space(10L * Blocks.SEGMENT, 0, Blocks.SEGMENT, 512));
@@ -76,7 +76,7 @@ class FileSegmentTest extends SegmentContractTest {
     }
 
     @Test
-    void aFileSystemThatCanNeitherWriteDirectlyNorReserveIsUsedAndThatIsSaid() throws IOException {
+    void aFileSystemThatCanNeitherWriteDirectlyNorReserveIsUsedAndReported() throws IOException {
         try (FileSystem inMemory = Jimfs.newFileSystem(Configuration.unix());
                 FileSegmentIo other = FileSegmentIo.open(inMemory.getPath("/tier"), PAGE);
                 BlockFile file = Blocks.open(other)) {

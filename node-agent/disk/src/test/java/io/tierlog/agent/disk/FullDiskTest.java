@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A disk that is really full: a tmpfs of 6 MiB in a mount namespace of a child process. Each run says how it got one; where the system lets
- * nobody mount, the case with the real file system is skipped and says so, and the one in memory remains.
+ * A disk that is really full: a tmpfs of 6 MiB in a mount namespace of a child process. Each run reports how it got one; where the system does
+ * not allow a mount, the case with the real file system is skipped with a message, and the one in memory remains.
  */
 class FullDiskTest {
     private static final List<List<String>> WAYS_TO_MOUNT = List.of(List.of("unshare", "-m"), List.of("unshare", "-Urm"));
@@ -40,8 +40,8 @@ class FullDiskTest {
     @Timeout(60)
     void aFullFileSystemIsATypedAnswerAndTheRestStaysUsable(boolean reserve, TestReporter reporter) throws Exception {
         Optional<List<String>> way = wayToMount();
-        reporter.publishEntry("full disk", way.map(it -> "tmpfs, mounted by " + it).orElse("no real one: this system lets nobody mount"));
-        Assumptions.assumeTrue(way.isPresent(), "nobody may mount here: only the file system in memory was full");
+        reporter.publishEntry("full disk", way.map(it -> "tmpfs, mounted by " + it).orElse("no real one: this system does not allow a mount"));
+        Assumptions.assumeTrue(way.isPresent(), "mounting is not allowed here: only the file system in memory was full");
         List<String> before = new ArrayList<>(way.orElseThrow());
         before.addAll(List.of("sh", "-c", "mount -t tmpfs -o size=6m none \"$0\" && exec \"$@\"", directory.toString()));
         Process child = DiskChild.start(before, "fill", directory.toString(), Boolean.toString(reserve));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process is killed (kill -9) in the middle of its writes, several times, and the next life finds the tier. */
+/** A process is killed (kill -9) in the middle of its writes, several times, and the next process finds the tier. */
 class KilledWriterTest {
     @TempDir
     @SuppressWarnings("NullAway.Init")
@@ -59,7 +59,7 @@ class KilledWriterTest {
                     lines++;
                 }
                 if (lines == count) {
-                    child.toHandle().destroyForcibly(); // SIGKILL; what it has said by then counts, too
+                    child.toHandle().destroyForcibly(); // SIGKILL; what it has printed by then counts, too
                 }
             }
             assertTrue(lines >= count, "the child wrote " + lines + " blocks");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One thread, room for 10 blocks or 100 bytes. */
+/** One thread, capacity for 10 blocks or 100 bytes. */
 @Timeout(60)
 class UnitQueueTest {
     private final UnitQueue queue = new UnitQueue("test", 1, new Load(10, 100));
@@ -59,11 +59,11 @@ class UnitQueueTest {
         goOn.countDown();
         await(ended);
         CountDownLatch again = new CountDownLatch(1);
-        assertTrue(queue.submit(new Unit(1, 1, new Load(10, 100)), this::note, again::countDown), "there is room again");
+        assertTrue(queue.submit(new Unit(1, 1, new Load(10, 100)), this::note, again::countDown), "there is capacity again");
         await(again);
     }
 
-    /** Or blocks that are larger than anybody thought could never move. */
+    /** Otherwise blocks larger than the bound could never move. */
     @Test
     void aSingleUnitMayHaveMoreBytes() throws Exception {
         assertTrue(hold(new Load(1, 1_000)));

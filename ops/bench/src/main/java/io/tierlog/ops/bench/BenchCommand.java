@@ -17,7 +17,7 @@ public final class BenchCommand implements Runnable {
     @Spec
     CommandSpec spec;
 
-    /** Without a benchmark there is nothing to measure. */
+    /** Refuses a command line without a benchmark. */
     @Override
     public void run() {
         CommandLine line = spec.commandLine();

@@ -5,8 +5,6 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.ops.bench.control.ControlBench;
 import io.tierlog.ops.bench.control.ControlBenchConfig;
-import io.tierlog.ops.bench.control.ControlBenchReport;
-import io.tierlog.ops.bench.control.ReportText;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -15,10 +13,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code tierlog bench control}: prints the table, and returns 1 when something in it is not accounted for. */
+/** {@code tierlog bench control}: prints the table; exit code 1 when not everything is accounted for. */
 @Command(
         name = "control",
-        description = "Measure submit to command, beside the least that a way through Kafka takes.",
+        description = "Measure submit to command, beside the shortest path through Kafka.",
         footer = {
             "",
             "One run measures a bare hop, a bare relay, an empty Kafka Streams",
@@ -26,7 +24,6 @@ import picocli.CommandLine.Option;
             "ratios count: the machine's speed and noise hit all of them alike."
         })
 public final class BenchControlCommand implements Callable<Integer> {
-    private static final int NOT_ACCOUNTED = 1;
     private static final ControlBenchConfig DEFAULTS = ControlBenchConfig.DEFAULTS;
 
     @Option(names = "--bootstrap-servers", paramLabel = "HOST:PORT", description = "Cluster to run on (default: a broker of its own).")
@@ -38,7 +35,7 @@ public final class BenchControlCommand implements Callable<Integer> {
     @Option(names = "--seconds", paramLabel = "N", description = "Measured seconds of each part in each round (default: ${DEFAULT-VALUE}).")
     int seconds = DEFAULTS.load().seconds();
 
-    @Option(names = "--rounds", paramLabel = "N", description = "How often the parts take turns (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds in which the parts take turns (default: ${DEFAULT-VALUE}).")
     int rounds = DEFAULTS.load().rounds();
 
     @Option(names = "--records", paramLabel = "N", description = "Records for the throughput, in all rounds (default: ${DEFAULT-VALUE}).")
@@ -59,7 +56,7 @@ public final class BenchControlCommand implements Callable<Integer> {
     @Option(names = "--record-cache", paramLabel = "BYTES", description = "Record cache of the controller (default: ${DEFAULT-VALUE}).")
     long recordCacheBytes = DEFAULTS.tuning().recordCacheBytes();
 
-    @Option(names = "--commands", paramLabel = "WAY", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--commands", paramLabel = "DELIVERY", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     Commands commands = Commands.both;
 
     @Mixin
@@ -71,19 +68,17 @@ public final class BenchControlCommand implements Callable<Integer> {
         direct,
         /** In the transaction, read before it commits and after. */
         transactional,
-        /** One after the other; the ratios are about the direct way. */
+        /** One after the other; the ratios are about the direct delivery. */
         both
     }
 
     @Override
     public Integer call() throws JsonProcessingException {
-        ControlBenchReport report = ControlBench.run(config(), output::step);
-        output.print(report, ReportText::of);
-        return report.accounted() ? 0 : NOT_ACCOUNTED;
+        return output.print(ControlBench.run(config(), output::step));
     }
 
     private ControlBenchConfig config() {
-        List<CommandDelivery> ways =
+        List<CommandDelivery> deliveries =
                 switch (commands) {
                     case direct -> List.of(CommandDelivery.DIRECT);
                     case transactional -> List.of(CommandDelivery.TRANSACTIONAL);
@@ -94,6 +89,6 @@ public final class BenchControlCommand implements Callable<Integer> {
                 new ControlBenchConfig.Load(rate, seconds, rounds, records),
                 new ControlBenchConfig.Shape(blocks, nodes, partitions),
                 new ControlBenchConfig.Tuning(commitIntervalMs, recordCacheBytes),
-                ways);
+                deliveries);
     }
 }

@@ -3,8 +3,6 @@ package io.tierlog.ops.bench;
 
 import io.tierlog.ops.bench.directory.DirectoryBench;
 import io.tierlog.ops.bench.directory.DirectoryBenchConfig;
-import io.tierlog.ops.bench.directory.DirectoryReport;
-import io.tierlog.ops.bench.directory.DirectoryText;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -12,21 +10,20 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code tierlog bench directory}: prints the table. */
+/** {@code tierlog bench directory}: prints the table; exit code 1 when an answer was wrong. */
 @Command(
         name = "directory",
         description = "Measure how fast the directory answers, beside Redis.",
         footer = {
             "",
             "Broker, directory and Redis (redis-server, where it is installed) run as",
-            "processes of their own, hold the same blocks and are asked the same",
-            "batches in turn. Every answer is checked; exit code 1 when one was wrong."
+            "processes of their own, hold the same blocks and answer the same",
+            "batches in turn. Every answer is checked; exit code 1 when one is wrong."
         })
 public final class BenchDirectoryCommand implements Callable<Integer> {
-    private static final int WRONG = 1;
     private static final DirectoryBenchConfig DEFAULTS = DirectoryBenchConfig.DEFAULTS;
 
-    @Option(names = "--quick", description = "A few seconds with few blocks: that it works, not how fast.")
+    @Option(names = "--quick", description = "A few seconds with few blocks: a check that it works.")
     boolean quick;
 
     @Option(names = "--blocks", paramLabel = "N", split = ",", description = "Numbers of blocks (default: 1000000,10000000).")
@@ -38,10 +35,10 @@ public final class BenchDirectoryCommand implements Callable<Integer> {
     @Option(names = "--present", paramLabel = "PERCENT", split = ",", description = "Shares of keys that are held (default: 90,10).")
     @Nullable List<Integer> present;
 
-    @Option(names = "--clients", paramLabel = "N", description = "Callers at once (default: 4).")
+    @Option(names = "--clients", paramLabel = "N", description = "Concurrent callers (default: 4).")
     @Nullable Integer clients;
 
-    @Option(names = "--cell-ms", paramLabel = "N", description = "Measured milliseconds of each way, batch and share (default: 2000).")
+    @Option(names = "--cell-ms", paramLabel = "N", description = "Measured milliseconds of each path, batch and share (default: 2000).")
     @Nullable Integer cellMs;
 
     @Option(names = "--partitions", paramLabel = "N", description = "Partitions of the log (default: 4).")
@@ -55,9 +52,7 @@ public final class BenchDirectoryCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        DirectoryReport report = DirectoryBench.run(config(), output::step);
-        output.print(report, DirectoryText::of);
-        return report.right() ? 0 : WRONG;
+        return output.print(DirectoryBench.run(config(), output::step));
     }
 
     private DirectoryBenchConfig config() {

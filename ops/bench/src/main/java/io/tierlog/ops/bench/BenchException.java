@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench;
 
-/** Why a benchmark did not run to its end. The command line prints the message and the hint, without a stack trace. */
+/** The reason why a benchmark did not run to its end. The command line prints the message and the hint, without a stack trace. */
 public final class BenchException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -16,23 +16,30 @@ public final class BenchException extends RuntimeException {
         this.badInput = badInput;
     }
 
-    /** What was asked makes no sense, or needs something else to be done first. */
+    /** The request makes no sense, or needs something else to be done first. */
     public static BenchException badInput(String message, String hint) {
         return new BenchException(message, hint, true);
     }
 
-    /** What was asked was understood and could not be done. */
+    /** The benchmark understood the request and could not do it. */
     public static BenchException failed(String message, String hint) {
         return new BenchException(message, hint, false);
     }
 
-    /** The same with the exception behind it. */
+    /** Refuses an option whose value is not between {@code least} and {@code most}. */
+    public static void requireWithin(String flag, long value, long least, long most) {
+        if (value < least || value > most) {
+            throw badInput(flag + " " + value + " is not between " + least + " and " + most, "choose another value");
+        }
+    }
+
+    /** Adds the exception behind it. */
     public BenchException causedBy(Throwable cause) {
         initCause(cause);
         return this;
     }
 
-    /** What is wrong, one sentence without a full stop. */
+    /** The problem, one sentence without a full stop. */
     @Override
     public String getMessage() {
         return message;
@@ -43,7 +50,7 @@ public final class BenchException extends RuntimeException {
         return hint;
     }
 
-    /** Whether asking in another way would help (exit code 2), or not (exit code 1). */
+    /** Whether other options would help (exit code 2), or not (exit code 1). */
     public boolean isBadInput() {
         return badInput;
     }

@@ -4,13 +4,14 @@ package io.tierlog.ops.bench;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.PrintWriter;
-import java.util.function.Function;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** How every benchmark speaks: steps to stderr as they come, the report to stdout once it is whole. Confined to the command's thread. */
+/** Output of every benchmark: steps to stderr as they begin, the report to stdout when it is complete. Confined to the command's thread. */
 final class BenchOutput {
+    private static final int INVALID = 1;
+
     @Spec(Spec.Target.MIXEE)
     CommandSpec spec;
 
@@ -25,25 +26,21 @@ final class BenchOutput {
         json
     }
 
-    /** Says that a step begins. */
+    /** Prints that a step begins. */
     void step(String step) {
         PrintWriter err = spec.commandLine().getErr();
         err.println(step);
         err.flush();
     }
 
-    /**
-     * Prints {@code report} as asked for.
-     *
-     * @param text how it reads for people, with the last line ended
-     * @throws JsonProcessingException when the report cannot be written as JSON
-     */
-    <R> void print(R report, Function<R, String> text) throws JsonProcessingException {
+    /** Prints {@code report} in the requested format; returns the exit code, 1 when the report is not valid. */
+    int print(Report report) throws JsonProcessingException {
         PrintWriter out = spec.commandLine().getOut();
         switch (format) {
-            case text -> out.print(text.apply(report));
-            case json -> out.println(new ObjectMapper().writeValueAsString(report));
+            case text -> out.print(report.text());
+            case json -> out.println(new ObjectMapper().writeValueAsString(report.json()));
         }
         out.flush();
+        return report.valid() ? 0 : INVALID;
     }
 }

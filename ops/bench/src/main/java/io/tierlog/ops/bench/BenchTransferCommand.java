@@ -4,8 +4,6 @@ package io.tierlog.ops.bench;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import io.tierlog.ops.bench.transfer.TransferBench;
 import io.tierlog.ops.bench.transfer.TransferBenchConfig;
-import io.tierlog.ops.bench.transfer.TransferReport;
-import io.tierlog.ops.bench.transfer.TransferText;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Optional;
@@ -22,10 +20,10 @@ import picocli.CommandLine.Option;
         description = "Measure how fast blocks move between the tiers, beside plain copies and fio.",
         footer = {
             "",
-            "All ways take turns in the same run; the ratios count: the machine's",
+            "All variants take turns in the same run; the ratios count: the machine's",
             "speed and noise hit all of them alike. Everything Tierlog moves is",
             "verified by CRC32C, which plain copies and fio do not do; a further",
-            "line says what that costs. Files are made in new directories that are",
+            "line shows what that costs. Files are created in new directories that are",
             "removed at the end."
         })
 public final class BenchTransferCommand implements Callable<Integer> {
@@ -44,13 +42,13 @@ public final class BenchTransferCommand implements Callable<Integer> {
     @Option(names = "--block-bytes", paramLabel = "N", description = "Bytes of a block (default: ${DEFAULT-VALUE}, one of Qwen3-4B).")
     int blockBytes = DEFAULTS.shape().blockBytes();
 
-    @Option(names = "--blocks", paramLabel = "N", description = "Blocks that each way moves in each round (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--blocks", paramLabel = "N", description = "Blocks that each variant moves in each round (default: ${DEFAULT-VALUE}).")
     int blocks = DEFAULTS.shape().blocks();
 
-    @Option(names = "--depth", paramLabel = "N", description = "Transfers under way on disk and store (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--depth", paramLabel = "N", description = "Concurrent transfers on disk and store (default: ${DEFAULT-VALUE}).")
     int depth = DEFAULTS.shape().depth();
 
-    @Option(names = "--rounds", paramLabel = "N", description = "How often all ways take turns (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--rounds", paramLabel = "N", description = "Rounds in which all variants take turns (default: ${DEFAULT-VALUE}).")
     int rounds = DEFAULTS.rounds();
 
     @Option(names = "--disk", paramLabel = "DIR", description = "On the disk to measure (default: the temporary directory).")
@@ -67,9 +65,7 @@ public final class BenchTransferCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws JsonProcessingException {
-        TransferReport report = TransferBench.run(config(), output::step);
-        output.print(report, TransferText::of);
-        return 0;
+        return output.print(TransferBench.run(config(), output::step));
     }
 
     private TransferBenchConfig config() {

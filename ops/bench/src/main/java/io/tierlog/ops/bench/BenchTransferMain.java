@@ -11,10 +11,10 @@ public final class BenchTransferMain {
     public static void main(String[] arguments) {
         CommandLine line = new CommandLine(new BenchTransferCommand());
         line.setExecutionExceptionHandler((failure, where, _) -> {
-            if (failure instanceof BenchException told) {
-                where.getErr().println("error: " + told.getMessage());
-                where.getErr().println("hint: " + told.hint());
-                return told.isBadInput() ? 2 : 1;
+            if (failure instanceof BenchException refused) {
+                where.getErr().println("error: " + refused.getMessage());
+                where.getErr().println("hint: " + refused.hint());
+                return refused.isBadInput() ? 2 : 1;
             }
             throw failure;
         });

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Benchmarks as commands: what they are asked, and what they say when they cannot run. */
+/** The benchmarks as commands: their options, their report, and the failure that they print. */
 @NullMarked
 package io.tierlog.ops.bench;
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** A tiny run of the whole benchmark: that it is complete and that it counts right, not how fast anything was. */
+/** A tiny run of the whole benchmark: it is complete and its counts are right; speed does not matter. */
 final class BenchControlCommandTest {
     private static final List<String> LATENCIES = List.of(
             "hop",
@@ -56,18 +56,18 @@ final class BenchControlCommandTest {
     private static void bulkIsAccountedFor(JsonNode throughput) {
         assertEquals(300, throughput.path("records").asInt());
         assertEquals(300, throughput.path("passed_through").asInt());
-        for (String way : List.of("direct", "transactional")) {
-            JsonNode written = throughput.path("written").path(way);
-            assertEquals(100, written.path("RequestAdmitted").asInt(), way);
-            assertEquals(100, written.path("ResumeRequest").asInt(), way);
-            assertEquals(100, written.path("ReleaseRequest").asInt(), way);
-            assertEquals(0, written.path("InputRefused").asInt(), way);
-            assertTrue(throughput.path("by_commands").path(way).asDouble() > 0, way);
+        for (String delivery : List.of("direct", "transactional")) {
+            JsonNode written = throughput.path("written").path(delivery);
+            assertEquals(100, written.path("RequestAdmitted").asInt(), delivery);
+            assertEquals(100, written.path("ResumeRequest").asInt(), delivery);
+            assertEquals(100, written.path("ReleaseRequest").asInt(), delivery);
+            assertEquals(0, written.path("InputRefused").asInt(), delivery);
+            assertTrue(throughput.path("by_commands").path(delivery).asDouble() > 0, delivery);
         }
     }
 
     @Test
-    void badInputIsRefusedWithWhatToDo() {
+    void badInputIsRefusedWithAHint() {
         bench.run("control", "--rate", "0");
         assertEquals("--rate 0 is not between 1 and 20000", bench.refusal().getMessage());
 
@@ -77,7 +77,7 @@ final class BenchControlCommandTest {
     }
 
     @Test
-    void theGroupWithoutABenchmarkSaysWhatThereIs() {
+    void theGroupWithoutABenchmarkListsThem() {
         assertEquals(2, bench.run());
         assertTrue(bench.err().contains("control"), bench.err());
     }

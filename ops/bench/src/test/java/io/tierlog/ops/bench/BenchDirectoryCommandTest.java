@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** A quick run of the directory benchmark: that it is complete and every answer right, not how fast anything was. */
+/** A quick run of the directory benchmark: it is complete and every answer is right; speed does not matter. */
 final class BenchDirectoryCommandTest {
     private final BenchRun bench = new BenchRun();
 
     @Test
-    void aQuickRunAsksInEveryWayAndEveryAnswerIsRight() throws IOException {
+    void aQuickRunTakesEveryPathAndEveryAnswerIsRight() throws IOException {
         Set<Path> before = BenchRun.leftovers();
 
         JsonNode report = bench.json(bench.run("directory", "--quick", "--format", "json"));
@@ -26,21 +26,21 @@ final class BenchDirectoryCommandTest {
         // A cell of 64 bytes for each block, and its share of the slots.
         assertTrue(round.path("index_bytes_per_block").asDouble() > 64, round.toString());
         assertTrue(round.path("disk_bytes_per_block").asDouble() > 16, round.toString());
-        Set<String> ways = new TreeSet<>();
+        Set<String> paths = new TreeSet<>();
         for (JsonNode row : round.path("rows")) {
-            ways.add(row.path("ask").asText() + " " + row.path("way").asText() + " " + row.path("batch"));
+            paths.add(row.path("ask").asText() + " " + row.path("way").asText() + " " + row.path("batch"));
             assertEquals(0, row.path("wrong").asLong(), row.toString());
             assertTrue(row.path("keys_per_s").asDouble() > 0 && row.path("p99_us").asDouble() >= row.path("p50_us").asDouble(), row.toString());
         }
         boolean redis = !report.path("redis").asText().contains("NOT RUN");
-        // Four ways to ask the directory, one or two to ask Redis, with two batches.
-        assertEquals(redis ? 2 * (6 + 5) : 2 * (4 + 4), ways.size(), ways.toString());
+        // Four paths to the directory, one or two to Redis, with two batches.
+        assertEquals(redis ? 2 * (6 + 5) : 2 * (4 + 4), paths.size(), paths.toString());
         assertTrue(bench.err().contains("exist, batches of 64, 90 % present"), bench.err());
         assertEquals(before, BenchRun.leftovers());
     }
 
     @Test
-    void badInputIsRefusedBeforeAnythingIsMade() throws IOException {
+    void badInputIsRefusedBeforeFilesAreCreated() throws IOException {
         Set<Path> before = BenchRun.leftovers();
         bench.run("directory", "--blocks", "5");
         assertEquals("--blocks 5 is not between 1024 and 50000000", bench.refusal().getMessage());

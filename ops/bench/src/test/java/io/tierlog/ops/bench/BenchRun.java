@@ -20,13 +20,13 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
-/** Runs {@code bench} as the launcher does and keeps what it said; one for each test. */
+/** Runs {@code bench} like the launcher and keeps its output; one for each test. */
 final class BenchRun {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
     private final AtomicReference<@Nullable Exception> failure = new AtomicReference<>();
 
-    /** Runs one command line; answers with its exit code, 1 when it threw. */
+    /** Runs one command line; returns its exit code, 1 when it threw. */
     int run(String... arguments) {
         failure.set(null);
         CommandLine line = new CommandLine(new BenchCommand());
@@ -47,25 +47,25 @@ final class BenchRun {
         return err.toString();
     }
 
-    /** All that was said, for the message of a failed assertion. */
+    /** All output, for the message of a failed assertion. */
     String everything() {
         return failure.get() + "\n" + err + "\n" + out;
     }
 
-    /** The report of a run that went well. */
+    /** The report of a successful run. */
     JsonNode json(int exitCode) throws IOException {
         assertEquals(0, exitCode, this::everything);
         return new ObjectMapper().readTree(out());
     }
 
-    /** Why the last command was refused, which the user can mend. */
+    /** The refusal of the last command. */
     BenchException refusal() {
         BenchException refused = assertInstanceOf(BenchException.class, failure.get());
         assertTrue(refused.isBadInput());
         return refused;
     }
 
-    /** Files of benchmarks in the places where they put them. */
+    /** Files of benchmarks in their directories. */
     static Set<Path> leftovers() throws IOException {
         Set<Path> found = new TreeSet<>();
         for (Path place : List.of(Path.of(System.getProperty("java.io.tmpdir")), Path.of("/dev/shm"))) {

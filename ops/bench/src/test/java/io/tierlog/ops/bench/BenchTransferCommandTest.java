@@ -16,9 +16,9 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tiny runs of the transfer benchmark: that they are complete and that every byte arrived, not how fast anything was. */
+/** Tiny runs of the transfer benchmark: they are complete and every byte arrives; speed does not matter. */
 final class BenchTransferCommandTest {
-    /** Of 36 layers, each with K and V of 128 bytes; no multiple of a page, so the disk pads it. */
+    /** Of 36 layers, each with K and V of 128 bytes; not a multiple of a page, so the disk pads it. */
     private static final String BLOCK_BYTES = "9216";
 
     private final BenchRun bench = new BenchRun();
@@ -37,10 +37,10 @@ final class BenchTransferCommandTest {
 
         List<String> seen = new ArrayList<>();
         for (JsonNode tier : report.path("tiers")) {
-            for (JsonNode way : tier.path("directions")) {
-                seen.add(way.path("name").asText());
-                speedIsThere(way.path("tierlog"));
-                for (JsonNode other : way.path("others")) {
+            for (JsonNode direction : tier.path("directions")) {
+                seen.add(direction.path("name").asText());
+                speedIsThere(direction.path("tierlog"));
+                for (JsonNode other : direction.path("others")) {
                     speedIsThere(other.path("speed"));
                     assertTrue(other.path("ratio").asDouble() > 0, other.toString());
                 }
@@ -72,27 +72,27 @@ final class BenchTransferCommandTest {
         String text = bench.out();
         assertTrue(text.contains("3 blocks of 1,000 bytes"), text);
         assertTrue(text.contains("device, a block is one segment, emulated device bench"), text);
-        assertTrue(text.contains("layouts of 36 layers: not run, --block-bytes is no multiple of 72"), text);
+        assertTrue(text.contains("layouts of 36 layers: not run, --block-bytes is not a multiple of 72"), text);
         assertTrue(text.contains("plain memory copy, and CRC32C of each block"), text);
         assertTrue(!text.contains("host to disk") && !text.contains("host to store"), text);
         assertTrue(bench.err().contains("round 1/1"), bench.err());
     }
 
     @Test
-    void badInputIsRefusedBeforeAnythingIsMade() throws IOException {
+    void badInputIsRefusedBeforeFilesAreCreated() throws IOException {
         Set<Path> before = BenchRun.leftovers();
         assertEquals("--rounds 0 is not between 1 and 100", refused("--rounds", "0"));
         assertEquals("--block-bytes 511 is not between 512 and 67108864", refused("--block-bytes", "511"));
         assertEquals(
                 "--block-bytes times --blocks 4398046511104 is not between 1 and 68719476736",
                 refused("--block-bytes", "67108864", "--blocks", "65536"));
-        assertEquals("--disk /nowhere is no directory that can be written to", refused("--disk", "/nowhere"));
+        assertEquals("--disk /nowhere is not a writable directory", refused("--disk", "/nowhere"));
         assertEquals(before, BenchRun.leftovers());
     }
 
-    /** On a machine with a driver the GPU is measured; profile gpu demands one. */
+    /** On a machine with a driver the GPU is measured; profile gpu requires one. */
     @Test
-    void aGpuIsMeasuredOrItsAbsenceSaid() throws IOException {
+    void aGpuIsMeasuredOrReportedAsAbsent() throws IOException {
         int exitCode = bench.run("transfer", "--only", "device", "--device", "cuda", "--format", "json", "--block-bytes", BLOCK_BYTES,
                 "--blocks", "4", "--rounds", "1");
         if (Boolean.getBoolean("tierlog.gpu") || exitCode == 0) {
@@ -105,7 +105,7 @@ final class BenchTransferCommandTest {
     }
 
     @Test
-    void theGpuIsMeasuredAtFullSizeWhereTheProfileDemandsIt() throws IOException {
+    void theGpuIsMeasuredAtFullSizeWhereTheProfileRequiresIt() throws IOException {
         Assumptions.assumeTrue(Boolean.getBoolean("tierlog.gpu"), "NOT RUN: needs -Pgpu and a GPU");
         assertEquals(0, bench.run("transfer", "--only", "device", "--device", "cuda", "--blocks", "127"), bench::everything);
         System.out.println(bench.out());

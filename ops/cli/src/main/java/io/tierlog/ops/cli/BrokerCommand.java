@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog broker}: a Kafka broker for a first run, in the foreground. */
 @Command(
         name = "broker",
-        description = "Run one Kafka broker on this machine, for trying things out.",
+        description = "Run a Kafka broker on this machine, to try Tierlog without a cluster.",
         footer = {"", "It runs until Ctrl-C and keeps its log in the data directory. Not for production: one replica, no passwords."})
 final class BrokerCommand implements Callable<Integer> {
     @Spec

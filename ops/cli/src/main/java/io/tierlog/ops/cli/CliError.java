@@ -3,14 +3,14 @@ package io.tierlog.ops.cli;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a command says when it cannot go on: printed as {@code error:} and {@code hint:}, without a stack trace. */
+/** A command cannot go on: printed as {@code error:} and {@code hint:}, without a stack trace. */
 public final class CliError extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    /** The command understood what was asked and could not do it. */
+    /** Exit code: the command failed. */
     public static final int FAILURE = 1;
 
-    /** What was asked makes no sense, or needs something else to be done first. */
+    /** Exit code: wrong usage or input, or a step that must come first is missing. */
     public static final int BAD_INPUT = 2;
 
     private final String message;
@@ -29,7 +29,7 @@ public final class CliError extends RuntimeException {
         this.exitCode = exitCode;
     }
 
-    /** The same with the exception behind it, which {@code --verbose} prints. */
+    /** With the exception that caused it, which {@code --verbose} prints. */
     public CliError(@Nullable String message, String hint, int exitCode, Throwable cause) {
         this(message, hint, exitCode);
         initCause(cause);

@@ -6,69 +6,55 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogSetupException;
 import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
-import io.tierlog.events.registry.Credentials;
+import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.config.OptionValues;
 import io.tierlog.events.registry.RegistryClient;
 import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.events.registry.RegistryException;
 import io.tierlog.events.registry.RegistryLimits;
 import io.tierlog.events.registry.SchemaIds;
-import java.io.IOException;
-import java.io.Reader;
-import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
-/** The flags that say which log a command works on; the same for every command that has them. */
+/** The flags that name the log a command works on: those of {@link LogOptions}, as a mixin. */
+@Command
 public final class ClusterOptions {
-    @Option(
-            names = "--bootstrap-servers",
-            paramLabel = "HOST:PORT",
-            description = "Kafka brokers, several with commas (default: ${DEFAULT-VALUE}).")
-    String bootstrapServers = "127.0.0.1:9092";
+    private @Nullable CommandSpec command;
 
-    @Option(names = "--client-config", paramLabel = "FILE", description = "Further Kafka client properties, for security.")
-    @Nullable Path clientConfig;
+    /** Picocli calls it with the command that has this mixin. */
+    @Spec(Spec.Target.MIXEE)
+    void command(CommandSpec spec) {
+        if (command == null) {
+            OptionFlags.add(spec, LogOptions.options());
+        }
+        command = spec;
+    }
 
-    @Option(
-            names = "--registry-url",
-            paramLabel = "URL",
-            split = ",",
-            description = "Schema registries that speak Confluent's protocol, several with commas (default: none, the bundled schema ids).")
-    List<URI> registries = List.of();
-
-    @Option(names = "--topic-prefix", paramLabel = "NAME", description = "What the topics' names begin with (default: ${DEFAULT-VALUE}).")
-    String topicPrefix = "tierlog";
-
-    @Option(
-            names = "--connect-timeout",
-            paramLabel = "SECONDS",
-            description = "How long brokers and registry are waited for at start (default: ${DEFAULT-VALUE}).")
-    int connectTimeoutSeconds = 15;
+    private OptionValues values() {
+        CommandSpec spec = command;
+        if (spec == null) {
+            throw new IllegalStateException("not a mixin of a command");
+        }
+        return checked(() -> OptionFlags.values(spec, LogOptions.options()));
+    }
 
     /** The cluster. */
     public KafkaAccess kafka() {
-        return checked(() -> new KafkaAccess(bootstrapServers, clientProperties(), Duration.ofSeconds(connectTimeoutSeconds)));
+        return checked(() -> LogOptions.kafka(values()));
     }
 
     /** The topics. */
     public Topics topics() {
-        return checked(() -> new Topics(topicPrefix));
+        return LogOptions.topics(values());
     }
 
     /** Empty for the bundled schema ids. */
     public Optional<RegistryConfig> registry() {
-        return registries.isEmpty()
-                ? Optional.empty()
-                : Optional.of(checked(() -> new RegistryConfig(registries, Credentials.NONE, RegistryLimits.DEFAULTS)));
+        return checked(() -> LogOptions.registry(values(), RegistryLimits.DEFAULTS));
     }
 
     /** The codec, with ids from the registry or from the bundled schemas. */
@@ -77,7 +63,7 @@ public final class ClusterOptions {
         return new Codec(ids);
     }
 
-    /** Runs {@code step}; what is wrong with flags, brokers, topics or registry becomes an error that says what to do. */
+    /** Runs {@code step}; what is wrong with flags, brokers, topics or registry becomes an error with a hint. */
     public static <T> T checked(Supplier<T> step) {
         try {
             return step.get();
@@ -88,19 +74,5 @@ public final class ClusterOptions {
         } catch (IllegalArgumentException e) {
             throw new CliError(String.valueOf(e.getMessage()), "look at --help", CliError.BAD_INPUT, e);
         }
-    }
-
-    private Map<String, String> clientProperties() {
-        Map<String, String> properties = new TreeMap<>();
-        if (clientConfig != null) {
-            Properties file = new Properties();
-            try (Reader reader = Files.newBufferedReader(clientConfig)) {
-                file.load(reader);
-            } catch (IOException e) {
-                throw new CliError("cannot read " + clientConfig + ": " + e, "look at --client-config", CliError.BAD_INPUT, e);
-            }
-            file.stringPropertyNames().forEach(name -> properties.put(name, file.getProperty(name)));
-        }
-        return properties;
     }
 }

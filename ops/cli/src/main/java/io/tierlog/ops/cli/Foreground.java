@@ -17,7 +17,7 @@ final class Foreground {
     /**
      * Returns only when the service failed by itself.
      *
-     * @param fault completes with what the service cannot live with
+     * @param fault completes when the service fails, with the reason
      * @throws CliError with that fault, after closing
      */
     static CliError untilSignalled(AutoCloseable service, CompletionStage<? extends Throwable> fault) {

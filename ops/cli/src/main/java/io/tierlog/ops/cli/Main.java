@@ -42,7 +42,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         description = "A Kafka-driven, event-sourced controller for the KV cache tiers of LLM inference.",
         versionProvider = Main.Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        // In the order of the alphabet, as the help shows them.
+        // In alphabetical order, as the help shows them.
         subcommands = {
             AgentCommand.class,
             AuditCommand.class,
@@ -67,7 +67,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         },
         footer = {
             "",
-            "A flag that is not given is taken from the environment",
+            "The value of a flag that is not given comes from the environment",
             "(TIERLOG_BROKER_PORT, or TIERLOG_PORT for all commands), then from the",
             "settings file (broker.port=9092, or port=9092), then from its default.",
             "Exit codes: 0 done, 1 failed, 2 wrong usage or input."
@@ -122,7 +122,7 @@ public final class Main implements Callable<Integer> {
         return line.execute(arguments.toArray(String[]::new));
     }
 
-    /** Without a command there is nothing to do: show what there is. */
+    /** Prints the help: a command is needed. */
     @Override
     public Integer call() {
         spec.commandLine().usage(spec.commandLine().getErr());
@@ -162,7 +162,7 @@ public final class Main implements Callable<Integer> {
         return error.exitCode();
     }
 
-    /** What this is and runs on. */
+    /** Versions of Tierlog, Kafka and Java. */
     static final class Version implements IVersionProvider {
         @Override
         public String[] getVersion() throws IOException {

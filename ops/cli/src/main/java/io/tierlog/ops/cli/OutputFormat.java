@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli;
 
-/** What {@code --format} takes; the names are what a user types. */
+/** Values of {@code --format}, as a user types them. */
 public enum OutputFormat {
     /** For people. */
     text,

@@ -38,9 +38,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operator's side of the policy: reads the one in force from the log, and asks the controller for another. One call at a time.
+ * Reads the policy in force from the log, and requests another one from the controller. One call at a time.
  *
- * <p>The price: the log is read backwards for the last version, in windows that grow, which on a long log with an old policy is most of a
+ * <p>Trade-off: the log is read backwards for the last version, in windows that grow, which on a long log with an old policy is most of a
  * partition.
  */
 public final class PolicyClient {
@@ -53,12 +53,12 @@ public final class PolicyClient {
     private final Topics topics;
     private final long firstWindow;
 
-    /** For a log; nothing is asked yet. */
+    /** For a log; it is not contacted yet. */
     public PolicyClient(KafkaAccess access, Codec codec, Topics topics) {
         this(access, codec, topics, FIRST_WINDOW);
     }
 
-    /** With another number of offsets that are read at first. */
+    /** With another size of the first window, in offsets. */
     PolicyClient(KafkaAccess access, Codec codec, Topics topics, long firstWindow) {
         this.access = access;
         this.codec = codec;
@@ -69,23 +69,23 @@ public final class PolicyClient {
     /**
      * A version of the policy.
      *
-     * @param version from 1; 0 for what holds before anybody has set one
+     * @param version from 1; 0 for the default, while no policy was applied
      */
     public record InForce(long version, Policy policy) {}
 
-    /** What the controller says to a request. */
+    /** The answer of the controller to a request. */
     public sealed interface Answer {
         /**
-         * It is a version now.
+         * The policy is a version now.
          *
-         * @param adoptedBy partitions that went by it before the time was over
+         * @param adoptedBy partitions that adopted it within the time limit
          */
         record Versioned(long version, List<ConfigWarning> warnings, int adoptedBy, int partitions) implements Answer {}
 
-        /** It was refused, and nothing has changed. */
+        /** The policy was refused; nothing has changed. */
         record Refused(RefusalReason reason, List<String> findings) implements Answer {}
 
-        /** It said nothing within the time; it may still take the request. */
+        /** No answer came within the time limit; the controller may still apply the request. */
         record None() implements Answer {}
     }
 
@@ -117,9 +117,9 @@ public final class PolicyClient {
     }
 
     /**
-     * Asks for {@code policy}, and waits until every partition goes by it.
+     * Requests {@code policy}, and waits until every partition has adopted it.
      *
-     * @param basedOn version that is in force
+     * @param basedOn the version in force
      * @throws CliError when the log cannot be read or written
      */
     public Answer change(Policy policy, long basedOn, Duration limit) {
@@ -156,9 +156,9 @@ public final class PolicyClient {
         }
     }
 
-    /** The error of a controller that is silent. */
+    /** The error when the controller does not answer. */
     static CliError noAnswer(Duration limit) {
-        return new CliError("the controller has not answered within " + limit.toSeconds() + " s, and may still take the policy",
+        return new CliError("the controller has not answered within " + limit.toSeconds() + " s, and may still apply the policy",
                 "is it running? Look with policy show before you apply again, or give more --timeout", CliError.FAILURE);
     }
 
@@ -202,7 +202,7 @@ public final class PolicyClient {
         }
     }
 
-    /** A time that is over at some point. */
+    /** A deadline. */
     private static final class Deadline {
         private final Duration limit;
         private final long untilNanos;
@@ -237,7 +237,7 @@ public final class PolicyClient {
         }
     }
 
-    /** What has been heard of one request. Partitions are read in any order: that a version was adopted may be read before that it is one. */
+    /** The facts about one request. Partitions are read in any order: the adoption of a version may be read before the version itself. */
     private static final class Waiting {
         private final String cause;
         private final List<ConfigWarning> warnings = new ArrayList<>();
@@ -263,7 +263,7 @@ public final class PolicyClient {
             }
         }
 
-        /** Partitions that go by it, or by a later one already. */
+        /** Partitions that have adopted it, or a later one. */
         int adoptedBy() {
             return version == 0 ? 0 : (int) adopted.values().stream().filter(one -> one >= version).count();
         }

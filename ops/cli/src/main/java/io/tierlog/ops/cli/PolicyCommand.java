@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog policy}: check a policy document, put it in force, show the one that is. */
+/** {@code tierlog policy}: checks a policy document, applies it, shows the policy in force. */
 @Command(
         name = "policy",
         description = "Check, apply, show and compare policies.",
@@ -48,7 +48,7 @@ final class PolicyCommand implements Callable<Integer> {
         return CliError.BAD_INPUT;
     }
 
-    /** What the subcommands share: how they print, and what they print of findings and warnings. */
+    /** Output of the subcommands, also of findings and warnings. */
     abstract static class Sub implements Callable<Integer> {
         @Spec
         CommandSpec spec;
@@ -65,7 +65,7 @@ final class PolicyCommand implements Callable<Integer> {
             out.flush();
         }
 
-        /** Prints what is wrong with a document, and how many that are. */
+        /** Prints the findings of a document, and their number. */
         final int invalid(Path file, List<Finding> findings) throws JsonProcessingException {
             List<Map<String, Object>> json = new ArrayList<>();
             List<String> text = new ArrayList<>();
@@ -88,12 +88,12 @@ final class PolicyCommand implements Callable<Integer> {
         }
     }
 
-    /** A subcommand that asks a cluster. */
+    /** A subcommand that needs a cluster. */
     abstract static class OnCluster extends Sub {
         @Mixin
         ClusterOptions cluster;
 
-        @Option(names = "--timeout", paramLabel = "SECONDS", description = "How long answers are waited for (default: ${DEFAULT-VALUE}).")
+        @Option(names = "--timeout", paramLabel = "SECONDS", description = "Longest wait for an answer (default: ${DEFAULT-VALUE}).")
         int timeoutSeconds = 10;
 
         final Duration limit() {
@@ -124,7 +124,7 @@ final class PolicyCommand implements Callable<Integer> {
     /** {@code tierlog policy check}. */
     @Command(
             name = "check",
-            description = "Say everything that is wrong with a policy document, and what is unwise in it. Needs no cluster.",
+            description = "Report all errors and warnings of a policy document. Needs no cluster.",
             footer = {"", "Exit codes: 0 it can be used, 1 it cannot, 2 it cannot be read."})
     static final class Check extends Sub {
         @Parameters(paramLabel = "FILE", description = "The document, in YAML or JSON.")
@@ -152,11 +152,11 @@ final class PolicyCommand implements Callable<Integer> {
     /** {@code tierlog policy apply}. */
     @Command(
             name = "apply",
-            description = "Ask the controller to put a policy document in force, and wait for its answer.",
+            description = "Apply a policy document: send it to the controller, and wait for the answer.",
             footer = {
                 "",
                 "The document is the whole policy: what it does not say has its default. It builds on the version that is in force when the command",
-                "begins; if somebody else's comes first, it is refused as stale, and nothing has changed.",
+                "begins; if another request comes first, it is refused as stale, and nothing has changed.",
                 "Exit codes: 0 in force, 1 refused or not answered, 2 the document or the log cannot be read."
             })
     static final class Apply extends OnCluster {
@@ -166,7 +166,7 @@ final class PolicyCommand implements Callable<Integer> {
         @Option(
                 names = "--based-on",
                 paramLabel = "VERSION",
-                description = "Version that the document was made from: refuse if another one is in force (default: the one in force).")
+                description = "Version that the document is based on: refused when another one is in force (default: the one in force).")
         @Nullable Long basedOn;
 
         @Override
@@ -217,7 +217,7 @@ final class PolicyCommand implements Callable<Integer> {
     }
 
     /** {@code tierlog policy show}. */
-    @Command(name = "show", description = "Print the policy in force, every field of it, as a document that can be edited and applied.")
+    @Command(name = "show", description = "Print the policy in force with all its fields, as a document that can be edited and applied.")
     static final class Show extends OnCluster {
         @Override
         public Integer call() throws Exception {
@@ -226,7 +226,7 @@ final class PolicyCommand implements Callable<Integer> {
             json.put("version", inForce.version());
             json.put("policy", PolicyDocument.fields(inForce.policy()));
             List<String> text = new ArrayList<>();
-            text.add("# version " + inForce.version() + (inForce.version() == 0 ? ": nobody has set a policy yet" : ""));
+            text.add("# version " + inForce.version() + (inForce.version() == 0 ? ": no policy was applied yet" : ""));
             PolicyDocument.write(inForce.policy()).lines().forEach(text::add);
             print(json, text);
             return 0;

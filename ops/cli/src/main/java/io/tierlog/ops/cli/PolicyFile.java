@@ -46,7 +46,7 @@ public final class PolicyFile {
         };
     }
 
-    /** The error of a file that is no document. */
+    /** The error of a file that is not a document. */
     static CliError unreadable(Path file, Finding finding) {
         return new CliError(file + ": " + finding, "a policy is a YAML document, such as ops/examples/policy-tiered.yaml", CliError.BAD_INPUT);
     }

@@ -26,8 +26,8 @@ import picocli.CommandLine.Model.OptionSpec;
  * broker --port 9092    TIERLOG_BROKER_PORT, TIERLOG_PORT    broker.port=9092, port=9092
  * </pre>
  *
- * <p>The name with the command wins over the one without. A name in the file that fits no flag is an error: a misspelt setting
- * shall not be silently without effect. Immutable.
+ * <p>The name with the command wins over the one without. A name in the file that fits no flag is an error, so that a misspelt
+ * setting does not go unnoticed. Immutable.
  */
 final class Settings implements IDefaultValueProvider {
     static final String FILE_NAME = ".tierlog.properties";
@@ -46,7 +46,7 @@ final class Settings implements IDefaultValueProvider {
     /**
      * Reads the file that {@code --config}, {@code TIERLOG_CONFIG} or the home directory names.
      *
-     * @throws CliError when a named file cannot be read; a file that is absent from the home directory is no error
+     * @throws CliError when a named file cannot be read; a missing file in the home directory is not an error
      */
     static Settings load(List<String> arguments, Map<String, String> environment, Path home) {
         String named = namedFile(arguments, environment);

@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /** {@code tierlog topics}: the topics of a log. */
-@Command(name = "topics", description = "Make the topics of a log.", subcommands = TopicsCommand.Create.class)
+@Command(name = "topics", description = "Create the topics of a log.", subcommands = TopicsCommand.Create.class)
 final class TopicsCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
@@ -27,7 +27,7 @@ final class TopicsCommand implements Callable<Integer> {
     /** {@code tierlog topics create}. */
     @Command(
             name = "create",
-            description = "Make those topics of a log that do not exist yet.",
+            description = "Create the topics of a log that do not exist yet.",
             footer = {"", "The number of partitions is fixed for the life of the log: an aggregate stays in its partition."})
     static final class Create implements Callable<Integer> {
         @Spec
@@ -42,7 +42,7 @@ final class TopicsCommand implements Callable<Integer> {
         @Option(
                 names = "--replication-factor",
                 paramLabel = "N",
-                description = "Copies of every record (default: ${DEFAULT-VALUE}; 3 in production).")
+                description = "Replicas of every record (default: ${DEFAULT-VALUE}; 3 in production).")
         int replicationFactor = 1;
 
         @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")

@@ -120,7 +120,7 @@ class DemoCommandTest {
     /**
      * 20 prompts of 8 whole blocks are more than a host of 100 blocks: at 90 the coldest go to the disk until fewer than 50 are left, and the
      * first four prompts go first. They come again 7 s after the last of the others, and are probed 2 s before: by then they are on the disk
-     * alone, and there is room on the host. The run with promotion comes first here; the rows stay where they are.
+     * alone, and the host has free pages. The run with promotion comes first here; the order of the rows stays.
      */
     @Test
     void withAndWithoutPromotionIsOneTable() throws Exception {
@@ -185,7 +185,7 @@ class DemoCommandTest {
         assertRefused("and a controller", "--processes", "--no-controller", "--controller-kills", "1");
         assertRefused("--agent-kills needs --processes", "--agent-kills", "1");
         assertRefused("the run has 60 requests", "--requests", "60", "--controller-away", "60-70");
-        assertRefused("is no span of requests", "--controller-away", "400-200");
+        assertRefused("is not a span of requests", "--controller-away", "400-200");
         assertRefused("--peers needs a controller in this process", "--peers", "--processes");
         assertRefused("--promotion-first needs --probe-ahead", "--promotion-first");
         assertRefused("--promotion-first needs --probe-ahead", "--promotion-first", "--probe-ahead", "1s", "--no-compare");

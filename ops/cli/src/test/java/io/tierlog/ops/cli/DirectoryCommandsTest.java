@@ -113,7 +113,7 @@ class DirectoryCommandsTest {
         assertEquals(1, run("exist", "--namespace", NAMESPACE, "--keys-file", file.toString(), "--format", "json"));
         assertEquals("[\"FOUND\",\"NOT_FOUND\"]", JSON.readTree(out.toString()).path("answers").toString());
         assertEquals(2, run("exist", "--namespace", NAMESPACE));
-        assertTrue(err.toString().contains("error: which blocks?"), err.toString());
+        assertTrue(err.toString().contains("error: no keys were given"), err.toString());
         assertEquals(2, run("exist", "--namespace", NAMESPACE, "xyz", "12"));
         assertTrue(err.toString().contains("keys[0] must be 8 to 32 bytes in hexadecimal digits; keys[1] must"), err.toString());
         // What is in memory is not asked for, and the answer is the same.
@@ -140,13 +140,13 @@ class DirectoryCommandsTest {
         assertEquals(1, lines().stream().filter(line -> line.matches("node/a +HOST +1 +0 +1")).count(), out.toString());
         assertEquals(1, lines().stream().filter(line -> line.matches("store/0 +STORE +1 +0 +1")).count(), out.toString());
         assertEquals(0, run("where", "--namespace", NAMESPACE, key(7)));
-        assertEquals("nowhere", lines().get(0));
+        assertEquals("no placement", lines().get(0));
         JsonNode json = json("where", "--namespace", NAMESPACE, "--format", "json", key(2));
         assertEquals("store/0", json.path("placements").get(0).path("owner").asText());
     }
 
     @Test
-    void aSecondInstanceOnTheSamePortIsToldSo() throws Exception {
+    void aSecondInstanceOnTheSamePortIsRefused() throws Exception {
         assertEquals(2, run("directory", "--bootstrap-servers", broker.bootstrapServers(), "--state-dir", directory.resolve("second").toString(),
                 "--directory-listen", "127.0.0.1:" + app.httpPort(), "--directory-grpc-listen", "127.0.0.1:0", "--directory-status-listen", "none"));
         assertTrue(err.toString().contains("cannot serve on 127.0.0.1:" + app.httpPort())
@@ -154,7 +154,7 @@ class DirectoryCommandsTest {
     }
 
     @Test
-    void whatIsNoDirectoryIsToldFromOneThatIsNotThere() throws Exception {
+    void aServerThatIsNotADirectoryDiffersFromAnAbsentOne() throws Exception {
         StringWriter said = new StringWriter();
         assertEquals(1, run(said, "where", "--directory", "http://127.0.0.1:1", "--namespace", NAMESPACE, key(0)));
         assertTrue(said.toString().contains("error: the directory does not answer at http://127.0.0.1:1"), said.toString());

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
-import io.tierlog.agent.app.engine.EngineAddress;
+import io.tierlog.agent.app.AgentOptions;
 import io.tierlog.controller.streams.ControllerApp;
 import io.tierlog.controller.streams.ControllerConfig;
 import io.tierlog.events.KafkaAccess;
@@ -19,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -37,14 +38,15 @@ class EngineExampleTest {
         String look = "import grpc, google.protobuf, shutil, sys; sys.exit(not shutil.which('protoc'))";
         boolean there = Files.isExecutable(PYTHON) && run(List.of(PYTHON.toString(), "-c", look)).code() == 0;
         assumeTrue(there, "NOT RUN: the example needs python3-grpcio, python3-protobuf and protobuf-compiler");
-        Path socket = directory.resolve("door");
+        Path socket = directory.resolve("engine");
         try (EmbeddedKafka kafka = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker")))) {
             KafkaAccess access = KafkaAccess.of(kafka.bootstrapServers());
             try (TopicAdmin admin = new TopicAdmin(access)) {
                 admin.create(Topics.DEFAULT, 2, 1);
             }
             AgentConfig config =
-                    AgentConfig.of("a", access, directory.resolve("store")).with().door(EngineAddress.unix(socket)).build();
+                    AgentConfig.of("a", access.bootstrapServers(), directory.resolve("store"))
+                            .with(Map.of(AgentOptions.TCP, false, AgentOptions.ENGINE_SOCKET, socket));
             try (ControllerApp controller = ControllerApp.start(
                             ControllerConfig.of(access, directory.resolve("controller")).with().http("127.0.0.1", 0).build());
                     AgentApp agent = AgentApp.start(config)) {

@@ -127,7 +127,7 @@ class MainTest {
     }
 
     @Test
-    void whatNobodyThoughtOfIsAFailureWithoutATrace() {
+    void anUnexpectedExceptionIsAFailureWithoutATrace() {
         probe.failure = new IllegalArgumentException("odd");
 
         assertEquals(1, run(Map.of(), "probe"));

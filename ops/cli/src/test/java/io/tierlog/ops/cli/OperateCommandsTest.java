@@ -77,7 +77,7 @@ class OperateCommandsTest {
         Files.writeString(directory.resolve("token"), TOKEN + "\n");
         ControllerConfig config = ControllerConfig.of(access, directory.resolve("state"))
                 .with()
-                // No tick comes while the test lasts, so that the silent node is not given up.
+                // No tick comes while the test lasts, so that the silent node is not declared lost.
                 .tickMs(60_000)
                 .api(ApiConfig.loopback(0).withTokens(tokens))
                 .build();
@@ -105,9 +105,9 @@ class OperateCommandsTest {
         assertEquals(0, run("nodes", "--format", "json"));
         assertEquals(100_000, JSON.readTree(out.toString()).path("nodes").get(0).path("tiers").get(0).path("capacity_bytes").asInt());
         assertEquals(0, run("nodes", "a"));
-        assertTrue(out.toString().contains("no engine serves here"), out.toString());
+        assertTrue(out.toString().contains("no engines"), out.toString());
         assertEquals(0, run("groups"));
-        assertEquals("no group has a quota or anything else", out.toString().strip());
+        assertEquals("no group has a quota or blocks", out.toString().strip());
     }
 
     @Test
@@ -116,23 +116,23 @@ class OperateCommandsTest {
         assertRefused(2, "no migration is called x", "GET /v1/migrations", "migrate", "show", "x");
         assertRefused(2, "no migration is called x", "GET /v1/migrations", "migrate", "cancel", "x");
         assertRefused(2, "--from is missing", "tierlog migrate --help", "migrate", "--sample", "1");
-        assertRefused(2, "which blocks?", "--sample N", "migrate", "--from", "host", "--to", "disk");
+        assertRefused(2, "no blocks were given", "--sample N", "migrate", "--from", "host", "--to", "disk");
         assertRefused(2, "retention is missing", "mend what errors names", "migrate", "--sample", "1", "--from", "host", "--to", "disk");
         assertRefused(2, "target must be colder than DISK; retention is missing", "mend",
                 "migrate", "--sample", "1", "--from", "disk", "--to", "disk");
         assertRefused(2, "--keys need the --namespace", "--namespace NAME", "migrate", "--keys", "00", "--from", "host", "--to", "disk");
-        assertRefused(2, "--min-age soon is no time", "60s", "migrate", "--sample", "1", "--min-age", "soon", "--from", "host", "--to", "disk");
-        assertRefused(2, "which marks?", "--all", "marks", "clear", "--node", "a");
+        assertRefused(2, "--min-age soon is not a time", "60s", "migrate", "--sample", "1", "--min-age", "soon", "--from", "host", "--to", "disk");
+        assertRefused(2, "no marks were given", "--all", "marks", "clear", "--node", "a");
         assertRefused(2, "--limit 0", "1 or more", "migrate", "list", "--limit", "0");
         assertRefused(2, "cannot read the token", "--token-file", "nodes", "--token-file", directory.resolve("absent").toString());
-        assertRefused(2, "is no URL", "--api", "nodes", "--api", "controller:8081");
+        assertRefused(2, "is not a URL", "--api", "nodes", "--api", "controller:8081");
         assertRefused(1, "does not answer at http://127.0.0.1:1", "--api-listen", "nodes", "--api", "http://127.0.0.1:1");
     }
 
     @Test
-    void whoHasNoTokenIsToldSo() throws Exception {
+    void aRequestWithoutATokenIsRefused() throws Exception {
         Path wrong = Files.writeString(directory.resolve("wrong"), "something else");
-        assertRefused(2, "the token is not known here", "Authorization: Bearer", "groups", "--token-file", wrong.toString());
+        assertRefused(2, "the token is unknown", "Authorization: Bearer", "groups", "--token-file", wrong.toString());
     }
 
     @Test
@@ -160,7 +160,7 @@ class OperateCommandsTest {
         assertEquals(1, JSON.readTree(out.toString()).path("migrations").size());
         assertEquals(0, run("migrate", "list"));
         assertEquals(List.of("ID", "m1", "m2"), out.toString().lines().map(line -> line.split(" ", 2)[0]).sorted().toList());
-        assertRefused(2, "migration m1 is ", "nothing left to cancel", "migrate", "cancel", "m1");
+        assertRefused(2, "migration m1 is ", "nothing is left to cancel", "migrate", "cancel", "m1");
         Path keys = Files.writeString(directory.resolve("keys"), "a tenant 0011223344556677\n\nchat 00112233445566ff\n");
         assertEquals(0, run("migrate", "--keys-file", keys.toString(), "--from", "host", "--to", "disk", "--retention", "keep-both", "--dry-run"));
         assertTrue(out.toString().lines().anyMatch(line -> line.matches("a +a tenant +0011223344556677 +SOURCE_NOT_SERVING")), out.toString());

@@ -150,22 +150,22 @@ class PolicyCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"check", "apply", "diff"})
-    void aFileThatIsNoDocumentIsSaidInOneLine(String command) throws Exception {
+    void aFileThatIsNotADocumentIsRefusedInOneLine(String command) throws Exception {
         String none = data.resolve("none.yaml").toString();
         String broken = file("broken.yaml", "lease: [1\n");
         assertBadInput("cannot read the policy " + none, run("policy", command, none));
-        assertBadInput(broken + ": line 2: the document: is no YAML: ", run("policy", command, broken));
+        assertBadInput(broken + ": line 2: the document: is not YAML: ", run("policy", command, broken));
         assertBadInput("cannot read the policy " + data, run("policy", command, data.toString()));
         assertBadInput("Missing required parameter: 'FILE'", run("policy", command));
         assertBadInput("Unknown option: '--fast'", run("policy", command, "--fast", example()));
     }
 
     @Test
-    void wrongFlagsAndAnAbsentClusterAreSaid() {
+    void wrongFlagsAndAnAbsentClusterAreRefused() {
         assertEquals(2, run("policy").exitCode);
         assertBadInput("--timeout must be 1 to 3600 seconds, not 0", onCluster("show", "--timeout", "0"));
         assertBadInput("127.0.0.1:1", run("policy", "show", "--bootstrap-servers", "127.0.0.1:1", "--connect-timeout", "1"));
-        assertBadInput("nobody.", onCluster("apply", "--topic-prefix", "nobody", example()));
+        assertBadInput("absent.", onCluster("apply", "--topic-prefix", "absent", example()));
         assertBadInput("--format", onCluster("show", "--format", "xml"));
     }
 
@@ -210,7 +210,7 @@ class PolicyCommandTest {
         assertEquals(before + 1, version());
     }
 
-    /** Two that begin with the same version: each hears its own answer, whatever else the log says. */
+    /** Two requests that are based on the same version: each receives its own answer. */
     @Test
     void ofTwoAtOnceOneIsStale() throws Exception {
         long before = version();
@@ -277,7 +277,7 @@ class PolicyCommandTest {
     @Test
     void aControllerThatIsSilentIsWaitedForSoLong() {
         Said show = onCluster("show", "--topic-prefix", "silent");
-        assertEquals("# version 0: nobody has set a policy yet", show.out.lines().findFirst().orElse(""));
+        assertEquals("# version 0: no policy was applied yet", show.out.lines().findFirst().orElse(""));
         assertTrue(show.out.contains("prefetch_threshold: 2\n"), show.out);
         Said apply = onCluster("apply", "--topic-prefix", "silent", "--timeout", "1", example());
         assertEquals(1, apply.exitCode, apply.toString());

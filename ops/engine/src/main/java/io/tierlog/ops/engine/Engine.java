@@ -4,13 +4,13 @@ package io.tierlog.ops.engine;
 import io.tierlog.engine.v1.EvictedBlock;
 import io.tierlog.engine.v1.EvictedRequest;
 import io.tierlog.engine.v1.Released;
+import io.tierlog.ops.engine.api.AgentClient;
+import io.tierlog.ops.engine.api.AgentSession;
+import io.tierlog.ops.engine.api.CallRefused;
+import io.tierlog.ops.engine.api.SessionLost;
 import io.tierlog.ops.engine.device.ContentOracle;
 import io.tierlog.ops.engine.device.DevicePool;
 import io.tierlog.ops.engine.device.EvictedPage;
-import io.tierlog.ops.engine.door.DoorClient;
-import io.tierlog.ops.engine.door.DoorRefusal;
-import io.tierlog.ops.engine.door.DoorSession;
-import io.tierlog.ops.engine.door.SessionLost;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.IdealCache;
 import io.tierlog.ops.engine.workload.Request;
@@ -26,19 +26,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The engine of one node: its device pool, its door, and the requests it runs, each in a virtual thread of its own. The dispatcher bounds
+ * The engine of one node: its device pool, its session with the agent, and its requests, each in a virtual thread of its own. The dispatcher bounds
  * how many run.
  *
  * <p>Without a session it goes on with its device cache alone. When a session is lost, the pool moves to a new file before another session begins.
  */
-final class Engine implements AutoCloseable, DoorClient.Listener {
+final class Engine implements AutoCloseable, AgentClient.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(Engine.class);
 
     private final Shared shared;
     private final int number;
     private final EngineNode node;
     private final DevicePool pool;
-    private final DoorClient door;
+    private final AgentClient agent;
     private volatile boolean closing;
 
     /**
@@ -61,7 +61,7 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
      * Work that belongs to no request.
      *
      * @param threads runs it
-     * @param failed hears of what must not happen and ends the run
+     * @param failed receives a failure and ends the run
      */
     record Background(ExecutorService threads, Consumer<Throwable> failed) {}
 
@@ -73,9 +73,9 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
         ReplayConfig.Device device = config.device();
         this.pool = new DevicePool(new DevicePool.Plan(
                 device.directory(), "tierlog-device-" + node.name(), device.pages(), device.blockBytes(), device.retention()));
-        this.door = new DoorClient(
-                new DoorClient.Terms(
-                        node.door(),
+        this.agent = new AgentClient(
+                new AgentClient.Terms(
+                        node.address(),
                         "engine-" + node.name(),
                         device.blockBytes(),
                         config.identity().layoutDigest(),
@@ -93,15 +93,15 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
                 "prefill_us_per_token", Long.toString(config.pacing().prefillMicrosPerToken()));
     }
 
-    /** Begins to seek the agent. */
+    /** Begins to connect to the agent. */
     void start() {
-        door.start();
+        agent.start();
     }
 
     /** A request as the dispatcher hands it over, with its place in the queue for pages. */
     record Admitted(Request request, int ideal, DevicePool.Ticket ticket) {}
 
-    /** Takes a place in the queue for {@code request}; called in order of arrival. */
+    /** Adds {@code request} to the queue for pages; called in order of arrival. */
     Admitted admit(Request request) {
         return new Admitted(request, shared.ideal.admit(request), pool.enqueue());
     }
@@ -134,8 +134,8 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
         return pool;
     }
 
-    DoorClient door() {
-        return door;
+    AgentClient agent() {
+        return agent;
     }
 
     ContentOracle oracle(Request request) {
@@ -146,17 +146,17 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
         return shared.config.namespace(request.tenant());
     }
 
-    /** A block with wrong content: counted, and said once for every block. */
+    /** A block with wrong content: counted, and logged once for every block. */
     void wrongContent(Request request, BlockKey key, String where) {
         String what = "node " + node.name() + ", request " + request.index() + ", namespace " + namespace(request) + ", key " + key + ", " + where;
         LOG.error("wrong content: {}", what);
         shared.tally.wrongContent(number, what);
     }
 
-    /** Tells the agent what has left the device. */
+    /** Reports to the agent what has left the device. */
     void reportEvicted() throws InterruptedException {
         List<EvictedPage> evicted = pool.takeEvicted();
-        Optional<DoorSession> session = door.current();
+        Optional<AgentSession> session = agent.current();
         if (evicted.isEmpty() || session.isEmpty()) {
             return;
         }
@@ -171,10 +171,10 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
             for (EvictedRequest.Builder request : byTenant.values()) {
                 session.get().evicted(request.build());
             }
-        } catch (DoorRefusal e) {
+        } catch (CallRefused e) {
             shared.tally.refused(e.summary());
         } catch (SessionLost e) {
-            LOG.debug("{} blocks left the device unheard: {}", evicted.size(), e.getMessage());
+            LOG.debug("{} blocks left the device without a report: {}", evicted.size(), e.getMessage());
         }
     }
 
@@ -189,34 +189,34 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
     }
 
     @Override
-    public DoorClient.Buffers buffers() {
-        return new DoorClient.Buffers(pool.path().toString(), pool.pages(), pool.epoch());
+    public AgentClient.Buffers buffers() {
+        return new AgentClient.Buffers(pool.path().toString(), pool.pages(), pool.epoch());
     }
 
     @Override
-    public void released(DoorSession session, Released notice) {
-        DoorSession.Attempt attempt = new DoorSession.Attempt(notice.getRequest(), notice.getAttempt());
+    public void released(AgentSession session, Released notice) {
+        AgentSession.Attempt attempt = new AgentSession.Attempt(notice.getRequest(), notice.getAttempt());
         guarded(() -> pool.released(attempt.toString(), notice.getPagesList(), session.epoch()));
         if (!shared.config.device().retention() && !closing) {
             shared.background.threads.execute(() -> {
                 try {
                     reportEvicted();
                 } catch (InterruptedException e) {
-                    LOG.debug("evictions of {} unheard: the run ends", attempt);
+                    LOG.debug("evictions of {} not reported: the run ends", attempt);
                 }
             });
         }
     }
 
     @Override
-    public void lost(DoorSession session, String reason) {
+    public void lost(AgentSession session, String reason) {
         if (!closing) {
             shared.tally.sessionLost(number);
             guarded(pool::detach);
         }
     }
 
-    /** What fails in a thread of the door is a mistake in the books of the pool, or the end of its memory: it ends the run. */
+    /** A failure in a thread of the agent's client is a mistake in the books of the pool, or the end of its memory: it ends the run. */
     private void guarded(Runnable change) {
         try {
             change.run();
@@ -226,17 +226,17 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
         }
     }
 
-    /** Gives the session up when the agent has released nothing for too long. */
+    /** Ends the session when the agent has released nothing for too long. */
     void watch() {
         long stuckMs = pool.stuckMs();
         if (stuckMs > shared.config.timeouts().stuckMs()) {
-            door.current().ifPresent(session -> session.end("the agent has released no page for " + stuckMs + " ms"));
+            agent.current().ifPresent(session -> session.end("the agent has released no page for " + stuckMs + " ms"));
         }
     }
 
-    /** Waits for what the agent still holds; what is left at the end. */
+    /** Waits for the pages that the agent still holds; returns what is left at the end. */
     RunReport.PoolEnd drain() throws InterruptedException {
-        if (door.current().isPresent() && !pool.awaitReleased(shared.config.timeouts().drainMs())) {
+        if (agent.current().isPresent() && !pool.awaitReleased(shared.config.timeouts().drainMs())) {
             LOG.warn("the agent of node {} still holds {} device pages at the end of the run", node.name(), pool.usage().held());
         }
         pool.validate();
@@ -244,21 +244,21 @@ final class Engine implements AutoCloseable, DoorClient.Listener {
         return new RunReport.PoolEnd(pool.pages(), usage.cached(), usage.held());
     }
 
-    /** From here on the end of the session is meant. */
+    /** From now on the end of the session is expected. */
     void stopping() {
         closing = true;
     }
 
-    /** Ends the session and seeks no other. */
-    void stopDoor() {
+    /** Ends the session and opens no other. */
+    void stopSession() {
         stopping();
-        door.close();
+        agent.close();
     }
 
     /** Removes the device memory; no request may run any more. */
     @Override
     public void close() throws IOException {
-        stopDoor();
+        stopSession();
         pool.close();
     }
 }

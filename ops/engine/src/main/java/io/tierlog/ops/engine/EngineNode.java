@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.engine;
 
-import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.api.AgentAddress;
 
 /**
  * A node with one engine.
  *
  * @param name name of the node, as in the log
- * @param door where its agent is found
+ * @param address address of its agent
  */
-public record EngineNode(String name, Door door) {}
+public record EngineNode(String name, AgentAddress address) {}

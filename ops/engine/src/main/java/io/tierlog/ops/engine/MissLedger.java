@@ -10,10 +10,10 @@ import java.util.OptionalLong;
 
 /**
  * Counts the misses up to the ideal by cause. Those whose cause depends on when a block reached the store are kept until the end of the run, when the
- * log can be asked. Thread-safe. Price: some 40 bytes for each of those, at most {@link #MAX_OPEN}.
+ * log is complete. Thread-safe. Trade-off: some 40 bytes for each of those, at most {@link #MAX_OPEN}.
  */
 final class MissLedger {
-    /** More misses than these are counted by what the agent said. */
+    /** Misses beyond these are counted by the agent's answer. */
     private static final int MAX_OPEN = 4_000_000;
 
     private final StoredAt storedAt;
@@ -26,7 +26,7 @@ final class MissLedger {
         this.storedAt = config.storedAt();
     }
 
-    /** A miss to ask about; {@code start} says how its request begins here, and {@code NEXT} that the one before it belongs to it too. */
+    /** An open miss; {@code start} marks the first of its request, {@code NEXT} that the one before it belongs to the same request. */
     private record Open(int tenant, BlockKey key, long submittedMs, MissCause cause, Start start) {}
 
     private enum Start {
@@ -52,7 +52,7 @@ final class MissLedger {
         }
     }
 
-    /** All misses by cause; asks about the open ones. */
+    /** All misses by cause; settles the open ones by the log. */
     synchronized Map<MissCause, Long> settle() {
         boolean broken = false;
         for (Open miss : open) {

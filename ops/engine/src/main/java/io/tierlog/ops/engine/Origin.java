@@ -11,6 +11,6 @@ public enum Origin {
     DISK,
     /** Loaded; it was in the shared store. */
     STORE,
-    /** Nobody had it in time. */
+    /** No tier had it in time. */
     COMPUTED
 }

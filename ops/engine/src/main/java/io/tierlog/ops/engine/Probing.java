@@ -6,8 +6,8 @@ import io.tierlog.ops.engine.workload.Workload;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Goes through the workload ahead of the requests and tells of each prompt. A request waits for its predecessor and for a free slot, so it may come
- * later than said; never sooner. One thread.
+ * Walks the workload ahead of the requests and announces each prompt. A request waits for its predecessor and for a free slot, so it may come later
+ * than announced, never sooner. One thread.
  */
 final class Probing {
     private final ReplayConfig config;
@@ -28,7 +28,7 @@ final class Probing {
             TimeUnit.NANOSECONDS.sleep(startNanos + TimeUnit.MILLISECONDS.toNanos(atMs) - System.nanoTime());
             String node = config.nodes().get(router.route(request)).name();
             if (!request.wholeKeys().isEmpty()) {
-                plan.teller().comes(node, config.namespace(request.tenant()), request.wholeKeys());
+                plan.receiver().comes(node, config.namespace(request.tenant()), request.wholeKeys());
             }
         }
     }

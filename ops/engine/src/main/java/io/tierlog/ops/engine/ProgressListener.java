@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.engine;
 
-/** Hears of the progress of a run, a few times a second and once at its end, from one thread at a time. */
+/** Receives the progress of a run, a few times a second and once at its end, from one thread at a time. */
 @FunctionalInterface
 public interface ProgressListener {
     /** The run stands at {@code progress}. */
     void progress(Progress progress);
 
-    /** Hears nothing. */
+    /** Ignores all progress. */
     static ProgressListener none() {
         return progress -> {};
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.engine;
 
-import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.api.AgentAddress;
 import io.tierlog.ops.engine.workload.Request;
 import io.tierlog.ops.engine.workload.Workload;
 import java.io.IOException;
@@ -52,8 +52,8 @@ public final class Replay {
     /**
      * Runs the workload of {@code config} to its end.
      *
-     * @throws ConfigurationError when a value of {@code config} cannot work
-     * @throws ReplayError when an agent is not there at the start, or the engine finds its own books wrong
+     * @throws ConfigurationError when a value of {@code config} is invalid
+     * @throws ReplayError when an agent is missing at the start, or the engine's own books are wrong
      * @throws InterruptedException when the calling thread was interrupted; everything is closed then
      */
     public static RunReport run(ReplayConfig config, ProgressListener listener) throws ConfigurationError, ReplayError, InterruptedException {
@@ -87,7 +87,7 @@ public final class Replay {
         engines.forEach(Engine::start);
         long onTheLogUntil = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.timeouts().onTheLogMs());
         for (Engine engine : engines) {
-            if (!(engine.node().door() instanceof Door.None)) {
+            if (!(engine.node().address() instanceof AgentAddress.None)) {
                 await(engine, onTheLogUntil);
             }
         }
@@ -95,13 +95,13 @@ public final class Replay {
 
     private void await(Engine engine, long onTheLogUntil) throws ReplayError, InterruptedException {
         String name = engine.node().name();
-        if (!engine.door().awaitSession(config.timeouts().connectMs())) {
-            Optional<String> reason = engine.door().hopeless();
-            throw new ReplayError(reason.orElse("no agent of node " + name + " at " + engine.node().door() + " after "
-                    + config.timeouts().connectMs() + " ms; start one, or leave the door out to run without tiers"));
+        if (!engine.agent().awaitSession(config.timeouts().connectMs())) {
+            Optional<String> reason = engine.agent().hopeless();
+            throw new ReplayError(reason.orElse("no agent of node " + name + " at " + engine.node().address() + " after "
+                    + config.timeouts().connectMs() + " ms; start one, or leave its address out to run without tiers"));
         }
         long leftMs = TimeUnit.NANOSECONDS.toMillis(onTheLogUntil - System.nanoTime());
-        if (!engine.door().awaitOnTheLog(Math.max(0, leftMs))) {
+        if (!engine.agent().awaitOnTheLog(Math.max(0, leftMs))) {
             LOG.warn("the agent of node {} is not on the log: nothing will be fetched or written back", name);
         }
     }
@@ -152,9 +152,9 @@ public final class Replay {
         try {
             new Probing(config, plan).run(startNanos);
         } catch (InterruptedException e) {
-            LOG.debug("no more prompts are told of");
+            LOG.debug("no more prompts are announced");
         } catch (RuntimeException | Error e) {
-            LOG.error("nobody hears of prompts any more", e);
+            LOG.error("the announcement of prompts failed", e);
             failure.completeExceptionally(e);
         }
     }
@@ -208,9 +208,9 @@ public final class Replay {
         boolean interrupted = Thread.interrupted();
         for (Engine engine : engines) {
             try {
-                engine.stopDoor();
+                engine.stopSession();
             } catch (RuntimeException e) {
-                LOG.warn("the door of node {} did not close in good order", engine.node().name(), e);
+                LOG.warn("the session of node {} did not close in good order", engine.node().name(), e);
             }
         }
         try {

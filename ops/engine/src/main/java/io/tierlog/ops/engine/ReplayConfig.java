@@ -2,7 +2,7 @@
 package io.tierlog.ops.engine;
 
 import com.google.protobuf.ByteString;
-import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.Request;
 import io.tierlog.ops.engine.workload.Workload;
 import java.nio.file.Files;
@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * @param workload what is replayed
  * @param nodes the nodes, 1 or more
  * @param router how requests are spread
- * @param probes who is told of prompts ahead of their requests
+ * @param probes receives prompts ahead of their requests
  */
 public record ReplayConfig(
         String run,
@@ -58,7 +58,7 @@ public record ReplayConfig(
             return speed.isEmpty() ? 0 : (long) (request.arrivalMs() / speed.getAsDouble());
         }
 
-        /** The same as fast as the concurrency allows, with generation that takes no time. */
+        /** A copy as fast as the concurrency allows, with generation that takes no time. */
         public Pacing asFastAsItGoes() {
             return new Pacing(concurrency, OptionalDouble.empty(), prefillMicrosPerToken);
         }
@@ -80,7 +80,7 @@ public record ReplayConfig(
     public record Device(Path directory, int pages, long blockBytes, boolean retention) {}
 
     /**
-     * What makes KV reusable, as the agents must know it too.
+     * What makes KV reusable; the agents must have the same values.
      *
      * @param namespace begins the namespace of every tenant: model, revision, dtype
      * @param layoutDigest SHA-256 of the layouts in the agents' canonical encoding
@@ -106,27 +106,27 @@ public record ReplayConfig(
                 Optional.empty());
     }
 
-    /** The same with another pace. */
+    /** A copy with another pace. */
     public ReplayConfig withPacing(Pacing other) {
         return new ReplayConfig(run, workload, nodes, router, other, device, identity, timeouts, storedAt, probes);
     }
 
-    /** The same with another router. */
+    /** A copy with another router. */
     public ReplayConfig withRouter(RouterKind other) {
         return new ReplayConfig(run, workload, nodes, other, pacing, device, identity, timeouts, storedAt, probes);
     }
 
-    /** The same with other timeouts. */
+    /** A copy with other timeouts. */
     public ReplayConfig withTimeouts(Timeouts other) {
         return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, other, storedAt, probes);
     }
 
-    /** The same with somebody who knows the store's history. */
+    /** A copy with another history of the store. */
     public ReplayConfig withStoredAt(StoredAt other) {
         return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, other, probes);
     }
 
-    /** The same with somebody who is told of prompts ahead of their requests. */
+    /** A copy whose prompts are announced ahead of their requests. */
     public ReplayConfig withProbes(ProbeAhead.Plan other) {
         return new ReplayConfig(run, workload, nodes, router, pacing, device, identity, timeouts, storedAt, Optional.of(other));
     }

@@ -5,10 +5,10 @@ import io.tierlog.engine.v1.BlockPage;
 import io.tierlog.engine.v1.LoadReply;
 import io.tierlog.engine.v1.LoadRequest;
 import io.tierlog.engine.v1.Offer;
+import io.tierlog.ops.engine.api.AgentSession.Submitted;
 import io.tierlog.ops.engine.device.BlockTable;
 import io.tierlog.ops.engine.device.ContentOracle;
 import io.tierlog.ops.engine.device.DevicePool;
-import io.tierlog.ops.engine.door.DoorSession.Submitted;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.Request;
 import java.util.ArrayList;
@@ -19,16 +19,15 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The life of one request on one engine:
+ * One request on one engine:
  *
  * <pre>
  *   queue for pages - match the device cache - Submit - offer, or wait for Ready - match again - Load - compare - compute the rest
- *     - publish, Prefilled, Sealed - decode - Sealed - Finish - give the pages back
+ *     - publish, Prefilled, Sealed - decode - Sealed - Finish - free the pages
  * </pre>
  *
- * <p>Used by one virtual thread. Each step with the agent may be refused or find the session gone; the request then goes on without it,
- * and at its end
- * tells a new session, as a new attempt, what it has made.
+ * <p>Used by one virtual thread. Each call to the agent may be refused or find the session gone; the request then goes on without it, and at its
+ * end reports its blocks to a new session, as a new attempt.
  */
 final class RequestRun {
     private final Engine engine;
@@ -40,7 +39,7 @@ final class RequestRun {
     private final Tiers tiers;
     private final Origin[] origins;
     private final boolean[] wrong;
-    /** Why the blocks after those that came were not brought. */
+    /** Why the blocks after the loaded ones did not arrive. */
     private MissCause stopped = MissCause.NO_AGENT;
     private OptionalLong answerNanos = OptionalLong.empty();
     private OptionalLong readyNanos = OptionalLong.empty();
@@ -59,7 +58,7 @@ final class RequestRun {
         Arrays.fill(origins, Origin.COMPUTED);
     }
 
-    /** Says on record that the request can never run here. */
+    /** Records that the request can never run here. */
     void reject() throws InterruptedException {
         tiers.reject();
     }
@@ -96,7 +95,7 @@ final class RequestRun {
         tiers.finish(blocks, sealedKeys());
     }
 
-    /** Takes what the device has by now, then what is offered; what is missing up to the ideal, judged at that moment. */
+    /** Uses what the device has by now, then the offer; returns the blocks that are missing up to the ideal at that moment. */
     private List<Outcome.Miss> reuse(BlockTable blocks, Optional<Offer> offer) throws InterruptedException {
         pool.rematch(blocks);
         for (int i = 0; i < blocks.matched(); i++) {
@@ -147,8 +146,8 @@ final class RequestRun {
     }
 
     /**
-     * Compares block {@code i}. A wrong one counts as computed and is made anew, so that one bad block is counted once; so does one in a file that
-     * has been left meanwhile, which ends the prefix.
+     * Compares block {@code i}. A wrong one counts as computed and is computed again, so that one bad block is counted once; so does one in a
+     * file that the pool has left meanwhile, which ends the prefix.
      */
     private boolean verify(BlockTable blocks, int i, long epoch) {
         BlockKey key = request.promptKeys().get(i);

@@ -76,7 +76,7 @@ public record RunReport(
      * Times.
      *
      * @param submitToReady from submit to offer, all requests: one that was answered at once was ready at once
-     * @param waited of those, the ones that were told to wait
+     * @param waited of those, the ones that had to wait
      * @param load loads
      * @param timeToFirstToken measured wait and load, and modelled prefill
      */

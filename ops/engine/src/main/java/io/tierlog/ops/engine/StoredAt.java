@@ -6,13 +6,13 @@ import java.util.OptionalLong;
 
 /** What the log knows of the shared store. Asked at the end of a run, from one thread, once for every block missed up to the ideal. */
 public interface StoredAt {
-    /** Whether anybody knows; when not, a miss is counted under what the agent said. */
+    /** Whether the history is at hand; if not, a miss is counted by the agent's answer. */
     boolean known();
 
     /** When the block was first stored, in ms since the epoch by the clock of the machine that runs the engines; empty when it never was. */
     OptionalLong storedAtMs(String namespace, BlockKey key);
 
-    /** Nobody knows. */
+    /** Without a history. */
     static StoredAt unknown() {
         return new StoredAt() {
             @Override

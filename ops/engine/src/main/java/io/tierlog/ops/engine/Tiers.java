@@ -9,14 +9,14 @@ import io.tierlog.engine.v1.LoadRequest;
 import io.tierlog.engine.v1.PrefilledRequest;
 import io.tierlog.engine.v1.SealedRequest;
 import io.tierlog.engine.v1.SubmitRequest;
+import io.tierlog.ops.engine.api.AgentSession;
+import io.tierlog.ops.engine.api.AgentSession.Attempt;
+import io.tierlog.ops.engine.api.AgentSession.Submitted;
+import io.tierlog.ops.engine.api.CallRefused;
+import io.tierlog.ops.engine.api.SessionLost;
 import io.tierlog.ops.engine.device.BlockTable;
 import io.tierlog.ops.engine.device.DevicePool;
 import io.tierlog.ops.engine.device.DevicePool.PlacedBlock;
-import io.tierlog.ops.engine.door.DoorRefusal;
-import io.tierlog.ops.engine.door.DoorSession;
-import io.tierlog.ops.engine.door.DoorSession.Attempt;
-import io.tierlog.ops.engine.door.DoorSession.Submitted;
-import io.tierlog.ops.engine.door.SessionLost;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.Request;
 import java.util.ArrayList;
@@ -26,11 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one request says to the agent, and what it does when the agent refuses or is gone. Used by the request's thread.
+ * The calls of one request to the agent, and what follows when the agent refuses or is gone. Used by the request's thread.
  *
  * <p>A refused call has done nothing, so the request goes on in its session. A lost session ends the attempt; {@link #finish} begins
- * another when there
- * is a new session by then.
+ * another when there is a new session by then.
  */
 final class Tiers {
     private static final Logger LOG = LoggerFactory.getLogger(Tiers.class);
@@ -43,7 +42,7 @@ final class Tiers {
     private final DevicePool pool;
     private final String name;
     private int attempts;
-    private Optional<DoorSession> session = Optional.empty();
+    private Optional<AgentSession> session = Optional.empty();
     private MissCause absence = MissCause.NO_AGENT;
     private final List<Integer> sealedPages = new ArrayList<>();
 
@@ -56,7 +55,7 @@ final class Tiers {
 
     /** One call to the agent. */
     private interface Call<R> {
-        R with(DoorSession session) throws DoorRefusal, SessionLost, InterruptedException;
+        R with(AgentSession session) throws CallRefused, SessionLost, InterruptedException;
     }
 
     /** Name of the request in the log. */
@@ -64,14 +63,14 @@ final class Tiers {
         return name;
     }
 
-    /** Why there is no agent to ask. */
+    /** Why there is no agent. */
     MissCause absence() {
         return absence;
     }
 
-    /** Epoch of the pool that the attempt's session knows; {@link DevicePool#ANY_EPOCH} without one. */
+    /** Epoch of the pool in the attempt's session; {@link DevicePool#ANY_EPOCH} without one. */
     long epoch() {
-        return session.map(DoorSession::epoch).orElse(DevicePool.ANY_EPOCH);
+        return session.map(AgentSession::epoch).orElse(DevicePool.ANY_EPOCH);
     }
 
     private Attempt attempt() {
@@ -80,7 +79,7 @@ final class Tiers {
 
     /** Submits a new attempt to the present session and waits for its offer; empty when there is no agent to wait for. */
     Optional<Submitted> submit(int deviceBlocks, boolean reuseEligible) throws InterruptedException {
-        session = engine.door().current();
+        session = engine.agent().current();
         sealedPages.clear();
         if (session.isEmpty()) {
             absence = MissCause.NO_AGENT;
@@ -99,13 +98,13 @@ final class Tiers {
         request.wholeKeys().forEach(key -> submit.addKeys(key.toByteString()));
         Optional<Submitted> submitted = call(s -> s.submit(submit.build()));
         if (submitted.isEmpty()) {
-            // The agent has not taken the attempt, so no later call may name it.
+            // The agent has not accepted the attempt, so no later call may name it.
             session = Optional.empty();
         }
         return submitted;
     }
 
-    /** Loads blocks; empty when nobody can say that they came. */
+    /** Loads blocks; empty when it is unknown whether they arrived. */
     Optional<LoadReply> load(LoadRequest.Builder load) throws InterruptedException {
         return call(s -> s.load(load.setSession(s.id())
                 .setRequest(name)
@@ -129,7 +128,7 @@ final class Tiers {
         });
     }
 
-    /** Tells of the published blocks that this session has not heard of: those this request made, and those made while there was no session. */
+    /** Reports the published blocks that this session has not received: those of this request, and those computed without a session. */
     void sealed(BlockTable blocks, List<BlockKey> keys) throws InterruptedException {
         if (session.isEmpty()) {
             return;
@@ -149,7 +148,7 @@ final class Tiers {
         }
     }
 
-    private boolean seal(DoorSession s, List<BlockKey> keys, List<PlacedBlock> run) throws DoorRefusal, SessionLost, InterruptedException {
+    private boolean seal(AgentSession s, List<BlockKey> keys, List<PlacedBlock> run) throws CallRefused, SessionLost, InterruptedException {
         SealedRequest.Builder sealed = SealedRequest.newBuilder()
                 .setSession(s.id())
                 .setRequest(name)
@@ -169,9 +168,9 @@ final class Tiers {
         return true;
     }
 
-    /** Ends the request in good order, after it has told the present session of all its blocks. */
+    /** Ends the request in good order, after a report of all its blocks to the present session. */
     void finish(BlockTable blocks, List<BlockKey> keys) throws InterruptedException {
-        Optional<DoorSession> present = engine.door().current();
+        Optional<AgentSession> present = engine.agent().current();
         boolean moved = present.isPresent() && !present.equals(session) && attempts > 0;
         if (moved && submit(request.shape().wholeBlocks(), request.reuseEligible()).isPresent()) {
             LOG.debug("{} goes on as attempt {}", name, attempts);
@@ -183,21 +182,21 @@ final class Tiers {
             return;
         }
         long epoch = session.get().epoch();
-        // From here on the agent may hold the pages, so the pool must know before the agent is told.
+        // From now on the agent may hold the pages, so the pool records the hold before the call.
         pool.hold(attempt().toString(), sealedPages, epoch);
         if (call(s -> finish(s, Outcome.OUTCOME_COMPLETED)).isEmpty() && session.isPresent()) {
             pool.released(attempt().toString(), sealedPages, epoch);
         }
     }
 
-    /** Says that the request can never run: it needs more device pages than there are. */
+    /** Records that the request can never run: it needs more device pages than there are. */
     void reject() throws InterruptedException {
         if (submit(0, false).isPresent()) {
             call(s -> finish(s, Outcome.OUTCOME_REJECTED_KV_BUDGET));
         }
     }
 
-    private boolean finish(DoorSession s, Outcome outcome) throws DoorRefusal, SessionLost, InterruptedException {
+    private boolean finish(AgentSession s, Outcome outcome) throws CallRefused, SessionLost, InterruptedException {
         s.finish(FinishRequest.newBuilder()
                 .setSession(s.id())
                 .setRequest(name)
@@ -222,7 +221,7 @@ final class Tiers {
                 session = Optional.empty();
                 absence = MissCause.NO_AGENT;
                 return Optional.empty();
-            } catch (DoorRefusal e) {
+            } catch (CallRefused e) {
                 engine.shared().tally().refused(e.summary());
                 absence = MissCause.AGENT_BUSY;
                 if (!e.isRetry() || tries == MAX_TRIES) {

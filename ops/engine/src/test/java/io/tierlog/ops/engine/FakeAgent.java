@@ -34,7 +34,7 @@ import io.tierlog.engine.v1.SealedRequest;
 import io.tierlog.engine.v1.SubmitReply;
 import io.tierlog.engine.v1.SubmitRequest;
 import io.tierlog.engine.v1.Waiting;
-import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.api.AgentAddress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -97,7 +97,7 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
     final ConcurrentLinkedQueue<FinishRequest> finished = new ConcurrentLinkedQueue<>();
     final ConcurrentLinkedQueue<SubmitRequest> submitted = new ConcurrentLinkedQueue<>();
     final ConcurrentLinkedQueue<EvictedRequest> evicted = new ConcurrentLinkedQueue<>();
-    /** Page, generation and block of all that the engine has told or asked to load. */
+    /** Page, generation and block of all blocks that the engine has reported or loads. */
     final Set<String> known = ConcurrentHashMap.newKeySet();
     private final CountDownLatch dead = new CountDownLatch(1);
     private final Map<String, byte[]> host = new ConcurrentHashMap<>();
@@ -122,8 +122,8 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
         }
     }
 
-    Door door() {
-        return new Door.Custom(name, () -> InProcessChannelBuilder.forName(name).build());
+    AgentAddress address() {
+        return new AgentAddress.Custom(name, () -> InProcessChannelBuilder.forName(name).build());
     }
 
     synchronized void die() {
@@ -131,7 +131,7 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
         dead.countDown();
     }
 
-    /** Waits until it has died as it was told. */
+    /** Waits for its scheduled end. */
     void awaitDeath() throws InterruptedException {
         // Not synchronized: it is waited for while calls come in.
         assertTrue(dead.await(30, TimeUnit.SECONDS), "the agent was never asked to die");
@@ -261,7 +261,7 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
     @Override
     public synchronized void finish(FinishRequest request, StreamObserver<Ack> response) {
         if (refuseFinish) {
-            response.onError(Status.NOT_FOUND.withDescription("never heard of it").asRuntimeException());
+            response.onError(Status.NOT_FOUND.withDescription("unknown").asRuntimeException());
             return;
         }
         if (server.isShutdown()) {

@@ -20,7 +20,7 @@ class IndependenceTest {
             new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.tierlog.ops.engine");
 
     @Test
-    void ofTierlogOnlyTheDoorIsUsed() {
+    void onlyTheEngineApiOfTierlogIsUsed() {
         classes()
                 .that()
                 .resideInAPackage("io.tierlog.ops.engine..")
@@ -38,13 +38,13 @@ class IndependenceTest {
     }
 
     @Test
-    void theOracleKnowsNothingOfTheDoor() {
+    void theOracleDoesNotDependOnTheEngineApi() {
         noClasses()
                 .that()
                 .resideInAPackage("io.tierlog.ops.engine.device..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage("io.tierlog.engine..", "io.tierlog.ops.engine.door..", "io.grpc..")
+                .resideInAnyPackage("io.tierlog.engine..", "io.tierlog.ops.engine.api..", "io.grpc..")
                 .check(engine);
     }
 

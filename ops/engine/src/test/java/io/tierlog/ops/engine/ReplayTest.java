@@ -9,8 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import io.tierlog.engine.v1.FinishRequest;
 import io.tierlog.engine.v1.Offer;
-import io.tierlog.ops.engine.door.Door;
-import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.api.AgentAddress;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.ConversationParameters;
 import io.tierlog.ops.engine.workload.ConversationWorkload;
@@ -62,7 +62,7 @@ class ReplayTest {
         assertEquals(List.of(), agent.wrongs);
     }
 
-    private ReplayConfig config(int pages, boolean retention, Door... doors) {
+    private ReplayConfig config(int pages, boolean retention, AgentAddress... doors) {
         List<EngineNode> nodes = Stream.iterate(0, i -> i + 1).limit(doors.length).map(i -> new EngineNode("n" + i, doors[i])).toList();
         return ReplayConfig.of(
                         "test",
@@ -86,7 +86,7 @@ class ReplayTest {
 
     @Test
     void hitsOnDeviceAndHostComeNearTheIdeal() throws Exception {
-        RunReport report = run(config(PAGES, true, agent.door()));
+        RunReport report = run(config(PAGES, true, agent.address()));
         assertEquals(profile.blockAccesses(), report.blockAccesses());
         assertEquals(profile.idealHits(), report.ideal().hits());
         assertEquals(0, report.wrongContent());
@@ -107,8 +107,8 @@ class ReplayTest {
     }
 
     @Test
-    void everyEvictedBlockWasToldBeforeWithItsPageAndGeneration() throws Exception {
-        run(config(PAGES, true, agent.door()));
+    void everyEvictedBlockWasReportedBeforeWithItsPageAndGeneration() throws Exception {
+        run(config(PAGES, true, agent.address()));
         // FakeAgent.wrongs has those it did not know.
         assertTrue(agent.evicted.stream().mapToInt(e -> e.getBlocksCount()).sum() > PAGES);
     }
@@ -117,7 +117,7 @@ class ReplayTest {
     void waitingRequestsLoadWhatTheNoticeOffers() throws Exception {
         agent.answer = FakeAgent.Answer.BY_NOTICE;
         agent.source = Offer.Source.SOURCE_STORE;
-        RunReport report = run(config(PAGES, true, agent.door()));
+        RunReport report = run(config(PAGES, true, agent.address()));
         assertTrue(report.hits().store() > 0 && report.hits().host() == 0, report.toJson()::toPrettyString);
         assertEquals(workload.size(), report.latencies().waited().count());
     }
@@ -126,7 +126,7 @@ class ReplayTest {
     void pagesAreNotReusedBeforeTheyAreReleased() throws Exception {
         // The agent saves the bytes when it releases, 12 requests later, and compares them with what was sealed: see FakeAgent.wrongs.
         agent.releaseAfter = 12;
-        FutureTask<RunReport> run = new FutureTask<>(() -> run(config(PAGES, true, agent.door())));
+        FutureTask<RunReport> run = new FutureTask<>(() -> run(config(PAGES, true, agent.address())));
         Thread thread = Thread.ofVirtual().start(run);
         while (!run.isDone()) {
             agent.releaseAll();
@@ -137,7 +137,7 @@ class ReplayTest {
 
     @Test
     void withoutRetentionOnlyLowerTiersHit() throws Exception {
-        RunReport report = run(config(PAGES, false, agent.door()).withPacing(ONE_BY_ONE));
+        RunReport report = run(config(PAGES, false, agent.address()).withPacing(ONE_BY_ONE));
         assertEquals(0, report.hits().device());
         assertTrue(report.hits().host() > 0.9 * profile.reusableHits());
         assertEquals(0, report.nodes().getFirst().pool().cached());
@@ -146,16 +146,16 @@ class ReplayTest {
     @Test
     void oneFlippedBitIsOneBlockWithWrongContent() throws Exception {
         agent.lieAtBlock = 100;
-        RunReport report = run(config(PAGES, true, agent.door()).withPacing(ONE_BY_ONE));
+        RunReport report = run(config(PAGES, true, agent.address()).withPacing(ONE_BY_ONE));
         assertEquals(1, report.wrongContent());
         assertTrue(report.firstWrong().orElseThrow().contains("first wrong byte at " + (BLOCK_BYTES - 3)), report.firstWrong()::toString);
         assertEquals(1, misses(report, MissCause.WRONG_CONTENT));
     }
 
-    /** The agent dies as it was told and comes back; the last fifty requests come when the engine has found it again. */
+    /** The agent ends as scheduled and comes back; the last fifty requests come when the engine has found it again. */
     private RunReport runWithOneRestart() throws Exception {
         CountDownLatch back = new CountDownLatch(1);
-        ReplayConfig config = config(PAGES, true, agent.door()).withPacing(FOUR);
+        ReplayConfig config = config(PAGES, true, agent.address()).withPacing(FOUR);
         ReplayConfig gated = ReplayConfig.of(config.run(), gated(back), config.nodes(), config.device(), config.identity())
                 .withPacing(FOUR)
                 .withTimeouts(config.timeouts());
@@ -219,7 +219,7 @@ class ReplayTest {
     @Test
     void anAgentThatNeverComesBackLeavesTheDeviceCache() throws Exception {
         agent.dieAtLoad = 20;
-        RunReport report = run(config(PAGES, true, agent.door()));
+        RunReport report = run(config(PAGES, true, agent.address()));
         assertEquals(0, report.wrongContent());
         assertTrue(report.hits().device() > 0);
         assertEquals(0, report.nodes().getFirst().pool().held());
@@ -233,10 +233,10 @@ class ReplayTest {
     }
 
     @Test
-    void anAgentThatNeverAnswersAWaitHoldsNobodyUp() throws Exception {
+    void anAgentThatNeverAnswersAWaitBlocksNoRequest() throws Exception {
         agent.answer = FakeAgent.Answer.NEVER_READY;
         Timeouts impatient = new Timeouts(2_000, 5, 2_000, 5_000, 5_000, 5_000, 5_000, 5, 50);
-        RunReport report = run(config(PAGES, true, agent.door()).withTimeouts(impatient));
+        RunReport report = run(config(PAGES, true, agent.address()).withTimeouts(impatient));
         assertTrue(misses(report, MissCause.WAIT_EXPIRED) > 0, report.toJson()::toPrettyString);
         assertEquals(0, report.hits().host());
     }
@@ -246,7 +246,7 @@ class ReplayTest {
         agent.answer = FakeAgent.Answer.HANGING;
         // Long enough for calls that are answered on a machine that does much else.
         Timeouts impatient = new Timeouts(1_000, 1_000, 1_000, 5_000, 30_000, 30_000, 5_000, 5, 50);
-        RunReport report = run(config(PAGES, true, agent.door()).withTimeouts(impatient));
+        RunReport report = run(config(PAGES, true, agent.address()).withTimeouts(impatient));
         assertTrue(report.nodes().getFirst().lostSessions() > 0);
         assertTrue(misses(report, MissCause.NO_AGENT) > 0, report.toJson()::toPrettyString);
     }
@@ -255,7 +255,7 @@ class ReplayTest {
     void anAgentThatReleasesNothingLosesItsSession() throws Exception {
         agent.releaseAfter = Integer.MAX_VALUE;
         Timeouts impatient = new Timeouts(2_000, 1_000, 2_000, 300, 5_000, 5_000, 100, 5, 50);
-        RunReport report = run(config(PAGES, true, agent.door()).withTimeouts(impatient));
+        RunReport report = run(config(PAGES, true, agent.address()).withTimeouts(impatient));
         assertTrue(report.nodes().getFirst().lostSessions() > 0);
         assertEquals(0, report.wrongContent());
     }
@@ -264,7 +264,7 @@ class ReplayTest {
     void refusedSubmitsAreCountedAndServedWithoutTiers() throws Exception {
         agent.answer = FakeAgent.Answer.REFUSED;
         // So small a pool that few prefixes stay.
-        RunReport report = run(config(profile.maxPages(), true, agent.door()).withPacing(ONE_BY_ONE));
+        RunReport report = run(config(profile.maxPages(), true, agent.address()).withPacing(ONE_BY_ONE));
         assertTrue(report.refusals().getOrDefault("Submit INVALID_ARGUMENT", 0L) > 0, report.refusals()::toString);
         assertTrue(misses(report, MissCause.AGENT_BUSY) > 0);
     }
@@ -272,14 +272,14 @@ class ReplayTest {
     @Test
     void aShortLoadEndsThePrefix() throws Exception {
         agent.loadAtMost = 2;
-        RunReport report = run(config(PAGES, true, agent.door()));
+        RunReport report = run(config(PAGES, true, agent.address()));
         assertTrue(misses(report, MissCause.LOAD_FAILED) > 0, report.toJson()::toPrettyString);
         assertEquals(report.hits().host(), agent.loadedBlocks.get());
     }
 
     @Test
     void twoNodesWithoutAgentsHaveTheirDeviceCaches() throws Exception {
-        RunReport report = run(config(PAGES, true, new Door.None(), new Door.None()).withRouter(RouterKind.ROUND_ROBIN));
+        RunReport report = run(config(PAGES, true, new AgentAddress.None(), new AgentAddress.None()).withRouter(RouterKind.ROUND_ROBIN));
         assertEquals(profile.requests() / 2, report.nodes().get(1).requests());
         assertEquals(report.hits().device(), report.hits().total());
         assertTrue(misses(report, MissCause.NO_AGENT) > 0);
@@ -288,7 +288,7 @@ class ReplayTest {
     @Test
     void aRequestLargerThanThePoolIsRejectedOnRecord() throws Exception {
         int pages = profile.maxPages() - 1;
-        RunReport report = run(config(pages, true, agent.door()));
+        RunReport report = run(config(pages, true, agent.address()));
         assertTrue(report.rejected() > 0);
         assertEquals(
                 report.rejected(),
@@ -311,7 +311,7 @@ class ReplayTest {
         };
         agent.answer = FakeAgent.Answer.NEVER_READY;
         Timeouts impatient = new Timeouts(2_000, 1, 2_000, 5_000, 5_000, 5_000, 5_000, 5, 50);
-        RunReport report = run(config(PAGES, true, agent.door()).withTimeouts(impatient).withStoredAt(never));
+        RunReport report = run(config(PAGES, true, agent.address()).withTimeouts(impatient).withStoredAt(never));
         assertEquals(0, misses(report, MissCause.WAIT_EXPIRED));
         assertTrue(misses(report, MissCause.EVICTED_BEFORE_BACKUP) > 0);
     }
@@ -320,7 +320,7 @@ class ReplayTest {
     void anInterruptClosesEverything() throws Exception {
         agent.answer = FakeAgent.Answer.NEVER_READY;
         FutureTask<RunReport> run = new FutureTask<>(() -> Replay.run(
-                config(PAGES, true, agent.door()).withTimeouts(new Timeouts(2_000, 60_000, 2_000, 60_000, 5_000, 5_000, 60_000, 5, 50)),
+                config(PAGES, true, agent.address()).withTimeouts(new Timeouts(2_000, 60_000, 2_000, 60_000, 5_000, 5_000, 60_000, 5, 50)),
                 ProgressListener.none()));
         Thread thread = Thread.ofPlatform().start(run);
         while (agent.submitted.isEmpty()) {
@@ -334,22 +334,22 @@ class ReplayTest {
     @Test
     void anAgentWithOtherBlocksIsAnErrorAtTheStart() {
         agent.blockBytes = 2 * BLOCK_BYTES;
-        ReplayError error = assertThrows(ReplayError.class, () -> run(config(PAGES, true, agent.door())));
+        ReplayError error = assertThrows(ReplayError.class, () -> run(config(PAGES, true, agent.address())));
         assertTrue(error.toString().contains("blocks of 2048 bytes"), error::toString);
     }
 
     @Test
-    void noAgentAtTheDoorIsAnErrorAtTheStart() {
+    void aMissingAgentIsAnErrorAtTheStart() {
         Timeouts impatient = new Timeouts(50, 50, 50, 50, 100, 100, 100, 5, 50);
         ReplayError error =
-                assertThrows(ReplayError.class, () -> run(config(PAGES, true, Door.parse("localhost:1")).withTimeouts(impatient)));
+                assertThrows(ReplayError.class, () -> run(config(PAGES, true, AgentAddress.parse("localhost:1")).withTimeouts(impatient)));
         assertTrue(error.toString().contains("no agent of node n0"), error::toString);
     }
 
     @Test
     void errorsNameTheFlag() {
-        ReplayConfig good = config(PAGES, true, agent.door());
-        assertEquals("--device", flag(config(0, true, agent.door())));
+        ReplayConfig good = config(PAGES, true, agent.address());
+        assertEquals("--device", flag(config(0, true, agent.address())));
         assertEquals("--nodes", flag(config(PAGES, true)));
         assertEquals("--concurrency", flag(good.withPacing(new ReplayConfig.Pacing(0, OptionalDouble.empty(), 20))));
         assertEquals("--speed", flag(good.withPacing(new ReplayConfig.Pacing(1, OptionalDouble.of(-1), 20))));
@@ -361,10 +361,10 @@ class ReplayTest {
     }
 
     @Test
-    void progressIsHeardAndEndsComplete() throws Exception {
+    void progressIsReportedAndEndsComplete() throws Exception {
         CountDownLatch complete = new CountDownLatch(1);
         AtomicBoolean sane = new AtomicBoolean(true);
-        Replay.run(config(PAGES, true, agent.door()), progress -> {
+        Replay.run(config(PAGES, true, agent.address()), progress -> {
             sane.compareAndSet(true, progress.requestsDone() <= progress.requestsTotal() && progress.wrongContent() == 0);
             if (progress.requestsDone() == workload.size()) {
                 complete.countDown();
@@ -375,12 +375,12 @@ class ReplayTest {
     }
 
     @Test
-    void promptsAreToldOfAheadInOrderWithTheNodeTheyComeTo() throws Exception {
+    void promptsAreAnnouncedInOrderWithTheirNode() throws Exception {
         record Told(String node, String namespace, List<BlockKey> keys) {}
         List<Told> told = new CopyOnWriteArrayList<>();
         AtomicLong arrived = new AtomicLong();
         AtomicLong late = new AtomicLong();
-        ReplayConfig config = config(PAGES, true, new Door.None(), new Door.None())
+        ReplayConfig config = config(PAGES, true, new AgentAddress.None(), new AgentAddress.None())
                 .withRouter(RouterKind.ROUND_ROBIN)
                 .withPacing(new ReplayConfig.Pacing(4, OptionalDouble.of(100_000), 20))
                 .withProbes(new ProbeAhead.Plan((node, namespace, keys) -> {
@@ -400,8 +400,8 @@ class ReplayTest {
     }
 
     @Test
-    void promptsOfAWorkloadWithoutAPaceCannotBeToldOfAhead() {
-        ReplayConfig config = config(PAGES, true, new Door.None()).withProbes(new ProbeAhead.Plan((node, namespace, keys) -> {}, 10));
+    void promptsOfAWorkloadWithoutAPaceCannotBeAnnounced() {
+        ReplayConfig config = config(PAGES, true, new AgentAddress.None()).withProbes(new ProbeAhead.Plan((node, namespace, keys) -> {}, 10));
         ConfigurationError refused = assertThrows(ConfigurationError.class, () -> Replay.run(config, ProgressListener.none()));
         assertTrue(String.valueOf(refused.getMessage()).contains("--probe-ahead"), refused.toString());
     }

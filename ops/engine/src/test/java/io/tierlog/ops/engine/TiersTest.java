@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.ByteString;
 import io.tierlog.engine.v1.SubmitRequest;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.device.BlockTable;
 import io.tierlog.ops.engine.device.DevicePool;
-import io.tierlog.ops.engine.door.Timeouts;
 import io.tierlog.ops.engine.workload.ConversationParameters;
 import io.tierlog.ops.engine.workload.ConversationWorkload;
 import io.tierlog.ops.engine.workload.Request;
@@ -41,14 +41,14 @@ class TiersTest {
         ReplayConfig config = ReplayConfig.of(
                         "test",
                         workload,
-                        List.of(new EngineNode("a", agent.door())),
+                        List.of(new EngineNode("a", agent.address())),
                         new ReplayConfig.Device(directory, 100, ReplayTest.BLOCK_BYTES, true),
                         new ReplayConfig.Identity("model", ByteString.copyFrom(new byte[32])))
                 .withTimeouts(new Timeouts(2_000, 1_000, 2_000, 5_000, 5_000, 5_000, 5_000, 5, 50));
         engine = new Engine(
                 Engine.Shared.of(config, new Engine.Background(threads, failure -> agent.wrongs.add(failure.toString()))), 0);
         engine.start();
-        assertTrue(engine.door().awaitSession(5_000));
+        assertTrue(engine.agent().awaitSession(5_000));
     }
 
     @AfterEach
@@ -85,7 +85,7 @@ class TiersTest {
         agent.awaitDeath();
         agent.restart();
         long untilNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (agent.opened.get() < 2 || engine.door().current().isEmpty()) {
+        while (agent.opened.get() < 2 || engine.agent().current().isEmpty()) {
             assertTrue(System.nanoTime() < untilNanos, "no second session");
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
         }
@@ -101,7 +101,7 @@ class TiersTest {
     }
 
     @Test
-    void blocksMadeWithoutASessionAreToldByTheNextRequestThatUsesThem() throws Exception {
+    void blocksComputedWithoutASessionAreReportedByTheNextRequestThatUsesThem() throws Exception {
         Request request = workload.request(0);
         engine.pool().release(compute(request));
 

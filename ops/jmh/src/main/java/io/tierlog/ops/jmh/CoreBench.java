@@ -23,8 +23,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.rocksdb.RocksDBException;
 
 /**
- * Decide and evolve of one event that is about {@value CoreWorld#BLOCKS} blocks, in blocks a second, on a node that has some thousands already.
- * The events before and after it, which bring the node there and back, are not measured; an event takes long enough for that.
+ * Decide and evolve of one event with {@value CoreWorld#BLOCKS} blocks, in blocks a second, on a node that holds some thousands already. The events
+ * before and after it, which prepare and restore the node, are not measured; one event takes long enough for that.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
@@ -32,9 +32,9 @@ import org.rocksdb.RocksDBException;
 @Measurement(iterations = 5, time = 2)
 @Fork(value = 1, jvmArgsAppend = {"-Xms1g", "-Xmx1g", "--enable-native-access=ALL-UNNAMED"})
 public class CoreBench {
-    private static final long ROOM = 1 << 20;
+    private static final long HOST_BLOCKS = 1 << 20;
 
-    /** A node, and the prompt of the invocation at hand. */
+    /** A node, and the prompt of the present invocation. */
     @SuppressWarnings("NullAway.Init") // JMH sets the parameters and calls the fixtures before anything else
     @State(Scope.Thread)
     public abstract static class Node {
@@ -46,12 +46,12 @@ public class CoreBench {
         public int warmBlocks;
 
         CoreWorld world;
-        Life life;
+        PromptCycle cycle;
         Event event;
 
         /** Capacity of the host in blocks. */
         long hostBlocks() {
-            return ROOM;
+            return HOST_BLOCKS;
         }
 
         @Setup
@@ -65,29 +65,29 @@ public class CoreBench {
         }
 
         final void begin() {
-            life = new Life(world);
+            cycle = new PromptCycle(world);
         }
     }
 
-    /** A waiting request, of whose prompt the store has all: 100 places are taken and a fetch is commanded. */
+    /** A waiting request whose prompt is in the store: it reserves 100 pages and commands a fetch. */
     @State(Scope.Thread)
     public static class Fetch extends Node {
         @Setup(Level.Invocation)
         public void before() {
             begin();
-            event = world.submitted(life.prompt(), life.prompt().request(), true, false);
+            event = world.submitted(cycle.prompt(), cycle.prompt().request(), true, false);
         }
 
         @TearDown(Level.Invocation)
         public void after() {
-            life.fetched();
-            life.finished();
-            world.step(life.evicted(Tier.HOST));
+            cycle.fetched();
+            cycle.finished();
+            world.step(cycle.evicted(Tier.HOST));
             world.tick();
         }
     }
 
-    /** A request whose prompt is on the host: 100 blocks are met. */
+    /** A request whose prompt is on the host: 100 blocks match. */
     @State(Scope.Thread)
     public static class Hit extends Node {
         private int hits;
@@ -96,14 +96,14 @@ public class CoreBench {
         public void open() throws IOException, RocksDBException {
             super.open();
             begin();
-            life.submitWaiting();
-            life.fetched();
-            life.finished();
+            cycle.submitWaiting();
+            cycle.fetched();
+            cycle.finished();
         }
 
         @Setup(Level.Invocation)
         public void before() {
-            event = world.submitted(life.prompt(), "hit-" + hits++, false, true);
+            event = world.submitted(cycle.prompt(), "hit-" + hits++, false, true);
         }
 
         @TearDown(Level.Invocation)
@@ -114,35 +114,35 @@ public class CoreBench {
         }
     }
 
-    /** The end of a write-back: 100 copies serve on the host, and a backup is commanded. */
+    /** The end of a write-back: 100 placements serve on the host, and it commands a backup. */
     @State(Scope.Thread)
     public static class WriteBack extends Node {
         @Setup(Level.Invocation)
         public void before() {
             begin();
-            life.computed();
-            event = life.writeBackDone();
+            cycle.computed();
+            event = cycle.writeBackDone();
         }
 
         @TearDown(Level.Invocation)
         public void after() {
-            life.backedUp();
-            world.step(life.evicted(Tier.HOST));
-            world.step(life.evicted(Tier.DEVICE));
+            cycle.backedUp();
+            world.step(cycle.evicted(Tier.HOST));
+            world.step(cycle.evicted(Tier.DEVICE));
             world.tick();
         }
     }
 
-    /** What the agent had to let go: 100 copies of one prompt. */
+    /** An eviction by the agent: 100 placements of one prompt. */
     @State(Scope.Thread)
     public static class Eviction extends Node {
         @Setup(Level.Invocation)
         public void before() {
             begin();
-            life.submitWaiting();
-            life.fetched();
-            life.finished();
-            event = life.evicted(Tier.HOST);
+            cycle.submitWaiting();
+            cycle.fetched();
+            cycle.finished();
+            event = cycle.evicted(Tier.HOST);
         }
 
         @TearDown(Level.Invocation)
@@ -151,7 +151,7 @@ public class CoreBench {
         }
     }
 
-    /** A waiting request before a host that is full but for its blocks: 100 places are taken, and the 100 coldest blocks are dropped for them. */
+    /** A waiting request that fills the host: it reserves 100 pages, and drops the 100 coldest blocks for them. */
     @State(Scope.Thread)
     public static class Relief extends Node {
         @Override
@@ -162,16 +162,16 @@ public class CoreBench {
         @Setup(Level.Invocation)
         public void before() {
             begin();
-            event = world.submitted(life.prompt(), life.prompt().request(), true, false);
+            event = world.submitted(cycle.prompt(), cycle.prompt().request(), true, false);
         }
 
         @TearDown(Level.Invocation)
         public void after() {
-            Event fetched = life.fetchDone();
-            Event dropped = Life.dropped(world);
+            Event fetched = cycle.fetchDone();
+            Event dropped = PromptCycle.dropped(world);
             world.step(fetched);
             world.step(dropped);
-            life.finished();
+            cycle.finished();
             world.tick();
         }
     }

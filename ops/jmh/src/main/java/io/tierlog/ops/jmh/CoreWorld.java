@@ -41,8 +41,7 @@ import java.util.stream.Stream;
 import org.rocksdb.RocksDBException;
 
 /**
- * One node before the core, and its agent, which says what a benchmark wants it to say. Prompts are of {@value #BLOCKS} blocks that no other
- * prompt has. Confined to one thread.
+ * One node as the core sees it, and the events of its agent. Every prompt has {@value #BLOCKS} blocks of its own. Confined to one thread.
  */
 final class CoreWorld implements Closeable {
     /** Blocks of a prompt. */
@@ -70,11 +69,11 @@ final class CoreWorld implements Closeable {
         this.store = store;
     }
 
-    /** A prompt: the keys of its blocks, and the name of the request that has it. */
+    /** A prompt: the keys of its blocks, and the name of its request. */
     record Prompt(String request, List<Bytes> keys, List<Block> blocks) {}
 
     /**
-     * A node with room for so many blocks on the host, and so many there already.
+     * A node with a host capacity, and blocks on it already.
      *
      * @param kind heap or rocksdb
      * @param hostBlocks capacity of the host; the high mark is at its end, the low mark {@value #BLOCKS} blocks below
@@ -94,10 +93,10 @@ final class CoreWorld implements Closeable {
         }
         world.begin(hostBlocks);
         for (int i = 0; i < warmBlocks / BLOCKS; i++) {
-            Life life = new Life(world);
-            life.submitWaiting();
-            life.fetched();
-            life.finished();
+            PromptCycle cycle = new PromptCycle(world);
+            cycle.submitWaiting();
+            cycle.fetched();
+            cycle.finished();
             world.tick();
         }
         return world;
@@ -113,7 +112,7 @@ final class CoreWorld implements Closeable {
                 List.of(new TierCapacity(Tier.HOST, hostBlocks, 1 << 20)), List.of(layout), DIGEST, 1, 1, Map.of(), DIGEST, null, null));
     }
 
-    /** Decides and evolves one event, which must be taken. */
+    /** Decides and evolves one event, which must be applied. */
     DecideResult step(Event event) {
         last = core.step(tables, new Input.Recorded(0, ++offset, event));
         if (!last.outcome().equals(Outcome.APPLIED)) {
@@ -122,7 +121,7 @@ final class CoreWorld implements Closeable {
         return last;
     }
 
-    /** Time passes; requests and operations that have ended are forgotten. */
+    /** Time passes; the rows of ended requests and operations expire. */
     void tick() {
         timeMs += TICK_MS;
         step(new Tick(new Envelope(CLOCK, CLOCK, 0, 0, 0, timeMs, null, null, null), timeMs));
@@ -139,13 +138,13 @@ final class CoreWorld implements Closeable {
         return new Envelope(NODE, "agent/a/p", 1, ++sequence, 0, 0, null, null, null);
     }
 
-    /** A prompt that nobody has had. */
+    /** A new prompt. */
     Prompt prompt() {
         long number = prompts++;
         List<Bytes> keys = new ArrayList<>(BLOCKS);
         List<Block> blocks = new ArrayList<>(BLOCKS);
         for (int i = 0; i < BLOCKS; i++) {
-            // Scattered like the digests that keys are.
+            // Spread like digests, since keys are digests.
             long high = (number * BLOCKS + i + 1) * 0x9E3779B97F4A7C15L;
             keys.add(Bytes.wrapUnshared(ByteBuffer.allocate(16).putLong(high).putLong(number * BLOCKS + i).array()));
             blocks.add(new Block(i, keys.get(i), i == 0 ? Bytes.EMPTY : keys.get(i - 1)));
@@ -153,13 +152,13 @@ final class CoreWorld implements Closeable {
         return new Prompt("request-" + number, keys, blocks);
     }
 
-    /** A submission of a prompt whose blocks the store has, if {@code stored}. */
+    /** A submission of a prompt; its blocks are in the store if {@code stored}. */
     RequestSubmitted submitted(Prompt prompt, String request, boolean stored, boolean answered) {
         return new RequestSubmitted(envelope(), request, 1, NAMESPACE, prompt.keys(), BLOCKS * BLOCK_TOKENS + 1, BLOCK_TOKENS, 0, List.of(),
                 List.of(), 0, stored ? BLOCKS : 0, true, answered, null);
     }
 
-    /** All blocks have come, to pages of that generation. */
+    /** All blocks have arrived, in pages of that generation. */
     static List<BlockResult> arrived(Prompt prompt, Tier source) {
         List<BlockResult> results = new ArrayList<>(BLOCKS);
         for (Block block : prompt.blocks()) {
@@ -168,7 +167,7 @@ final class CoreWorld implements Closeable {
         return results;
     }
 
-    /** The blocks in the pages to which {@link #arrived} says they came, the deepest first. */
+    /** The blocks in the pages of {@link #arrived}, the deepest first. */
     static List<PagedBlock> deepestFirst(Prompt prompt) {
         List<PagedBlock> blocks = new ArrayList<>(BLOCKS);
         for (int i = BLOCKS - 1; i >= 0; i--) {

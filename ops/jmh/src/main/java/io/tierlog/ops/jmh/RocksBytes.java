@@ -16,8 +16,8 @@ import org.rocksdb.Slice;
 import org.rocksdb.WriteOptions;
 
 /**
- * RocksDB as Kafka Streams uses it: no log of its own (the changelog is one), blocks of 16 KiB, a Bloom filter. Without the changelog and the
- * record cache of Streams, which cost and save what {@code bench control} shows. Confined to one thread.
+ * RocksDB with the settings of Kafka Streams: without a write-ahead log, blocks of 16 KiB, a Bloom filter. Without the changelog and the record cache
+ * of Streams; {@code bench control} measures them. Confined to one thread.
  */
 final class RocksBytes implements OrderedBytes, AutoCloseable {
     private static final int BLOCK_BYTES = 16 * 1024;

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How fast the controller's core decides and evolves, without Kafka. */
+/** The speed of decide and evolve of the controller's core, without Kafka. */
 @org.jspecify.annotations.NullMarked
 package io.tierlog.ops.jmh;

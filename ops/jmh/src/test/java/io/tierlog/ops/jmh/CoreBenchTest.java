@@ -18,7 +18,7 @@ import java.util.function.Function;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is measured is what is said to be measured, again and again: 100 blocks each time. */
+/** Each benchmark measures what its name says, in every invocation: 100 blocks each time. */
 class CoreBenchTest {
     private final CoreBench bench = new CoreBench();
 
@@ -36,23 +36,23 @@ class CoreBenchTest {
             fetch.after();
 
             hit.before();
-            assertEquals(List.of(99), said(bench.submitThatHits(hit), BlocksTouched.class, f -> f.deepest().getFirst().index()));
+            assertEquals(List.of(99), values(bench.submitThatHits(hit), BlocksTouched.class, f -> f.deepest().getFirst().index()));
             hit.after();
 
             writeBack.before();
             DecideResult written = bench.writeBackDone(writeBack);
-            assertEquals(List.of(100), said(written, BlocksPlaced.class, f -> f.blocks().size()));
+            assertEquals(List.of(100), values(written, BlocksPlaced.class, f -> f.blocks().size()));
             assertEquals(List.of(100), commanded(written, BackUpBlocks.class, c -> c.blocks().size()));
             writeBack.after();
 
             eviction.before();
-            assertEquals(List.of(100), said(bench.eviction(eviction), BlocksRemoved.class, f -> f.blocks().size()));
+            assertEquals(List.of(100), values(bench.eviction(eviction), BlocksRemoved.class, f -> f.blocks().size()));
             eviction.after();
 
             relief.before();
             DecideResult relieved = bench.submitThatRelieves(relief);
             assertEquals(List.of(100), commanded(relieved, DropBlocks.class, c -> c.blocks().size()));
-            assertEquals(List.of(100, 100), said(relieved, OperationIssued.class, f -> f.blocks().size()));
+            assertEquals(List.of(100, 100), values(relieved, OperationIssued.class, f -> f.blocks().size()));
             relief.after();
         }
         for (CoreBench.Node node : List.of(fetch, hit, writeBack, eviction, relief)) {
@@ -71,7 +71,7 @@ class CoreBenchTest {
         return decided.commands().stream().filter(type::isInstance).map(type::cast).map(what).toList();
     }
 
-    private static <F extends Fact, R> List<R> said(DecideResult decided, Class<F> type, Function<F, R> what) {
+    private static <F extends Fact, R> List<R> values(DecideResult decided, Class<F> type, Function<F, R> what) {
         return decided.facts().stream().filter(type::isInstance).map(type::cast).map(what).toList();
     }
 }

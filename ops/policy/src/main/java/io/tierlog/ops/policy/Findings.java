@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What was found in one document, and where in it each path is. For one thread. */
+/** The errors of one document, and the line of each path. For one thread. */
 final class Findings {
     private final DocumentLimits limits;
     private final List<Finding> found = new ArrayList<>();
@@ -21,23 +21,23 @@ final class Findings {
         this.limits = limits;
     }
 
-    /** Says that a path is in a line. */
+    /** Records the line of a path. */
     void at(String path, int line) {
         lines.put(path, line);
     }
 
-    /** Says that a path could not be read; whatever the rules say of the value that stands in for it, or below it, is left out. */
+    /** Adds an error of form; errors that the rules find at the same path, or below it, are left out, because a default stands in for the value. */
     void add(String path, String reason, int line) {
         broken.add(path);
         put(new Finding(path, reason, line));
     }
 
-    /** Says that what was found below a path is all that is to be said of it. */
+    /** Leaves out errors that the rules find at a path, because the errors of form below it cover it. */
     void broken(String path) {
         broken.add(path);
     }
 
-    /** What the rules say of what could be read. */
+    /** Adds an error that the rules found. */
     void add(PolicyFinding finding) {
         String path = finding.path();
         while (!path.isEmpty()) {

@@ -4,11 +4,11 @@ package io.tierlog.ops.policy;
 import java.math.BigDecimal;
 import java.util.List;
 
-/** A document as it was parsed. Immutable; every node knows its line, from 1. */
+/** A parsed document. Immutable; every node has its line, from 1. */
 sealed interface Node {
     int line();
 
-    /** What it is, for people. */
+    /** Its type and value for messages. */
     default String what() {
         return switch (this) {
             case Mapping _ -> "a mapping";
@@ -30,7 +30,7 @@ sealed interface Node {
     /** A list. */
     record Items(List<Node> values, int line) implements Node {}
 
-    /** A text that is no number, flag or null. */
+    /** A text: not a number, flag or null. */
     record Text(String value, int line) implements Node {}
 
     /** A number, exactly as it was written. */

@@ -31,32 +31,32 @@ import org.snakeyaml.engine.v2.common.FlowStyle;
 import org.snakeyaml.engine.v2.schema.CoreSchema;
 
 /**
- * The policy document: YAML, so JSON too, to a policy and back. One reader for everybody who takes a policy from people; the form is also
- * told by a JSON Schema, {@link #schema}, for editors. Without state.
+ * The policy document: YAML, so JSON too, to a policy and back. Every program that reads a policy reads it here; editors get the form from a JSON
+ * Schema, {@link #schema}. Without state.
  *
- * <p>What a document does not say is as it is in the policy it builds on. Whether the policy can be used is asked of the core's rules; their
- * findings and those of the reader come together, with the line of each.
+ * <p>A field that a document does not have keeps its value of the policy that the document builds on. The rules of the core decide whether the policy
+ * is valid; their findings and those of the reader come together, with the line of each.
  */
 public final class PolicyDocument {
     private PolicyDocument() {}
 
-    /** Reads a document that builds on the policy before anybody has set one. */
+    /** Reads a document that builds on the initial policy. */
     public static Reading read(byte[] file) {
         if (file.length > DocumentLimits.DEFAULTS.bytes()) {
-            return new Reading.Unreadable(new Finding("", "is longer than the " + DocumentLimits.DEFAULTS.bytes() + " bytes that are read", 0));
+            return new Reading.Unreadable(new Finding("", "is longer than the limit of " + DocumentLimits.DEFAULTS.bytes() + " bytes", 0));
         }
         try {
             return read(StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(file)).toString(), Policies.INITIAL, Limits.DEFAULTS);
         } catch (CharacterCodingException _) {
-            return new Reading.Unreadable(new Finding("", "is no text in UTF-8", 0));
+            return new Reading.Unreadable(new Finding("", "is not text in UTF-8", 0));
         }
     }
 
     /**
      * Reads a document.
      *
-     * @param base what fields have that the document does not say; a list that it does say replaces that of the base
-     * @param limits bounds of the controllers that shall go by it
+     * @param base gives the values of fields that the document does not have; a list of the document replaces that of the base
+     * @param limits of the controllers that apply it
      */
     public static Reading read(String text, Policy base, Limits limits) {
         Node document;
@@ -75,7 +75,7 @@ public final class PolicyDocument {
     /** The whole policy as YAML, with every field; {@link #read(byte[])} makes the same of it. */
     public static String write(Policy policy) {
         DumpSettings settings = DumpSettings.builder()
-                .setSchema(new CoreSchema()) // quotes every text that the reader would take for something else
+                .setSchema(new CoreSchema()) // quotes every text that would be read as another type
                 .setDefaultFlowStyle(FlowStyle.BLOCK)
                 .setIndicatorIndent(2)
                 .setIndentWithIndicator(true)
@@ -127,7 +127,7 @@ public final class PolicyDocument {
                         "store_block_micros", micros(peers.storeBlockMicros()), "compute_block_micros", micros(peers.computeBlockMicros())));
     }
 
-    /** No policy that can be used has more than an int holds. */
+    /** A valid policy has no more than an int holds. */
     private static int micros(long value) {
         return Math.clamp(value, Integer.MIN_VALUE, Integer.MAX_VALUE);
     }
@@ -178,7 +178,7 @@ public final class PolicyDocument {
         return map;
     }
 
-    /** The JSON Schema of the document, draft 2020-12. It tells the form; the rules between fields are only checked by reading. */
+    /** The JSON Schema of the document, draft 2020-12. It has the form; only reading checks the rules between fields. */
     public static String schema() {
         try (InputStream in = Objects.requireNonNull(PolicyDocument.class.getResourceAsStream("policy.schema.json"))) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);

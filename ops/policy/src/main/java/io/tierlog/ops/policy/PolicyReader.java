@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Nodes to a policy: which field is which, and what one has that is not said. For one document and one thread. */
+/** Nodes to a policy: the type and the default of every field. For one document and one thread. */
 final class PolicyReader {
     private static final List<WritePolicy> WRITE_POLICIES =
             List.of(WritePolicy.WRITE_BACK, WritePolicy.WRITE_THROUGH, WritePolicy.WRITE_THROUGH_SELECTIVE);
@@ -31,7 +31,7 @@ final class PolicyReader {
     private static final List<MigrationMethod> METHODS = List.of(MigrationMethod.COPY, MigrationMethod.MARK);
     private static final List<Tier> SOURCES = List.of(Tier.HOST, Tier.DISK);
 
-    /** All that have a name: which of them a route may lead to is a rule of the core's. */
+    /** All tiers with a name; a rule of the core decides which of them a route may lead to. */
     private static final List<Tier> TIERS = List.of(Tier.DEVICE, Tier.HOST, Tier.DISK, Tier.STORE);
 
     private final Findings findings;
@@ -42,7 +42,7 @@ final class PolicyReader {
         this.base = base;
     }
 
-    /** The policy as far as it could be read; what could not is a finding, and is as it was. */
+    /** The policy; a field that cannot be read is a finding and keeps its value. */
     Policy read(Node document) {
         findings.at("", document.line());
         Section root = new Section(findings, "", document);
@@ -69,7 +69,7 @@ final class PolicyReader {
 
     private record Marks(double high, double low) {}
 
-    /** Where only the high mark is said and there is no low one yet, relief ends as soon as the high one is not reached any more. */
+    /** With a high mark alone, and no low mark in the base, eviction ends as soon as usage is below the high mark. */
     private Marks marks(Section section, double baseHigh, double baseLow) {
         boolean sayHigh = section.has("high");
         Node highNode = section.get("high");
@@ -80,7 +80,7 @@ final class PolicyReader {
         double low = section.share("low", lowNode, otherwise);
         section.end();
         boolean lowUnread = lowNode != null && !(lowNode instanceof Node.Decimal || lowNode instanceof Node.NotFinite);
-        // What could not be read shall not be held against the other mark.
+        // A mark that cannot be read must not cause a finding about the other one.
         return sayHigh && !highRead ? new Marks(1, low) : new Marks(high, lowUnread ? high : low);
     }
 
@@ -210,7 +210,7 @@ final class PolicyReader {
             if (method == MigrationMethod.UNKNOWN) {
                 findings.broken(section.path("methods"));
             } else if (!methods.add(method)) {
-                findings.add(section.path(one), "is said twice", items.get(i).line());
+                findings.add(section.path(one), "is given twice", items.get(i).line());
             }
         }
         return methods;

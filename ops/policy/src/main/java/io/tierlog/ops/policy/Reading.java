@@ -4,14 +4,14 @@ package io.tierlog.ops.policy;
 import io.tierlog.schemas.Policy;
 import java.util.List;
 
-/** What became of a document. */
+/** The result of reading a document. */
 public sealed interface Reading {
-    /** It is a policy that every controller takes. */
+    /** It is a valid policy. */
     record Valid(Policy policy) implements Reading {}
 
-    /** It was understood, and is no policy: everything that is wrong with it, in the order of its lines. */
+    /** It is not a valid policy: all findings, in the order of its lines. */
     record Invalid(List<Finding> findings) implements Reading {}
 
-    /** It is no YAML, or more than is read. */
+    /** It is not YAML, or over a limit. */
     record Unreadable(Finding finding) implements Reading {}
 }

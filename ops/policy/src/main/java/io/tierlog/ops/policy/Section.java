@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One mapping of a document, whose fields are asked for by name and type. What is not there has the value that is given; what has the wrong
- * type is a finding and has that value too; what nobody asked for is a finding at the {@link #end}. For one thread.
+ * One mapping of a document, with its fields by name and type. A missing field has the default of the call. A field of the wrong type is a
+ * finding and has the default too. A field that was not read is a finding at the {@link #end}. For one thread.
  */
 final class Section {
     private final Findings findings;
@@ -23,7 +23,7 @@ final class Section {
     private final Map<String, Node.Entry> entries = new LinkedHashMap<>();
     private final Set<String> asked = new TreeSet<>();
 
-    /** A section of a node; one that is no mapping is a finding, and an empty section. */
+    /** A section of a node; a node that is not a mapping is a finding, and an empty section. */
     Section(Findings findings, String path, @Nullable Node node) {
         this.findings = findings;
         this.path = path;
@@ -35,7 +35,7 @@ final class Section {
                 if (first == null) {
                     findings.at(path(entry.key()), entry.line());
                 } else {
-                    findings.add(path(entry.key()), "is said twice, first in line " + first.line(), entry.line());
+                    findings.add(path(entry.key()), "is given twice, first in line " + first.line(), entry.line());
                 }
             }
         } else if (node != null) {
@@ -58,7 +58,7 @@ final class Section {
         return entry == null ? null : entry.value();
     }
 
-    /** As {@link #get}; that it is not there is a finding. */
+    /** As {@link #get}; a missing field is a finding. */
     @Nullable Node required(String key) {
         Node node = get(key);
         if (node == null && readable) {
@@ -160,7 +160,7 @@ final class Section {
         return texts;
     }
 
-    /** The items of a list; none when it is missing or no list. */
+    /** The items of a list; none when it is missing or not a list. */
     List<Node> items(String key, @Nullable Node node) {
         return switch (node) {
             case null -> List.of();
@@ -189,13 +189,13 @@ final class Section {
         }
     }
 
-    /** Says that a value is not what it must be. */
+    /** Adds the finding that a value is not of its type, and returns the default. */
     <T> T wrong(String key, Node node, String must, T otherwise) {
         findings.add(path(key), "must be " + must + ", not " + node.what(), node.line());
         return otherwise;
     }
 
-    /** As documents have it. */
+    /** The name of a constant in documents. */
     static String name(Enum<?> constant) {
         return constant.name().toLowerCase(Locale.ROOT);
     }

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes and durations as people write them: {@code 1.5GiB}, {@code 30s}. What is written is exact, or it is refused. Without state. */
+/** Sizes and durations as people write them: {@code 1.5GiB}, {@code 30s}. A value is exact, or it is refused. Without state. */
 enum Units {
     /** Bytes, in powers of 1,024. */
     BYTES("a size such as 64MiB, with B, KiB, MiB, GiB or TiB, or a whole number of bytes") {
@@ -48,12 +48,12 @@ enum Units {
     /** Largest first. */
     abstract Map<String, Long> units();
 
-    /** What is understood, for findings. */
+    /** The accepted form, for findings. */
     String syntax() {
         return syntax;
     }
 
-    /** The number of bytes or milliseconds; empty when the text is none, is no whole number of them, or is more than a long holds. */
+    /** The number of bytes or milliseconds; empty when the text is not a size or time, not a whole number, or more than a long holds. */
     Optional<Long> parse(String text) {
         Matcher m = FORM.matcher(text);
         Long unit = m.matches() ? units().get(m.group(2)) : null;
@@ -66,7 +66,7 @@ enum Units {
         return fits ? Optional.of(number.longValueExact()) : Optional.empty();
     }
 
-    /** With the largest unit that says it in a whole number. */
+    /** With the largest unit in which it is a whole number. */
     String format(long value) {
         for (Map.Entry<String, Long> unit : units().entrySet()) {
             if (value != 0 && value % unit.getValue() == 0) {

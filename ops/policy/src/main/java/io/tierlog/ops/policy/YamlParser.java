@@ -24,8 +24,8 @@ import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
- * Text to nodes: one document of YAML 1.2 without anchors, aliases and tags, so that what is read is what stands there. It goes by the
- * parser's events, of which bounds are kept before anything is built. For one text and one thread.
+ * Text to nodes: one document of YAML 1.2 without anchors, aliases and tags, so that a value has one meaning and one place. It reads the
+ * events of the parser and checks bounds before it builds nodes. For one text and one thread.
  */
 final class YamlParser {
     private static final int LONGEST_NUMBER = 40;
@@ -38,12 +38,12 @@ final class YamlParser {
 
     private YamlParser(String text, DocumentLimits limits) {
         this.limits = limits;
-        // The length was looked at: the parser's own bound is never the one that is met.
+        // The length is checked before: the parser's own bound is never reached.
         LoadSettings settings = LoadSettings.builder().setCodePointLimit(Integer.MAX_VALUE).build();
         events = new Parse(settings).parseString(text).iterator();
     }
 
-    /** It is no such document; the message says why. */
+    /** The text is not such a document; the message has the reason. */
     static final class NotRead extends Exception {
         private static final long serialVersionUID = 1L;
 
@@ -62,19 +62,19 @@ final class YamlParser {
     /**
      * Parses a text.
      *
-     * @throws NotRead when it is no document, or one that is too large
+     * @throws NotRead when it is not a document, or too large
      */
     static Node parse(String text, DocumentLimits limits) throws NotRead {
         if (text.length() > limits.bytes()) {
-            throw new NotRead("is longer than the " + limits.bytes() + " characters that are read", 0);
+            throw new NotRead("is longer than the limit of " + limits.bytes() + " characters", 0);
         }
         try {
             return new YamlParser(text, limits).document();
         } catch (MarkedYamlEngineException e) {
             String problem = e.getProblem() == null ? "it cannot be parsed" : e.getProblem();
-            throw new NotRead("is no YAML: " + problem.replace('\n', ' '), e.getProblemMark().map(YamlParser::line).orElse(0));
+            throw new NotRead("is not YAML: " + problem.replace('\n', ' '), e.getProblemMark().map(YamlParser::line).orElse(0));
         } catch (YamlEngineException e) {
-            throw new NotRead("is no YAML: " + String.valueOf(e.getMessage()).replace('\n', ' '), 0);
+            throw new NotRead("is not YAML: " + String.valueOf(e.getMessage()).replace('\n', ' '), 0);
         }
     }
 
@@ -99,10 +99,10 @@ final class YamlParser {
 
     private Node node(Event event) throws NotRead {
         if (++values > limits.values()) {
-            throw new NotRead("has more than the " + limits.values() + " values that are read", line(event));
+            throw new NotRead("has more than the limit of " + limits.values() + " values", line(event));
         }
         if (event instanceof AliasEvent || (event instanceof NodeEvent node && node.getAnchor().isPresent())) {
-            throw new NotRead("has an anchor or alias, which are not read: write it out", line(event));
+            throw new NotRead("has an anchor or alias, which are not supported: repeat the value", line(event));
         }
         if (event instanceof ScalarEvent scalar) {
             plain(scalar.getTag(), event);
@@ -113,7 +113,7 @@ final class YamlParser {
         }
         plain(start.getTag(), event);
         if (++depth > limits.depth()) {
-            throw new NotRead("is nested deeper than the " + limits.depth() + " levels that are read", line(event));
+            throw new NotRead("is nested deeper than the limit of " + limits.depth() + " levels", line(event));
         }
         Node node = start instanceof MappingStartEvent ? mapping(line(event)) : items(line(event));
         depth--;
@@ -122,7 +122,7 @@ final class YamlParser {
 
     private static void plain(Optional<String> tag, Event event) throws NotRead {
         if (tag.isPresent()) {
-            throw new NotRead("has the tag " + tag.get() + ", and tags are not read", line(event));
+            throw new NotRead("has the tag " + tag.get() + ", and tags are not supported", line(event));
         }
     }
 
@@ -146,7 +146,7 @@ final class YamlParser {
         return new Node.Items(List.copyOf(items), line);
     }
 
-    /** By YAML's core schema; only what is written without quotes can be anything but a text. */
+    /** By YAML's core schema; only a value without quotes can be anything but a text. */
     private static Node scalar(ScalarEvent event) {
         String value = event.getValue();
         int line = line(event);

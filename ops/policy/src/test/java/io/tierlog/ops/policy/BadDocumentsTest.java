@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Documents that are no policy, each with what is said of it: line, path and reason. */
+/** Documents that are not a policy, each with its finding: line, path and reason. */
 class BadDocumentsTest {
     private static List<String> findings(String text) {
         Reading reading = PolicyDocument.read(text.getBytes(StandardCharsets.UTF_8));
@@ -23,7 +23,7 @@ class BadDocumentsTest {
         "prefetch_treshold: 3 | line 1: prefetch_treshold: is unknown; known here are back_up, copy_to_disk, fetch, groups, lease,"
                 + " marks, node_silent_ticks, operation_timeout, prefetch_threshold, reclaim, throttle, tiers, write_policy",
         "reclaim: {host: {hihg: 1}}                      | line 1: reclaim.host.hihg: is unknown; known here are high, low",
-        "lease: 1s\\nlease: 2s                           | line 2: lease: is said twice, first in line 1",
+        "lease: 1s\\nlease: 2s                           | line 2: lease: is given twice, first in line 1",
         "prefetch_threshold: two                         | line 1: prefetch_threshold: must be a whole number, not the text 'two'",
         "prefetch_threshold: 1.5                         | line 1: prefetch_threshold: must be a whole number, not 1.5",
         "prefetch_threshold: 2147483648                  | line 1: prefetch_threshold: must be a whole number, not 2147483648",
@@ -86,7 +86,7 @@ class BadDocumentsTest {
                 + " the high"
                 + " mark, which is 0.5, not 0.6",
     })
-    void isToldWithLinePathAndReason(String document, String finding) {
+    void isReportedWithLinePathAndReason(String document, String finding) {
         assertEquals(List.of(finding), findings(document.replace("\\n", "\n")));
     }
 
@@ -102,7 +102,7 @@ class BadDocumentsTest {
         "source: host, target: disk, threshold: 0.5, methods: []       | .methods: must have copy, mark, or both",
         "source: host, target: disk, threshold: 0.5, methods: mark     | .methods: must be a list, not the text 'mark'",
         "source: host, target: disk, threshold: 0.5, methods: [both]   | .methods[0]: must be copy or mark, not the text 'both'",
-        "source: host, target: disk, threshold: 0.5, methods: [mark, mark] | .methods[1]: is said twice",
+        "source: host, target: disk, threshold: 0.5, methods: [mark, mark] | .methods[1]: is given twice",
         "source: host, target: disk, threshold: 0.5, methods: [copy] | .retention: must be delete_source or keep_both: what is copied needs to"
                 + " be told"
                 + " what becomes of its source",
@@ -155,15 +155,15 @@ class BadDocumentsTest {
     @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
         "                              | the document: is empty: the shortest policy is {}, which has all defaults",
         "# only a comment              | the document: is empty: the shortest policy is {}, which has all defaults",
-        "a: [1                         | line 1: the document: is no YAML: ",
-        "a: 1\\n\\tb: 2                | line 2: the document: is no YAML: ",
+        "a: [1                         | line 1: the document: is not YAML: ",
+        "a: 1\\n\\tb: 2                | line 2: the document: is not YAML: ",
         "a: 1\\n---\\nb: 2             | line 2: the document: is more than one document",
-        "lease: &x 1s                  | line 1: the document: has an anchor or alias, which are not read: write it out",
-        "a: 1\\nlease: *x              | line 2: the document: has an anchor or alias, which are not read: write it out",
-        "lease: !!str 1s               | line 1: the document: has the tag tag:yaml.org,2002:str, and tags are not read",
+        "lease: &x 1s                  | line 1: the document: has an anchor or alias, which are not supported: repeat the value",
+        "a: 1\\nlease: *x              | line 2: the document: has an anchor or alias, which are not supported: repeat the value",
+        "lease: !!str 1s               | line 1: the document: has the tag tag:yaml.org,2002:str, and tags are not supported",
         "? [a]\\n: 1                   | line 1: the document: has a mapping or a list for a key",
     })
-    void whatIsNoDocumentIsSaidInOneLine(String document, String finding) {
+    void aTextThatIsNotADocumentIsReportedInOneLine(String document, String finding) {
         String text = document == null ? "" : document.replace("\\n", "\n").replace("\\t", "\t");
         Finding found = unreadable(text.getBytes(StandardCharsets.UTF_8));
         assertTrue(found.toString().startsWith(finding), found.toString());
@@ -176,18 +176,18 @@ class BadDocumentsTest {
     }
 
     @Test
-    void whatIsTooLargeIsNotRead() {
-        assertEquals("is longer than the 1048576 bytes that are read", unreadable(new byte[(1 << 20) + 1]).reason());
-        assertEquals("is no text in UTF-8", unreadable(new byte[] {'a', ':', ' ', (byte) 0xff}).reason());
-        assertEquals("is nested deeper than the 16 levels that are read", unreadable("[".repeat(100_000).getBytes(StandardCharsets.UTF_8)).reason());
-        assertEquals("is nested deeper than the 16 levels that are read", unreadable("{a: ".repeat(17).getBytes(StandardCharsets.UTF_8)).reason());
+    void aDocumentOverALimitIsNotRead() {
+        assertEquals("is longer than the limit of 1048576 bytes", unreadable(new byte[(1 << 20) + 1]).reason());
+        assertEquals("is not text in UTF-8", unreadable(new byte[] {'a', ':', ' ', (byte) 0xff}).reason());
+        assertEquals("is nested deeper than the limit of 16 levels", unreadable("[".repeat(100_000).getBytes(StandardCharsets.UTF_8)).reason());
+        assertEquals("is nested deeper than the limit of 16 levels", unreadable("{a: ".repeat(17).getBytes(StandardCharsets.UTF_8)).reason());
         String many = "groups: [" + "1,".repeat(20_000) + "]";
-        assertEquals("has more than the 20000 values that are read", unreadable(many.getBytes(StandardCharsets.UTF_8)).reason());
+        assertEquals("has more than the limit of 20000 values", unreadable(many.getBytes(StandardCharsets.UTF_8)).reason());
         assertEquals(1_000, findings("groups: [" + "1,".repeat(19_000) + "]").size());
     }
 
     @Test
-    void howMuchAPolicyMayHaveIsSaidByTheCore() {
+    void theCoreBoundsTheSizeOfAPolicy() {
         StringBuilder text = new StringBuilder("groups:\n");
         for (int i = 0; i < 33; i++) {
             text.append("- {name: g").append(i).append(", namespaces: [a]}\n");

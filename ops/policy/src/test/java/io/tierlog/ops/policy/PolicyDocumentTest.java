@@ -87,7 +87,7 @@ class PolicyDocumentTest {
     }
 
     @Test
-    void whatIsNotSaidIsAsTheCoreHasIt() {
+    void aMissingFieldHasTheDefaultOfTheCore() {
         assertEquals(Policies.INITIAL, valid("{}"));
         assertEquals(Policies.migration(Policies.INITIAL), valid("groups: []").migration());
         assertEquals(Policies.fetch(Policies.INITIAL), valid("fetch: {}").fetch());
@@ -153,13 +153,13 @@ class PolicyDocumentTest {
         "'{}', 0.9, 0.8",
         "'{high: 1, low: 1e-6}', 1, 0.000001",
     })
-    void marksThatAreNotSaidFollowFromThoseThatAre(String host, double high, double low) {
+    void missingMarksFollowFromThoseThatAreSet(String host, double high, double low) {
         Policy policy = valid("reclaim: {host: " + host + "}");
         assertEquals(List.of(high, low), List.of(policy.hostHighMark(), policy.hostLowMark()));
     }
 
     @Test
-    void aLowMarkThatNobodySetIsTheHighOne() {
+    void aLowMarkThatIsNotSetIsTheHighOne() {
         Policy off = valid("reclaim: {disk: {high: 0}}");
         Policy policy = valid(PolicyDocument.read("reclaim: {disk: {high: 0.5}}", off, Limits.DEFAULTS));
         assertEquals(List.of(0.5, 0.5), List.of(policy.diskHighMark(), policy.diskLowMark()));
@@ -184,7 +184,7 @@ class PolicyDocumentTest {
     }
 
     @Test
-    void theExampleIsValidAndWise() throws Exception {
+    void theExampleIsValidAndHasNoWarnings() throws Exception {
         byte[] file = Files.readAllBytes(Path.of(System.getProperty("tierlog.root"), "ops/examples/policy-tiered.yaml"));
         Policy policy = valid(PolicyDocument.read(file));
         assertEquals(List.of(), PolicyWarnings.of(policy));
@@ -196,7 +196,7 @@ class PolicyDocumentTest {
     }
 
     @Test
-    void aDifferenceIsToldPathByPath() {
+    void aDifferenceIsReportedPathByPath() {
         Policy other = valid(FULL.replace("lease: 61s", "lease: 60s").replace("[mark]}", "[copy], retention: delete_source}").replace("quota: 3,", "")
                 .replace("namespaces: [\"*\"]", "namespaces: [\"*\", y]"));
         assertEquals(List.of(

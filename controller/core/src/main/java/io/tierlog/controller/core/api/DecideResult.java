@@ -11,7 +11,7 @@ import java.util.List;
  * @param facts what is true from here on, in the order in which they are evolved
  * @param commands intents for agents
  * @param messages to other aggregates
- * @param outcome what the caller hears
+ * @param outcome the result for the sender
  */
 public record DecideResult(List<Fact> facts, List<Command> commands, List<Outgoing> messages, Outcome outcome) {
     public DecideResult {

@@ -4,9 +4,9 @@ package io.tierlog.controller.core.api;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.SkipReason;
 
-/** What the caller hears of an input. */
+/** The result of an input for its sender. */
 public sealed interface Outcome {
-    /** It was taken. */
+    /** It was applied. */
     record Applied() implements Outcome {}
 
     /** It was understood and changes nothing; the facts have an InputRefused, AgentRefused or PolicyRefused that says the same. */

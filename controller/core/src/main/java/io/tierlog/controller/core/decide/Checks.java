@@ -23,22 +23,24 @@ public final class Checks {
     private Checks() {}
 
     public static @Nullable String text(Limits limits, String what, String text) {
-        return text.isEmpty() || text.length() > limits.textLength() ? what + " has 1 to " + limits.textLength() + " characters" : null;
+        return text.isEmpty() || text.length() > limits.textLength()
+                ? "Invalid " + what + ": must have 1 to " + limits.textLength() + " characters"
+                : null;
     }
 
     static @Nullable String request(Limits limits, String request, int attempt) {
-        return attempt < 1 ? "attempt is 1 or more" : text(limits, "a request's id", request);
+        return attempt < 1 ? "Invalid attempt " + attempt + ": must be >= 1" : text(limits, "request id", request);
     }
 
     public static @Nullable String key(Bytes key) {
         return key.size() < SHORTEST_KEY || key.size() > LONGEST_KEY
-                ? "a block's key has " + SHORTEST_KEY + " to " + LONGEST_KEY + " bytes"
+                ? "Invalid block key of " + key.size() + " bytes: must have " + SHORTEST_KEY + " to " + LONGEST_KEY
                 : null;
     }
 
     public static @Nullable String block(Block block) {
         if (block.index() < 0 || block.index() > 0 == block.parent().isEmpty()) {
-            return "a block has index 0 and no parent, or a higher index and one";
+            return "Invalid block " + block.index() + ": only index 0 has no parent";
         }
         String parent = block.parent().isEmpty() ? null : key(block.parent());
         return parent != null ? parent : key(block.key());
@@ -49,9 +51,9 @@ public final class Checks {
     }
 
     public static @Nullable String blocks(Limits limits, String namespace, List<Block> blocks) {
-        String broken = text(limits, "a namespace", namespace);
+        String broken = text(limits, "namespace", namespace);
         if (blocks.size() > limits.blocksPerInput()) {
-            broken = "an event names at most " + limits.blocksPerInput() + " blocks";
+            broken = "Invalid event of " + blocks.size() + " blocks: must have at most " + limits.blocksPerInput();
         }
         for (int i = 0; broken == null && i < blocks.size(); i++) {
             broken = block(blocks.get(i));
@@ -62,24 +64,24 @@ public final class Checks {
     public static @Nullable String submission(Limits limits, RequestSubmitted e) {
         String broken = request(limits, e.request(), e.attempt());
         if (broken == null) {
-            broken = text(limits, "a namespace", e.namespace());
+            broken = text(limits, "namespace", e.namespace());
         }
         int blocks = e.keys().size();
         if (broken == null && blocks > limits.blocksPerInput()) {
-            broken = "a prompt has at most " + limits.blocksPerInput() + " blocks";
+            broken = "Invalid prompt of " + blocks + " blocks: must have at most " + limits.blocksPerInput();
         }
         if (broken == null && (e.blockTokens() < 1 || e.promptTokens() < 0 || blocks > e.promptTokens() / e.blockTokens())) {
-            broken = "a prompt has no more whole blocks than its tokens fill";
+            broken = "Invalid prompt of " + e.promptTokens() + " tokens: must fill its " + blocks + " blocks";
         }
         if (broken == null && (e.deviceBlocks() < 0 || e.deviceBlocks() > blocks || e.storeFrom() < 0 || e.storeBlocks() < 0)) {
-            broken = "counts of blocks are 0 or more, and no more than the prompt has";
+            broken = "Invalid count of blocks: must be >= 0, and no more than the prompt has";
         }
         for (int i = 0; broken == null && i < blocks; i++) {
             broken = key(e.keys().get(i));
         }
         String instance = e.instance();
         if (broken == null && instance != null) {
-            broken = text(limits, "the name of an engine instance", instance);
+            broken = text(limits, "engine instance", instance);
         }
         return broken == null ? peer(limits, e.peer()) : broken;
     }
@@ -88,12 +90,12 @@ public final class Checks {
         if (peer == null) {
             return null;
         }
-        String broken = text(limits, "the name of a node", peer.node());
+        String broken = text(limits, "node name", peer.node());
         if (broken == null) {
-            broken = text(limits, "the address of a node", peer.address());
+            broken = text(limits, "node address", peer.address());
         }
         if (broken == null && (peer.from() < 0 || peer.blocks() < 1 || (peer.tier() != Tier.HOST && peer.tier() != Tier.DISK))) {
-            broken = "another node has 1 block or more on HOST or DISK, from index 0 or a higher one on";
+            broken = "Invalid peer: must have 1 block or more on HOST or DISK, from an index >= 0";
         }
         return broken;
     }

@@ -150,7 +150,7 @@ public final class DecisionContext {
     }
 
     /**
-     * Puts on record that an agent's event was taken: with the last fact about its node, so that most events need no record for it alone.
+     * Records that an agent's event was taken: with the last fact about its node, so that most events need no record for it alone.
      *
      * @param about the node
      * @param sequence number of the event in its sender's count
@@ -194,13 +194,13 @@ public final class DecisionContext {
         outcome = decided;
     }
 
-    /** Puts on record that the input was understood and changes nothing. */
+    /** Records that the input was understood and changes nothing. */
     public void refuse(Envelope about, Event input, RefusalReason reason, String detail) {
         facts.add(new InputRefused(about, input.getClass().getSimpleName(), reason, detail));
         outcome = new Outcome.Refused(reason, detail);
     }
 
-    /** The node's row and this decision's count of commands to it; null when nobody knows the node. */
+    /** The node's row and this decision's count of commands to it; null when the node is not known. */
     public @Nullable NodeContext node(String aggregate) {
         NodeContext known = nodes.get(aggregate);
         if (known != null) {
@@ -249,7 +249,7 @@ public final class DecisionContext {
             while (scan.next()) {
                 NodeContext n = node(scan.key().id());
                 if (n == null) {
-                    throw new IllegalHistory("Nobody knows " + scan.key().id() + ", a node of " + clockAggregate);
+                    throw new IllegalHistory(scan.key().id() + ", a node of " + clockAggregate + ", is not known");
                 }
                 members.add(n);
             }

@@ -134,18 +134,18 @@ public final class NodeContext {
         return d.tables().get(Rows.LEASES, new RowKey.Text(aggregate, lease));
     }
 
-    /** The copy of a block on a tier if it counts: of this life of the node, and more than a stand-in. */
+    /** The copy of a block on a tier if it counts: of the node's current incarnation, and more than a stand-in. */
     public @Nullable PlacementRow placement(Bytes namespace, Tier tier, Bytes block) {
         PlacementRow copy = d.tables().get(Rows.PLACEMENTS, new RowKey.Placement(aggregate, namespace, tier, block));
         return copy != null && counts(copy, tier) ? copy : null;
     }
 
-    /** Whether a copy is of this life of the node, and more than a stand-in. */
+    /** Whether a copy is of the node's current incarnation, and more than a stand-in. */
     public boolean counts(PlacementRow copy, Tier tier) {
         return NodeRows.isCurrent(row, tier, copy) && copy.state() != PlacementState.ABSENT;
     }
 
-    /** Whether a row of that incarnation belongs to this life of the node. */
+    /** Whether a row of that incarnation belongs to the node's current incarnation. */
     public boolean isOfThisLife(long incarnation) {
         return NodeRows.isCurrent(row, incarnation);
     }

@@ -47,7 +47,7 @@ public final class Quotas {
                 : Math.min(ofGroup, Math.max(0, capacity(n, row) - row.usedBlocks()));
     }
 
-    /** Puts on record that so many blocks were to come to the tier and do not. */
+    /** Records that so many blocks were to come to the tier and do not. */
     public static void exceeded(NodeContext n, OperationKind kind, Tier tier, String group, String namespace, int blocks) {
         Long quota = blocks(n, group, tier);
         TierRow row = n.tier(tier);

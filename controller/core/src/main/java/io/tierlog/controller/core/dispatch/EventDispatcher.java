@@ -12,7 +12,6 @@ import io.tierlog.controller.core.migration.NodeMigrations;
 import io.tierlog.controller.core.node.Engines;
 import io.tierlog.controller.core.node.PolicyChanges;
 import io.tierlog.controller.core.node.Registration;
-import io.tierlog.controller.core.operation.OperationResult;
 import io.tierlog.controller.core.peer.PeerReads;
 import io.tierlog.controller.core.placement.Recovery;
 import io.tierlog.controller.core.placement.Removals;
@@ -32,26 +31,20 @@ import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.NodeSeen;
+import io.tierlog.schemas.event.AgentEvent;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
-import io.tierlog.schemas.event.BackUpDone;
-import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
-import io.tierlog.schemas.event.CopyDone;
-import io.tierlog.schemas.event.CopyFailed;
-import io.tierlog.schemas.event.DropDone;
-import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.event.LoadBackDone;
-import io.tierlog.schemas.event.LoadBackFailed;
+import io.tierlog.schemas.event.LoadBackEvent;
 import io.tierlog.schemas.event.MarksClearRequested;
 import io.tierlog.schemas.event.MigrationAssigned;
 import io.tierlog.schemas.event.MigrationCancelRequested;
@@ -59,7 +52,7 @@ import io.tierlog.schemas.event.MigrationRecalled;
 import io.tierlog.schemas.event.MigrationReported;
 import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
-import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.NodeRequest;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.PeerReadEnded;
 import io.tierlog.schemas.event.PeerReadGivenUp;
@@ -67,10 +60,6 @@ import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PolicyPublished;
-import io.tierlog.schemas.event.PrefetchDone;
-import io.tierlog.schemas.event.PrefetchFailed;
-import io.tierlog.schemas.event.PromoteDone;
-import io.tierlog.schemas.event.PromoteFailed;
 import io.tierlog.schemas.event.PromotionRequested;
 import io.tierlog.schemas.event.RequestCancelled;
 import io.tierlog.schemas.event.RequestFinished;
@@ -78,17 +67,16 @@ import io.tierlog.schemas.event.RequestPrefilled;
 import io.tierlog.schemas.event.RequestRejected;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.SaveRequested;
+import io.tierlog.schemas.event.TerminalEvent;
 import io.tierlog.schemas.event.Tick;
 import io.tierlog.schemas.event.WaitExpired;
-import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.event.WriteBackFailed;
 import io.tierlog.schemas.state.NodeRow;
-import java.util.function.Consumer;
 
 /**
- * The front door of decide: whose input it is, whether it may be taken at all, and which room it goes to. Without state.
+ * The entry of decide: which family an input belongs to, whether it applies, and which decision it leads to. Each type is named once. Without
+ * state.
  *
- * <p>An agent's event passes when it is of the node's present life and not a repeat; the last fact then records its number.
+ * <p>An agent's event applies when it is of the node's current incarnation and not a repeat; the last fact then records its number.
  */
 public final class EventDispatcher {
     private EventDispatcher() {}
@@ -113,25 +101,15 @@ public final class EventDispatcher {
             case MigrationReported e -> MigrationRequests.reported(d, e);
             case MigrationAssigned e -> NodeMigrations.assigned(d, e);
             case MigrationRecalled e -> NodeMigrations.recalled(d, e);
-            case MarksClearRequested e -> ofOperator(d, e, n -> Marks.clear(n, e));
-            case NodeDrainRequested e -> ofOperator(d, e, n -> Drains.requested(n, e));
-            case PromotionRequested e -> ofOperator(d, e, n -> Promotions.requested(n, e));
-            // Their life is that of another node.
-            case PeerReadRequested e -> ofOperator(d, e, n -> PeerReads.requested(n, e));
-            case PeerReadGivenUp e -> ofOperator(d, e, n -> PeerReads.givenUp(n, e));
+            case NodeRequest e -> ofRequester(d, e);
             case BlocksStored e -> StoreReports.stored(d, e);
             case AgentRegistering e -> Registration.decide(d, e);
-            case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
-                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _, BlocksEvicted _,
-                    OperationStarted _, WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, BackUpDone _, BackUpFailed _,
-                    LoadBackDone _, LoadBackFailed _, CopyDone _, CopyFailed _, BlocksRecovered _, BlocksSeenStored _, DropDone _,
-                    DropFailed _, PromoteDone _, PromoteFailed _, PeerReadHeld _, PeerReadEnded _, OperationCancelled _, CommandRefused _ ->
-                ofNode(d, event);
+            case AgentEvent e -> ofAgent(d, e);
         }
     }
 
-    /** What an operator says to a node counts whatever life the node is in. */
-    private static void ofOperator(DecisionContext d, Event event, Consumer<NodeContext> decision) {
+    /** A request to a node applies whatever incarnation the node has. */
+    private static void ofRequester(DecisionContext d, NodeRequest event) {
         String aggregate = event.envelope().aggregate();
         NodeContext n = Aggregates.isNode(aggregate) ? d.node(aggregate) : null;
         if (!Aggregates.isNode(aggregate)) {
@@ -139,11 +117,17 @@ public final class EventDispatcher {
         } else if (n == null) {
             d.refuse(d.envelope(aggregate, 0), event, RefusalReason.NODE_UNKNOWN, "No agent has registered this node");
         } else {
-            decision.accept(n);
+            switch (event) {
+                case MarksClearRequested e -> Marks.clear(n, e);
+                case NodeDrainRequested e -> Drains.requested(n, e);
+                case PromotionRequested e -> Promotions.requested(n, e);
+                case PeerReadRequested e -> PeerReads.requested(n, e);
+                case PeerReadGivenUp e -> PeerReads.givenUp(n, e);
+            }
         }
     }
 
-    private static void ofNode(DecisionContext d, Event event) {
+    private static void ofAgent(DecisionContext d, AgentEvent event) {
         Envelope from = event.envelope();
         if (!Aggregates.isNode(from.aggregate())) {
             d.refuse(d.envelope(from.aggregate(), 0), event, RefusalReason.WRONG_AGGREGATE,
@@ -164,20 +148,20 @@ public final class EventDispatcher {
             d.refuse(n.envelope(), event, RefusalReason.STALE_INCARNATION, "Incarnation " + from.incarnation() + " has ended");
             fence(d, from, row.alive() ? row.incarnation() : 0);
         } else if (from.sequence() <= row.lastSequence()) {
-            d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was taken before");
+            d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was applied before");
         } else {
-            taken(n, event);
+            apply(n, event);
             d.take(n.envelope(), from.sequence(), n.commandSequence());
         }
     }
 
-    /** Tells a process that it speaks for nobody; its count of commands is over, so the number is 0. */
+    /** Fences a process whose incarnation has ended; its count of commands is over, so the number is 0. */
     private static void fence(DecisionContext d, Envelope from, long currentIncarnation) {
         d.command(new FenceAgent(d.envelope(from.aggregate(), from.incarnation()),
                 new CommandHeader(d.nextId(from.aggregate()), 0), currentIncarnation));
     }
 
-    private static void taken(NodeContext n, Event event) {
+    private static void apply(NodeContext n, AgentEvent event) {
         switch (event) {
             case AgentStopping e -> Registration.stopping(n, e);
             case AgentHeartbeat e -> n.fact(new NodeSeen(n.envelope(), e.usage()));
@@ -194,30 +178,13 @@ public final class EventDispatcher {
             case BlocksEvicted e -> Removals.evicted(n, e);
             case BlocksRecovered e -> Recovery.decide(n, e);
             case BlocksSeenStored e -> Recovery.seen(n, e);
-            // The agent has its pages: nothing to decide but that it was read.
+            // The agent has reserved pages: nothing follows.
             case OperationStarted _ -> {}
-            case WriteBackDone e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case WriteBackFailed e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case PrefetchDone e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case PrefetchFailed e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case BackUpDone e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case BackUpFailed e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case LoadBackDone e -> LoadBackResults.done(n, e);
-            case LoadBackFailed e -> LoadBackResults.failed(n, e);
-            case CopyDone e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case CopyFailed e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case DropDone e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case DropFailed e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case PromoteDone e -> OperationResults.decide(n, e, OperationResult.of(e));
-            case PromoteFailed e -> OperationResults.decide(n, e, OperationResult.of(e));
+            case LoadBackEvent e -> LoadBackResults.decide(n, e);
+            case TerminalEvent e -> OperationResults.decide(n, e);
             case PeerReadHeld e -> PeerReads.held(n, e);
             case PeerReadEnded e -> PeerReads.ended(n, e);
-            case OperationCancelled e -> OperationResults.cancelled(n, e);
             case CommandRefused e -> OperationResults.refused(n, e);
-            case Tick _, PolicyChangeRequested _, PolicyPublished _, BlocksStored _, AgentRegistering _, MigrationRequested _,
-                    MigrationCancelRequested _, MigrationReported _, MigrationAssigned _, MigrationRecalled _, MarksClearRequested _,
-                    NodeDrainRequested _, PromotionRequested _, PeerReadRequested _, PeerReadGivenUp _ ->
-                throw new IllegalStateException(event.getClass().getSimpleName() + " is no event of a registered agent");
         }
     }
 }

@@ -23,7 +23,7 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Picks what leaves next, in the very order in which single drops would take it: the first leaf of the order of leaving, then its parent
+ * Picks what leaves next, in the very order in which single drops would take it: the first leaf of the eviction order, then its parent
  * as soon as all its children were picked, at the place that it has with their last use. Reads as many rows as it picks blocks, three times
  * at most, and passes over at most one batch of blocks that must stay. Confined to one call.
  */
@@ -149,7 +149,7 @@ public final class EvictionPicker {
     private Leaf leaf(RowKey.Order order) {
         PlacementRow row = n.placement(order.namespace(), tier, order.block());
         if (row == null || !PlacementRows.isLeaf(row)) {
-            throw new IllegalHistory("The order of leaving has a block that cannot leave: " + order);
+            throw new IllegalHistory("The eviction order has a block that is not a leaf: " + order);
         }
         return new Leaf(order, row, 0, false);
     }

@@ -16,9 +16,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How blocks may leave a tier: for a water level, or on a route. Confined to one choice of victims, whose copies it counts. */
+/** How blocks may leave a tier: for a watermark, or on a route. Confined to one choice of eviction candidates, whose copies it counts. */
 public sealed interface EvictionRules {
-    /** The first class of the order of leaving that nothing leaves from. */
+    /** The first class of the eviction order that nothing leaves from. */
     int endOfOrder();
 
     /**
@@ -28,7 +28,7 @@ public sealed interface EvictionRules {
     @Nullable EvictionAction of(Bytes namespace, Bytes block, PlacementRow row, boolean aboveCopied);
 
     /**
-     * For a water level. In this order: dropped, when the tier below holds it; copied there, when it has room and has not refused the block
+     * For a watermark. In this order: dropped, when the tier below holds it; copied there, when it has room and has not refused the block
      * before; dropped, when the store holds it. The last copy of a block stays, except on a host that has nothing below it to write to. A copy
      * below that leaves may do so because this one is here.
      *

@@ -20,7 +20,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Water levels of a node's tiers, and of what groups may have of them. At the high mark relief begins, and what is coldest leaves until the level
+ * Watermarks of a node's tiers, and of what groups may have of them. At the high mark relief begins, and what is coldest leaves until the level
  * is below the low mark: it is dropped, or first copied to the tier below, and dropped when the copies have ended. What is on its way out counts
  * as gone, so one crossing never takes twice; while copies run, more is taken at the high mark only. When nothing can leave, the next input or
  * tick tries again. Without state.
@@ -77,7 +77,8 @@ public final class WatermarkEviction {
             return 0;
         }
         int sent = 0;
-        for (EvictionPicker.Batch batch : EvictionPicker.pick(n, new EvictionRules.ForWatermark(n, level), level, new EvictionPicker.Most(most, mostBatches, copying))) {
+        EvictionPicker.Most bounds = new EvictionPicker.Most(most, mostBatches, copying);
+        for (EvictionPicker.Batch batch : EvictionPicker.pick(n, new EvictionRules.ForWatermark(n, level), level, bounds)) {
             sent += batch.blocks().size();
             if (batch.way().isCopy()) {
                 copy(n, level.tier(), batch);
@@ -99,7 +100,7 @@ public final class WatermarkEviction {
                 batch.blocks(), null));
     }
 
-    /** Issues one drop; {@code cause} is null for a water level. */
+    /** Issues one drop; {@code cause} is null for a watermark. */
     public static void drop(NodeContext n, Tier tier, EvictionPicker.Batch batch, @Nullable MoveCause cause) {
         Operations.Issued issued = Operations.issue(n, new Move(OperationKind.DROP, tier, Tier.UNKNOWN),
                 new Operations.Purpose(null, 0, batch.namespace(), Bytes.EMPTY), Blocks.of(batch.blocks()), cause);

@@ -207,7 +207,7 @@ public final class Evolve {
     static NodeRow node(Tables t, Fact fact) {
         NodeRow row = t.get(Rows.NODES, key(fact));
         if (row == null) {
-            throw new IllegalHistory("Nobody knows " + fact.envelope().aggregate());
+            throw new IllegalHistory(fact.envelope().aggregate() + " is not known");
         }
         return row;
     }

@@ -53,7 +53,7 @@ final class EvolveGroups {
         t.put(Rows.NODES, Evolve.key(fact), state.toRow());
     }
 
-    /** The copies of this life of the node that the step is about. */
+    /** The copies of the node's current incarnation that the step is about. */
     private static Map<Kind, List<Block>> copies(Tables t, GroupsAdvanced fact, NodeRow node) {
         String aggregate = fact.envelope().aggregate();
         RowKey.Placement end = fact.cursor().isEmpty() ? null : PlacementRows.from(aggregate, fact.cursor());

@@ -57,7 +57,7 @@ final class EvolveMarks {
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.shares.marks += more;
         if (node.shares.marks < 0) {
-            throw new IllegalHistory("A node has fewer marks than none: " + fact.envelope().aggregate());
+            throw new IllegalHistory("A node has fewer than 0 marks: " + fact.envelope().aggregate());
         }
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }

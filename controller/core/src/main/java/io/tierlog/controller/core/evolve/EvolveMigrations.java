@@ -61,7 +61,7 @@ final class EvolveMigrations {
         }
     }
 
-    /** Log time of its end, 0 before; null when nobody knows it any more. */
+    /** Log time of its end, 0 before; null when it is not known any more. */
     private static @Nullable Long endedMs(Tables t, RowKey.Timer timer) {
         if (Aggregates.isMigration(timer.owner())) {
             MigrationRow row = t.get(Rows.MIGRATIONS, new RowKey.Aggregate(timer.owner()));
@@ -146,7 +146,7 @@ final class EvolveMigrations {
     private static MigrationRow migration(Tables t, Fact fact) {
         MigrationRow row = t.get(Rows.MIGRATIONS, Evolve.key(fact));
         if (row == null) {
-            throw new IllegalHistory("Nobody knows " + fact.envelope().aggregate());
+            throw new IllegalHistory(fact.envelope().aggregate() + " is not known");
         }
         return row;
     }
@@ -154,7 +154,7 @@ final class EvolveMigrations {
     static void taken(Tables t, MigrationTaken fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.migration());
         if (t.get(Rows.TASKS, key) != null) {
-            throw new IllegalHistory("Migration " + fact.migration() + " was taken before");
+            throw new IllegalHistory("Migration " + fact.migration() + " was applied before");
         }
         boolean copies = !fact.answer().copied().isEmpty() && !fact.order().dryRun();
         t.put(Rows.TASKS, key, new TaskRow(List.of(), NOTHING, 1, false, copies ? 0 : fact.envelope().timeMs()));

@@ -288,7 +288,7 @@ final class EvolveOperations {
     private static LeaseRow lease(Tables t, RowKey.Text key) {
         LeaseRow row = t.get(Rows.LEASES, key);
         if (row == null) {
-            throw new IllegalHistory("Lease " + key.id() + " was never asked for, or has ended");
+            throw new IllegalHistory("Lease " + key.id() + " was never requested, or has ended");
         }
         return row;
     }

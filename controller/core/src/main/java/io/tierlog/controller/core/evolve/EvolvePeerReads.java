@@ -41,7 +41,7 @@ final class EvolvePeerReads {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.grant());
         PeerReadLeaseRow row = t.get(Rows.GRANTS, key);
         if (row == null || row.blocks().isEmpty()) {
-            throw new IllegalHistory("Grant " + fact.grant() + " was never given, or has ended");
+            throw new IllegalHistory("Peer read " + fact.grant() + " was never granted, or has ended");
         }
         t.put(Rows.GRANTS, key, new PeerReadLeaseRow(row.incarnation(), row.asker(), row.namespace(), List.of(), row.promotion(), row.endMs(),
                 fact.envelope().timeMs()));
@@ -54,7 +54,7 @@ final class EvolvePeerReads {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), grant);
         PeerReadLeaseRow row = t.get(Rows.GRANTS, key);
         if (row != null && row.incarnation() == fact.envelope().incarnation()) {
-            throw new IllegalHistory("Grant " + grant + " was answered before");
+            throw new IllegalHistory("Peer read " + grant + " was answered before");
         }
         return key;
     }

@@ -100,7 +100,7 @@ final class EvolvePlacements {
         use.usedBlocks += more.used;
         use.leavingBlocks += more.leaving;
         if (use.usedBlocks < 0 || use.leavingBlocks < 0) {
-            throw new IllegalHistory("A tier holds less than nothing: " + use.toRow());
+            throw new IllegalHistory("A tier holds fewer than 0 blocks: " + use.toRow());
         }
     }
 

@@ -57,7 +57,7 @@ final class EvolvePromotions {
     private static long offsetOfCause(Fact fact) {
         String cause = fact.envelope().cause();
         if (cause == null) {
-            throw new IllegalHistory("An answer to nobody");
+            throw new IllegalHistory("An answer without a cause");
         }
         return Long.parseLong(cause, cause.lastIndexOf('@') + 1, cause.length(), 10);
     }

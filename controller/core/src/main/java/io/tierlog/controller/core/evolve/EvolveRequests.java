@@ -136,7 +136,7 @@ final class EvolveRequests {
     private static RequestRow need(Tables t, RowKey.Text key, int attempt) {
         RequestRow row = t.get(Rows.REQUESTS, key);
         if (row == null || row.attempt() != attempt) {
-            throw new IllegalHistory("Nobody knows attempt " + attempt + " of " + key.id());
+            throw new IllegalHistory("Request " + key.id() + " attempt " + attempt + " is not known");
         }
         return row;
     }

@@ -96,7 +96,7 @@ public final class NodeState {
         return new NodeState(row);
     }
 
-    /** A new life: nothing in its memory, no engine; what is left of earlier lives is still swept. */
+    /** A new incarnation: nothing in its memory, no engine; what is left of earlier lives is still swept. */
     static NodeState accepted(AgentAccepted fact, @Nullable NodeRow last) {
         return new NodeState(fact, last);
     }

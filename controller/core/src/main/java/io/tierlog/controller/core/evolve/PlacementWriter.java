@@ -26,7 +26,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one writer of copies: rows of one tier and namespace of one aggregate, changed by one fact, with the order of leaving and the counts
+ * The one writer of copies: rows of one tier and namespace of one aggregate, changed by one fact, with the eviction order and the counts
  * of the tier kept in step.
  *
  * <p>Exact recency at one row write for a hit, whatever the length of the path. What may leave a tier is a leaf: a serving copy that no
@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A leased block, and one that a backup reads, is held: not in the order. The deepest block of a run holds the run. A block that is not
  * there while something refers to it (a child that came before it, a hold) has a stand-in row, state ABSENT.
  *
- * <p>Rows of earlier lives of the node are as good as nothing: they are overwritten, and counted nowhere. Two rows are kept open, for the
+ * <p>Rows of earlier incarnations of the node are as good as nothing: they are overwritten, and counted nowhere. Two rows are kept open, for the
  * blocks of a fact come as chains, up or down: a block, and its parent, which is the next or was the last one. {@link #close} writes them.
- * Confined to one call of evolve. The price: a copy costs one row and a leaf two.
+ * Confined to one call of evolve. Trade-off: a copy costs one row and a leaf two.
  */
 final class PlacementWriter {
     /** Under which the counts of all copies stand; no group has this name. */
@@ -194,7 +194,7 @@ final class PlacementWriter {
             }
         }
         if (used < 0) {
-            throw new IllegalHistory("Namespace " + namespace + " holds less than nothing of " + tier);
+            throw new IllegalHistory("Namespace " + namespace + " holds fewer than 0 blocks of " + tier);
         }
         if (used > 0) {
             tiers.add(new NamespaceTierRow(tier, used));
@@ -347,7 +347,7 @@ final class PlacementWriter {
         }
     }
 
-    /** A promotion has brought the copy under that lease, empty for none, and nobody has used it yet. */
+    /** A promotion has brought the copy under that lease, empty for none, and it was not used yet. */
     void promoted(Block block, String lease) {
         Slot slot = open(block.key());
         if (slot.state != PlacementState.ABSENT) {
@@ -374,7 +374,7 @@ final class PlacementWriter {
         }
     }
 
-    /** Somebody relies on the block, or does so no longer. */
+    /** A lease or backup relies on the block, or does so no longer. */
     void hold(Block block, int more) {
         Slot slot = open(block.key());
         if (slot.state == PlacementState.ABSENT && slot.children == 0 && slot.holds == 0) {
@@ -383,7 +383,7 @@ final class PlacementWriter {
         slot.holds += more;
         slot.dirty = true;
         if (slot.holds < 0) {
-            throw new IllegalHistory("A block was let go more often than held: " + block);
+            throw new IllegalHistory("A block was released more often than held: " + block);
         }
     }
 

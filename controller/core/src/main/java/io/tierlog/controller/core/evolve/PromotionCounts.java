@@ -32,7 +32,7 @@ public final class PromotionCounts {
     /** The row; null when it would say nothing. */
     public @Nullable PromotionsRow toRow() {
         if (operations < 0 || queuedBlocks < 0 || reads < 0 || lentBlocks < 0 || rememberedBlocks < 0) {
-            throw new IllegalHistory("Less than nothing is promoted or lent: " + row());
+            throw new IllegalHistory("Counts of promotions or peer reads are below 0: " + row());
         }
         PromotionsRow row = row();
         return row.equals(PromotionRows.NOTHING) ? null : row;

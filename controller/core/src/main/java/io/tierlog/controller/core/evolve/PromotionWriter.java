@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one writer of a node's promotions: rows of blocks, the queue of those that wait, and the counts of both, kept in step. {@link #close}
- * writes the counts. Rows of earlier lives of the node are as good as nothing: they are overwritten, and counted nowhere. A row has one timer
+ * writes the counts. Rows of earlier incarnations of the node are as good as nothing: they are overwritten, and counted nowhere. A row has one timer
  * from its beginning to its end, and ends with it. Confined to one call of evolve.
  *
  * <pre>
@@ -39,7 +39,7 @@ final class PromotionWriter {
         this.node = new RowKey.Aggregate(aggregate);
         NodeRow row = tables.get(Rows.NODES, node);
         if (row == null) {
-            throw new IllegalHistory("Nobody knows " + aggregate);
+            throw new IllegalHistory(aggregate + " is not known");
         }
         this.state = NodeState.of(row);
         this.counts = PromotionCounts.of(row.promotions());
@@ -53,7 +53,7 @@ final class PromotionWriter {
         return new RowKey.Mark(node.aggregate(), Namespaces.digest(namespace), block);
     }
 
-    /** The row of a block if it is of this life of the node; null otherwise. */
+    /** The row of a block if it is of the node's current incarnation; null otherwise. */
     @Nullable PromotionRow find(RowKey.Mark key) {
         PromotionRow row = tables.get(Rows.PROMOTIONS, key);
         return row != null && isCurrent(row) ? row : null;

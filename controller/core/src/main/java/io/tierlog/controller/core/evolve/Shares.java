@@ -56,7 +56,7 @@ public final class Shares {
         GroupTierRow was = ShareRows.use(groups, group, tier);
         GroupTierRow is = new GroupTierRow(tier, was.usedBlocks() + used, was.leavingBlocks() + leaving, was.inRelief());
         if (is.usedBlocks() < 0 || is.leavingBlocks() < 0) {
-            throw new IllegalHistory("Group " + group + " holds less than nothing: " + is);
+            throw new IllegalHistory("Group " + group + " holds fewer than 0 blocks: " + is);
         }
         set(group, is);
     }
@@ -92,7 +92,7 @@ public final class Shares {
         RouteRow was = ShareRows.route(routes, group, source, target);
         RouteRow is = new RouteRow(group, source, target, was.operations() + operations, was.blocks() + blocks);
         if (is.operations() < 0 || is.blocks() < 0) {
-            throw new IllegalHistory("Fewer copies than none are in flight: " + is);
+            throw new IllegalHistory("Fewer than 0 copies are in flight: " + is);
         }
         routes.remove(was);
         if (is.operations() > 0) {

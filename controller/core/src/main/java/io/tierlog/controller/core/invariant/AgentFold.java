@@ -10,10 +10,34 @@ import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BlocksEvicted;
 import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.BlocksSeenStored;
+import io.tierlog.schemas.event.BlocksStored;
+import io.tierlog.schemas.event.CommandRefused;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.Message;
+import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.schemas.event.NodeRequest;
 import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadHeld;
+import io.tierlog.schemas.event.PolicyChangeRequested;
+import io.tierlog.schemas.event.RequestCancelled;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestPrefilled;
+import io.tierlog.schemas.event.RequestRejected;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.SaveRequested;
+import io.tierlog.schemas.event.TerminalEvent;
+import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.event.WaitExpired;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -79,11 +103,15 @@ final class AgentFold {
                     e.blocks().forEach(block -> disk.serve(e.namespace(), block));
                 }
             }
-            default -> {
+            case TerminalEvent _, CommandRefused _ -> {
                 if (ending != null) {
                     ended(ending);
                 }
             }
+            case AgentStopping _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _, RequestFinished _,
+                    RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _, BlocksSeenStored _,
+                    PeerReadHeld _, PeerReadEnded _, Tick _, PolicyChangeRequested _, MigrationRequested _, MigrationCancelRequested _,
+                    BlocksStored _, AgentRegistering _, NodeRequest _, Message _ -> {}
         }
         if (!(event instanceof AgentHeartbeat)) {
             lastBeat = null;

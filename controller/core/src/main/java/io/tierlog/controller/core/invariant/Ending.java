@@ -7,21 +7,47 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.event.AgentHeartbeat;
+import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.BlocksRecovered;
+import io.tierlog.schemas.event.BlocksSealed;
+import io.tierlog.schemas.event.BlocksSeenStored;
+import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
+import io.tierlog.schemas.event.EngineAttached;
+import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.LoadBackFailed;
+import io.tierlog.schemas.event.Message;
+import io.tierlog.schemas.event.MigrationCancelRequested;
+import io.tierlog.schemas.event.MigrationRequested;
+import io.tierlog.schemas.event.NodeRequest;
 import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PeerReadEnded;
+import io.tierlog.schemas.event.PeerReadHeld;
+import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.RequestCancelled;
+import io.tierlog.schemas.event.RequestFinished;
+import io.tierlog.schemas.event.RequestPrefilled;
+import io.tierlog.schemas.event.RequestRejected;
+import io.tierlog.schemas.event.RequestSubmitted;
+import io.tierlog.schemas.event.SaveRequested;
+import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.event.WaitExpired;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
@@ -76,7 +102,11 @@ record Ending(String operation, OperationKind kind, OperationState state, Tier f
             case OperationCancelled e -> new Ending(e.operation(), OperationKind.UNKNOWN, OperationState.CANCELLED, Tier.UNKNOWN, Tier.UNKNOWN,
                     e.namespace(), e.blocks(), 0, null);
             case CommandRefused e -> refused(e);
-            default -> null;
+            case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
+                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _,
+                    BlocksEvicted _, BlocksRecovered _, BlocksSeenStored _, OperationStarted _, PeerReadHeld _, PeerReadEnded _, Tick _,
+                    PolicyChangeRequested _, MigrationRequested _, MigrationCancelRequested _, BlocksStored _, AgentRegistering _,
+                    NodeRequest _, Message _ -> null;
         };
     }
 

@@ -35,7 +35,7 @@ final class MigrationTables {
     /** Copies in flight on a route. */
     private record Way(String group, Tier source, Tier target) {}
 
-    /** {@code inProgress} are the operations of the node's present life that have not ended. */
+    /** {@code inProgress} are the operations of the node's current incarnation that have not ended. */
     void check(List<OperationRow> inProgress) {
         Map<Way, long[]> ways = new LinkedHashMap<>();
         for (OperationRow row : inProgress) {

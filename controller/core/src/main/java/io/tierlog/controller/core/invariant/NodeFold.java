@@ -6,30 +6,63 @@ import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.decision.AgentAccepted;
+import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.BlocksTouched;
+import io.tierlog.schemas.decision.ConfigWarning;
+import io.tierlog.schemas.decision.DrainAdvanced;
+import io.tierlog.schemas.decision.DrainChanged;
+import io.tierlog.schemas.decision.EngineJoined;
 import io.tierlog.schemas.decision.EngineLeft;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.GroupsAdvanced;
+import io.tierlog.schemas.decision.InputApplied;
+import io.tierlog.schemas.decision.InputRefused;
+import io.tierlog.schemas.decision.InputSkipped;
 import io.tierlog.schemas.decision.LeaseEnded;
 import io.tierlog.schemas.decision.LeaseHeld;
 import io.tierlog.schemas.decision.LeaseRequested;
+import io.tierlog.schemas.decision.MarkAdded;
+import io.tierlog.schemas.decision.MarkCleared;
+import io.tierlog.schemas.decision.MarkConsumed;
+import io.tierlog.schemas.decision.MarkExpired;
+import io.tierlog.schemas.decision.MigrationChanged;
 import io.tierlog.schemas.decision.MigrationCompleted;
+import io.tierlog.schemas.decision.MigrationDeclined;
+import io.tierlog.schemas.decision.MigrationNoted;
+import io.tierlog.schemas.decision.MigrationOpened;
+import io.tierlog.schemas.decision.MigrationRejected;
 import io.tierlog.schemas.decision.MigrationStopping;
 import io.tierlog.schemas.decision.MigrationSubmitted;
+import io.tierlog.schemas.decision.MigrationTaken;
+import io.tierlog.schemas.decision.NodeDrained;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.OrphanAdopted;
+import io.tierlog.schemas.decision.PartitionOpened;
+import io.tierlog.schemas.decision.PeerReadClosed;
 import io.tierlog.schemas.decision.PeerReadGranted;
 import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
+import io.tierlog.schemas.decision.PolicyAdopted;
+import io.tierlog.schemas.decision.PolicyRefused;
+import io.tierlog.schemas.decision.PolicyVersioned;
+import io.tierlog.schemas.decision.PromotionAnswered;
 import io.tierlog.schemas.decision.PromotionSettled;
+import io.tierlog.schemas.decision.PromotionsPaused;
+import io.tierlog.schemas.decision.QuotaExceeded;
 import io.tierlog.schemas.decision.RequestAdmitted;
 import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.decision.SealedNoted;
 import io.tierlog.schemas.decision.SweepAdvanced;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.decision.WaterLevelRelieved;
 import io.tierlog.schemas.event.AgentHeartbeat;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.Event;
@@ -126,7 +159,12 @@ final class NodeFold {
                 promotions.removed(f);
             }
             case PromotionSettled f -> promotions.settled(f);
-            default -> {}
+            // Nothing of what is folded here follows from these.
+            case PartitionOpened _, TimeAdvanced _, InputSkipped _, InputRefused _, InputApplied _, AgentRefused _, EngineJoined _,
+                    SealedNoted _, BlocksTouched _, WaterLevelCrossed _, WaterLevelRelieved _, PolicyVersioned _, PolicyRefused _,
+                    PolicyAdopted _, ConfigWarning _, GroupsAdvanced _, QuotaExceeded _, MigrationRejected _, MarkAdded _, MarkConsumed _,
+                    MarkExpired _, MarkCleared _, DrainChanged _, DrainAdvanced _, NodeDrained _, MigrationOpened _, MigrationDeclined _,
+                    MigrationTaken _, MigrationNoted _, MigrationChanged _, PromotionAnswered _, PromotionsPaused _, PeerReadClosed _ -> {}
         }
     }
 

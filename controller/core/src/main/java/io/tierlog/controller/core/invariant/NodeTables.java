@@ -95,7 +95,7 @@ final class NodeTables {
         same(Invariant.I12, blocks, said == null ? 0 : said.lentBlocks(), () -> "lent blocks");
     }
 
-    /** Reads the node's rows; the order of leaving holds those of ended lives too, until they are swept. */
+    /** Reads the node's rows; the eviction order holds those of ended lives too, until they are swept. */
     private void read() {
         Set<RowKey.Order> leaves = new LinkedHashSet<>();
         try (var scan = tables.range(Rows.PLACEMENTS, TableInvariants.firstCopy(aggregate), null)) {

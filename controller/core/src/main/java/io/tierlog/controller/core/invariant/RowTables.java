@@ -101,7 +101,7 @@ final class RowTables {
         }
     }
 
-    /** What stands in the order of leaving is a leaf, and stands where it belongs. */
+    /** What stands in the eviction order is a leaf, and stands where it belongs. */
     void order(RowKey.Order key) {
         RowKey.Placement of = new RowKey.Placement(aggregate, key.namespace(), key.tier(), key.block());
         PlacementRow row = tables.get(Rows.PLACEMENTS, of);

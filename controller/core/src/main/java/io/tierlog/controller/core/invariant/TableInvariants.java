@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the tables of a partition say twice, held one against the other: counts against rows (I4, I12), holds against leases and backups
- * (I1), requests against their leases (I5), children against parents and the order of leaving against the leaves (I13).
+ * (I1), requests against their leases (I5), children against parents and the eviction order against the leaves (I13).
  *
  * <p>{@link #check} looks at all of it; {@link #sample} at a bounded number of rows at a time, going round, each with what is next to it;
  * {@link #row} at one.
@@ -216,7 +216,7 @@ public final class TableInvariants {
         return null;
     }
 
-    /** Whether a copy belongs to the node's present life and, on the device, to its present engines. */
+    /** Whether a copy belongs to the node's current incarnation and, on the device, to its present engines. */
     static boolean isCurrent(NodeRow node, Tier tier, PlacementRow copy) {
         return node.alive() && copy.incarnation() == node.incarnation() && (tier != Tier.DEVICE || copy.epoch() == node.engineEpoch());
     }
@@ -230,7 +230,7 @@ public final class TableInvariants {
         return new RowKey.Placement(aggregate, LOWEST_DIGEST, Tier.UNKNOWN, Bytes.EMPTY);
     }
 
-    /** The place in the order of leaving: what the store has first, what the tier below refused last; then cold before hot, deep before high. */
+    /** The place in the eviction order: what the store has first, what the tier below refused last; then cold before hot, deep before high. */
     static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row, String group) {
         int kept = row.stored() ? 0 : row.refused() ? 2 : 1;
         return new RowKey.Order(key.aggregate(), key.tier(), row.incarnation(), group, kept, row.touch(), Integer.MAX_VALUE - row.index(),

@@ -63,10 +63,10 @@ public final class Drains {
     }
 
     public static void requested(NodeContext n, NodeDrainRequested e) {
-        String broken = Checks.text(n.limits(), "the name of a request", e.request());
+        String broken = Checks.text(n.limits(), "request name", e.request());
         SharesRow shares = ShareRows.orNothing(n.row().shares());
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
         } else if (e.request().equals(shares.drainRequest())) {
             n.refuse(e, RefusalReason.REPEATED, "Request " + e.request() + " was done before");
         } else if (e.instance() != null && e.drain()) {

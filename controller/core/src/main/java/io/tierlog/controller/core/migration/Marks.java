@@ -40,8 +40,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a block is next written, it goes where its mark says. Marks are a node's own and outlive its agent's lives. Of a group that has no route with
- * marks to a tier, nobody looks for marks to it, and none are set. Without state.
+ * When a block is next written, it goes where its mark says. Marks belong to a node and outlive its agent's incarnations. For a group that has no
+ * route with marks to a tier, no mark to that tier is set or read. Without state.
  */
 public final class Marks {
     private Marks() {}
@@ -149,10 +149,12 @@ public final class Marks {
     /** An operator wants marks gone: the named ones; or all, so many of them at each request, and fewer only when none is left. */
     public static void clear(NodeContext n, MarksClearRequested e) {
         int most = MigrationLimits.DEFAULTS.marksPerClearing();
-        String broken = Checks.text(n.limits(), "the name of a request", e.request());
+        String broken = Checks.text(n.limits(), "request name", e.request());
         if (broken != null || e.blocks().size() > MigrationLimits.DEFAULTS.names()) {
             n.refuse(e, RefusalReason.OVER_LIMIT,
-                    "This does not hold: " + (broken == null ? "at most " + MigrationLimits.DEFAULTS.names() + " blocks are named" : broken));
+                    broken != null
+                            ? broken
+                            : "Invalid request of " + e.blocks().size() + " blocks: must have at most " + MigrationLimits.DEFAULTS.names());
             return;
         }
         Map<Kind, List<Bytes>> cleared = e.blocks().isEmpty() ? all(n, most) : named(n, e.blocks());

@@ -66,7 +66,7 @@ final class MigrationOrders {
         for (BlockName block : blocks) {
             bytes += block.namespace().length() + block.key().size();
             if (broken == null) {
-                broken = Checks.text(limits, "a namespace", block.namespace());
+                broken = Checks.text(limits, "namespace", block.namespace());
             }
             if (broken == null) {
                 broken = Checks.key(block.key());

@@ -92,7 +92,7 @@ public final class MigrationRequests {
         if (part == null || !e.envelope().sender().equals(Aggregates.NODE + e.node())) {
             d.refuse(about, e, RefusalReason.WRONG_AGGREGATE, "This migration has not asked " + e.envelope().sender() + " as node " + e.node());
         } else if (e.envelope().sequence() <= part.reports()) {
-            d.refuse(about, e, RefusalReason.REPEATED, "Report " + e.envelope().sequence() + " of " + e.node() + " was taken before");
+            d.refuse(about, e, RefusalReason.REPEATED, "Report " + e.envelope().sequence() + " of " + e.node() + " was applied before");
         } else {
             MigrationNoted noted = new MigrationNoted(about, e.node(), e.envelope().sequence(), e.answer(), e.progress());
             d.fact(noted);
@@ -133,7 +133,7 @@ public final class MigrationRequests {
         return new MigrationAnswer(List.of(), List.of(), names, Collections.nCopies(names.size(), MigrationRefusal.TARGET_UNAVAILABLE));
     }
 
-    /** Whether the event is about a migration; puts on record when it is not. */
+    /** Whether the event is about a migration; records when it is not. */
     private static boolean isOne(DecisionContext d, Event e) {
         String aggregate = e.envelope().aggregate();
         int most = MigrationLimits.DEFAULTS.idLength();
@@ -147,12 +147,12 @@ public final class MigrationRequests {
         return false;
     }
 
-    /** The row of the migration that the event is about; null when there is none, which is then on record. */
+    /** The row of the migration that the event is about; null when there is none, which is then recorded. */
     private static @Nullable MigrationRow known(DecisionContext d, Event e) {
         String aggregate = e.envelope().aggregate();
         MigrationRow row = row(d, aggregate);
         if (row == null) {
-            d.refuse(d.envelope(aggregate, 0), e, RefusalReason.MIGRATION_UNKNOWN, "Nobody asked for this migration, or it ended long ago");
+            d.refuse(d.envelope(aggregate, 0), e, RefusalReason.MIGRATION_UNKNOWN, "This migration is not known, or it ended long ago");
         }
         return row;
     }

@@ -55,7 +55,7 @@ import org.jspecify.annotations.Nullable;
 public final class Migrations {
     private Migrations() {}
 
-    /** Issues one copy, puts it on record as submitted, and answers with its operation. The caller has admitted every block. */
+    /** Issues one copy, records it as submitted, and answers with its operation. The caller has admitted every block. */
     static String copy(NodeContext n, MoveCause cause, Tier source, Tier target, String namespace, Bytes root, List<PagedBlock> blocks) {
         Move move = new Move(OperationKind.COPY, source, target);
         String operation = issue(n, move, cause, new Operations.Purpose(null, 0, namespace, root), blocks);
@@ -76,7 +76,7 @@ public final class Migrations {
         return issued.operation();
     }
 
-    /** Whether the agent says that it is done, and names other blocks than it was asked for. Copies for water levels answer for each block. */
+    /** Whether the agent says that it is done, and names other blocks than it was asked for. Copies for watermarks answer for each block. */
     public static boolean isMismatch(OperationRow row, OperationResult c) {
         if (row.kind() != OperationKind.COPY || row.move() == null || c.state() != OperationState.DONE) {
             return false;
@@ -91,7 +91,7 @@ public final class Migrations {
     }
 
     /**
-     * A copy whose report cannot be about what was asked for has failed as a whole. What the agent says to have on the target is put on record, for
+     * A copy whose report cannot be about what was asked for has failed as a whole. What the agent says to have on the target is recorded, for
      * it has it, and dropped again; the source serves.
      */
     public static void mismatched(NodeContext n, OperationRow row, OperationResult c) {
@@ -107,7 +107,7 @@ public final class Migrations {
         }
     }
 
-    /** A copy has ended, and its operation is on record as ended: puts its end on record, clears marks, and notes what is to leave the source. */
+    /** A copy has ended, and its operation is on record as ended: records its end, clears marks, and notes what is to leave the source. */
     public static void ended(NodeContext n, OperationRow row, OperationResult c, int failed) {
         MoveCause move = row.move();
         List<Block> there = there(row, c);
@@ -128,11 +128,10 @@ public final class Migrations {
         }
     }
 
-    /** A life of the node has ended, and with it a copy. */
+    /** An incarnation of the node has ended, and with it a copy. */
     public static void fenced(NodeContext n, String operation, OperationRow row) {
         if (row.move() != null && row.kind() == OperationKind.COPY) {
-            OperationResult c = new OperationResult(Move.of(row), operation, OperationState.FENCED, OperationReason.NODE_LOST, row.namespace(), List.of(), 0,
-                    null, 0, List.of());
+            OperationResult c = OperationResult.ofNone(operation, Move.of(row), OperationState.FENCED, OperationReason.NODE_LOST, row.namespace());
             complete(n, row, c, 0, row.blockCount());
         }
     }
@@ -220,7 +219,8 @@ public final class Migrations {
         for (PagedBlock block : deepestFirst) {
             Bytes key = block.block().key();
             PlacementRow row = n.placement(namespace, drop.tier(), key);
-            boolean same = row != null && row.state() == PlacementState.SERVING && row.page() == block.page() && row.generation() == block.generation();
+            boolean same = row != null && row.state() == PlacementState.SERVING && row.page() == block.page()
+                    && row.generation() == block.generation();
             if (row != null && same && row.holds() == 0 && row.touch() <= drop.since()
                     && row.children() == childrenGone.getOrDefault(key, 0) && isElsewhere(n, namespace, drop.reliesOn(), row, key)) {
                 going.add(block);

@@ -53,7 +53,7 @@ final class NodeMigrationDecision {
         this.budget = new Budget(n);
     }
 
-    /** Decides, puts it on record unless nothing is to be done, and answers. */
+    /** Decides, records it unless nothing is to be done, and answers. */
     MigrationAnswer decide() {
         SampleRule rule = order.sample();
         if (rule == null) {

@@ -81,7 +81,7 @@ public final class NodeMigrations {
         return e.envelope().sender().substring(Aggregates.MIGRATION.length());
     }
 
-    /** Whether it is a message of a migration to a node; puts on record when it is not. */
+    /** Whether it is a message of a migration to a node; records when it is not. */
     private static boolean isMessage(DecisionContext d, Event e) {
         String aggregate = e.envelope().aggregate();
         if (Aggregates.isNode(aggregate) && Aggregates.isMigration(e.envelope().sender())) {

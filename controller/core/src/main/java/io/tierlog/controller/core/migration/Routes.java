@@ -62,7 +62,8 @@ public final class Routes {
         MoveCause cause = new MoveCause(MoveTrigger.ROUTE, null, group.name(), use.level(), route.threshold(), n.clock().policyVersion(),
                 route.retention());
         int sent = 0;
-        for (EvictionPicker.Batch batch : EvictionPicker.pick(n, new EvictionRules.ForRoute(n, group.name(), route), level, new EvictionPicker.Most(most, 1, true))) {
+        EvictionRules rules = new EvictionRules.ForRoute(n, group.name(), route);
+        for (EvictionPicker.Batch batch : EvictionPicker.pick(n, rules, level, new EvictionPicker.Most(most, 1, true))) {
             sent += batch.blocks().size();
             if (batch.way().isCopy()) {
                 Migrations.copy(n, cause, route.source(), route.target(), batch.namespace(), Bytes.EMPTY, batch.blocks());

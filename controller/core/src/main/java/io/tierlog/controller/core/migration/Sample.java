@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The coldest blocks of a tier, chosen for an operator: leaves in the order of leaving, and above each leaf what only it keeps there. To look is no
+ * The coldest blocks of a tier, chosen for an operator: leaves in the eviction order, and above each leaf what only it keeps there. To look is no
  * use, so nothing changes by it. What is known to be held elsewhere too leaves first, however young it is: so each class of the order is looked at,
  * and what is too young takes no place of what is old enough. Reads four rows for each block that the rule asks for, at most, and a few.
  *

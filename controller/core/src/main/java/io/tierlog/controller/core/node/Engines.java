@@ -16,7 +16,7 @@ public final class Engines {
     public static void attached(NodeContext n, EngineAttached e) {
         if (!e.layoutDigest().equals(n.row().layoutDigest())) {
             n.refuse(e, RefusalReason.CONFIGURATION_MISMATCH,
-                    "Engine " + e.instance() + " lays its KV out otherwise than its agent: start both with the same layouts");
+                    "Engine " + e.instance() + " has another KV layout than its agent: start both with the same layouts");
         } else if (e.instance().length() > n.limits().textLength() || n.row().engines().size() >= n.limits().enginesPerNode()) {
             n.refuse(e, RefusalReason.OVER_LIMIT, "A node has at most " + n.limits().enginesPerNode() + " engines");
         } else {

@@ -43,7 +43,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Clears away what lives of a node that have ended left behind. That they count no more is true at once, by their incarnation; this is
+ * Clears away what incarnations of a node that have ended left behind. That they count no more is true at once, by their incarnation; this is
  * about saying so for each, and about room. It looks at no more rows than the budget and goes on at the next tick. Confined to one call.
  */
 public final class FencedRowCleanup {

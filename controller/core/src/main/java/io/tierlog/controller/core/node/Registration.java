@@ -48,7 +48,7 @@ public final class Registration {
         NodeRow row = n == null ? null : n.row();
         if (row != null && row.processId().equals(e.processId()) && from.sequence() <= row.lastSequence()) {
             d.refuse(d.envelope(from.aggregate(), row.incarnation()), e, RefusalReason.REPEATED,
-                    "Sequence " + from.sequence() + " was taken before");
+                    "Sequence " + from.sequence() + " was applied before");
             return;
         }
         Finding finding = find(d, e, row);
@@ -139,7 +139,7 @@ public final class Registration {
     }
 
     private static Finding invalid(String rule) {
-        return new Finding(RefusalReason.LAYOUT_INVALID, "This does not hold: " + rule);
+        return new Finding(RefusalReason.LAYOUT_INVALID, "Invalid registration: " + rule);
     }
 
     public static void stopping(NodeContext n, AgentStopping e) {

@@ -10,7 +10,6 @@ import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
-import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
@@ -22,6 +21,7 @@ import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.TerminalEvent;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @param movedBytes bytes moved
  * @param lease lease that the agent holds now; null when none
  * @param durationMicros time from its start until its bytes were at rest, in microseconds of the agent's clock; 0 when it does not say
- * @param awaited those of {@code results} that somebody waited for, by index; empty when the event does not say
+ * @param awaited those of {@code results} that a request waited for, by index; empty when the event does not say
  */
 public record OperationResult(
         Move move,
@@ -52,97 +52,66 @@ public record OperationResult(
         @Nullable String lease,
         long durationMicros,
         List<Integer> awaited) {
-    public static OperationResult of(WriteBackDone e) {
-        return done(Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+    /**
+     * What a terminal event reports.
+     *
+     * @param issued what the operation does as it was issued, for an event that does not say; of kind UNKNOWN when that is not known either
+     */
+    public static OperationResult of(TerminalEvent e, Move issued) {
+        return switch (e) {
+            case WriteBackDone d -> done(d, Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), d.movedBytes());
+            case WriteBackFailed f -> failed(f, Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), f.reason());
+            case PrefetchDone d -> done(d, Move.of(OperationKind.PREFETCH, Tier.UNKNOWN), d.movedBytes()).withLease(d.lease());
+            case PrefetchFailed f -> failed(f, Move.of(OperationKind.PREFETCH, Tier.UNKNOWN), f.reason());
+            case PromoteDone d -> done(d, Move.of(OperationKind.PROMOTE, Tier.DISK), d.movedBytes()).withLease(d.lease()).withAwaited(d.awaited());
+            case PromoteFailed f -> failed(f, Move.of(OperationKind.PROMOTE, Tier.DISK), f.reason());
+            case BackUpDone d -> done(d, Move.of(OperationKind.BACK_UP, Tier.HOST), d.movedBytes());
+            case BackUpFailed f -> failed(f, Move.of(OperationKind.BACK_UP, Tier.HOST), f.reason());
+            case LoadBackDone d -> done(d, Move.of(OperationKind.LOAD_BACK, Tier.HOST), d.movedBytes());
+            case LoadBackFailed f -> failed(f, Move.of(OperationKind.LOAD_BACK, Tier.HOST), f.reason());
+            case DropDone d -> done(d, Move.of(OperationKind.DROP, d.tier()), 0);
+            case DropFailed f -> failed(f, Move.of(OperationKind.DROP, f.tier()), f.reason());
+            case CopyDone d -> done(d, new Move(OperationKind.COPY, d.source(), d.target()), d.movedBytes()).withDurationMicros(d.durationMicros());
+            case CopyFailed f -> failed(f, new Move(OperationKind.COPY, f.source(), f.target()), f.reason());
+            case OperationCancelled c -> of(c, issued, OperationState.CANCELLED, c.reason(), 0);
+        };
     }
 
-    public static OperationResult of(WriteBackFailed e) {
-        return failed(Move.of(OperationKind.WRITE_BACK, Tier.DEVICE), e.operation(), e.reason(), e.namespace(), e.blocks());
+    /** An operation of which no block was done, and no event says more. */
+    public static OperationResult ofNone(String operation, Move move, OperationState state, OperationReason reason, String namespace) {
+        return new OperationResult(move, operation, state, reason, namespace, List.of(), 0, null, 0, List.of());
     }
 
-    public static OperationResult of(PrefetchDone e) {
-        return done(Move.of(OperationKind.PREFETCH, Tier.UNKNOWN), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
+    private static OperationResult done(TerminalEvent e, Move move, long movedBytes) {
+        boolean whole = e.blocks().stream().allMatch(OperationResult::isDone);
+        return of(e, move, OperationState.DONE, whole ? OperationReason.COMPLETED : OperationReason.PARTIAL, movedBytes);
     }
 
-    public static OperationResult of(PrefetchFailed e) {
-        return failed(Move.of(OperationKind.PREFETCH, Tier.UNKNOWN), e.operation(), e.reason(), e.namespace(), e.blocks());
+    private static OperationResult failed(TerminalEvent e, Move move, OperationReason reason) {
+        return of(e, move, OperationState.FAILED, reason, 0);
     }
 
-    public static OperationResult of(PromoteDone e) {
-        Move move = Move.of(OperationKind.PROMOTE, Tier.DISK);
-        OperationResult done = done(move, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), e.lease());
-        return new OperationResult(move, e.operation(), done.state, done.reason, e.namespace(), e.blocks(), e.movedBytes(), e.lease(), 0, e.awaited());
+    private static OperationResult of(TerminalEvent e, Move move, OperationState state, OperationReason reason, long movedBytes) {
+        return new OperationResult(move, e.operation(), state, reason, e.namespace(), e.blocks(), movedBytes, null, 0, List.of());
     }
 
-    public static OperationResult of(PromoteFailed e) {
-        return failed(Move.of(OperationKind.PROMOTE, Tier.DISK), e.operation(), e.reason(), e.namespace(), e.blocks());
+    private OperationResult withLease(@Nullable String held) {
+        return new OperationResult(move, operation, state, reason, namespace, results, movedBytes, held, durationMicros, awaited);
     }
 
-    public static OperationResult of(BackUpDone e) {
-        return done(Move.of(OperationKind.BACK_UP, Tier.HOST), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
+    private OperationResult withAwaited(List<Integer> indexes) {
+        return new OperationResult(move, operation, state, reason, namespace, results, movedBytes, lease, durationMicros, indexes);
     }
 
-    public static OperationResult of(BackUpFailed e) {
-        return failed(Move.of(OperationKind.BACK_UP, Tier.HOST), e.operation(), e.reason(), e.namespace(), e.blocks());
-    }
-
-    public static OperationResult of(LoadBackDone e) {
-        return done(Move.of(OperationKind.LOAD_BACK, Tier.HOST), e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
-    }
-
-    public static OperationResult of(LoadBackFailed e) {
-        return failed(Move.of(OperationKind.LOAD_BACK, Tier.HOST), e.operation(), e.reason(), e.namespace(), e.blocks());
-    }
-
-    public static OperationResult of(DropDone e) {
-        return done(Move.of(OperationKind.DROP, e.tier()), e.operation(), e.namespace(), e.blocks(), 0, null);
-    }
-
-    public static OperationResult of(DropFailed e) {
-        return failed(Move.of(OperationKind.DROP, e.tier()), e.operation(), e.reason(), e.namespace(), e.blocks());
-    }
-
-    public static OperationResult of(CopyDone e) {
-        Move move = new Move(OperationKind.COPY, e.source(), e.target());
-        OperationResult done = done(move, e.operation(), e.namespace(), e.blocks(), e.movedBytes(), null);
-        return new OperationResult(move, e.operation(), done.state, done.reason, e.namespace(), e.blocks(), e.movedBytes(), null,
-                e.durationMicros(), List.of());
-    }
-
-    public static OperationResult of(CopyFailed e) {
-        return failed(new Move(OperationKind.COPY, e.source(), e.target()), e.operation(), e.reason(), e.namespace(), e.blocks());
-    }
-
-    /** The event does not say what the operation was. */
-    public static OperationResult of(OperationCancelled e, Move move) {
-        return new OperationResult(move, e.operation(), OperationState.CANCELLED, e.reason(), e.namespace(), e.blocks(), 0, null, 0, List.of());
-    }
-
-    /** Nothing was begun. */
-    public static OperationResult of(CommandRefused e, String operation, Move move) {
-        return failed(move, operation, e.reason(), "", List.of());
-    }
-
-    private static OperationResult done(Move move, String operation, String namespace, List<BlockResult> results, long movedBytes,
-            @Nullable String lease) {
-        boolean whole = true;
-        for (BlockResult result : results) {
-            whole &= isDone(result);
-        }
-        OperationReason reason = whole ? OperationReason.COMPLETED : OperationReason.PARTIAL;
-        return new OperationResult(move, operation, OperationState.DONE, reason, namespace, results, movedBytes, lease, 0, List.of());
-    }
-
-    private static OperationResult failed(Move move, String operation, OperationReason reason, String namespace,
-            List<BlockResult> results) {
-        return new OperationResult(move, operation, OperationState.FAILED, reason, namespace, results, 0, null, 0, List.of());
+    private OperationResult withDurationMicros(long micros) {
+        return new OperationResult(move, operation, state, reason, namespace, results, movedBytes, lease, micros, awaited);
     }
 
     public OperationKind kind() {
         return move.kind();
     }
 
-    /** The same operation failed as a whole for that reason; {@code results} is what still counts of its bytes. */
+    /** The operation as failed as a whole for that reason; {@code still} is what counts of its bytes all the same. */
     public OperationResult failedFor(OperationReason why, List<BlockResult> still) {
         return new OperationResult(move, operation, OperationState.FAILED, why, namespace, still, movedBytes, lease, durationMicros, awaited);
     }

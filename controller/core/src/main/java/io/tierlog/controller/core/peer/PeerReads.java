@@ -73,21 +73,21 @@ public final class PeerReads {
         String nameless = nameless(n, e, e.grant(), e.asker());
         // A name of this node's own leases would overwrite one of them, and let its blocks stand pinned for ever.
         if (nameless == null && !e.grant().substring(0, Math.max(0, e.grant().lastIndexOf('@'))).equals("node/" + e.asker())) {
-            nameless = "a grant has the name of the operation of its asker that it is for";
+            nameless = "Invalid peer read id: must be the id of an operation of the requesting node";
         }
         if (nameless != null) {
             // Whoever may read under that name has not asked, so nobody is told.
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
+            n.refuse(e, RefusalReason.OVER_LIMIT, nameless);
             return;
         }
         PeerReadLeaseRow known = n.tables().get(Rows.GRANTS, key(n, e.grant()));
         String broken = broken(n, e);
         if (known != null && known.incarnation() == n.row().incarnation()) {
-            n.refuse(e, RefusalReason.REPEATED, "Grant " + e.grant() + " was answered before");
+            n.refuse(e, RefusalReason.REPEATED, "Peer read " + e.grant() + " was answered before");
         } else if (broken != null) {
-            refuse(n, e, PeerReadReason.OVER_LIMIT, "This does not hold: " + broken);
+            refuse(n, e, PeerReadReason.OVER_LIMIT, broken);
         } else if (!n.row().alive()) {
-            refuse(n, e, PeerReadReason.CANCELLED, "Nobody speaks for this node now");
+            refuse(n, e, PeerReadReason.CANCELLED, "No agent is registered for this node now");
         } else {
             answer(n, e);
         }
@@ -95,20 +95,20 @@ public final class PeerReads {
 
     /** Why nobody can be answered under that name; null when the agent of that node, another one, has said it. */
     private static @Nullable String nameless(NodeContext n, Event e, String grant, String asker) {
-        String broken = Checks.text(n.limits(), "the name of a grant", grant);
+        String broken = Checks.text(n.limits(), "peer read id", grant);
         if (broken == null) {
-            broken = Checks.text(n.limits(), "the name of a node", asker);
+            broken = Checks.text(n.limits(), "node name", asker);
         }
         if (broken == null && (!e.envelope().sender().startsWith("agent/" + asker + "/") || asker.equals(n.name()))) {
-            broken = "the agent of another node asks for that node";
+            broken = "Invalid sender: must be the agent of the requesting node, which is another node";
         }
         return broken;
     }
 
     private static @Nullable String broken(NodeContext n, PeerReadRequested e) {
-        String broken = e.blocks().isEmpty() ? "a grant is for 1 block or more" : null;
+        String broken = e.blocks().isEmpty() ? "Invalid peer read: must be for 1 block or more" : null;
         for (int i = 1; broken == null && i < e.blocks().size(); i++) {
-            broken = e.blocks().get(i).index() <= e.blocks().get(i - 1).index() ? "blocks ascend by index" : null;
+            broken = e.blocks().get(i).index() <= e.blocks().get(i - 1).index() ? "Invalid peer read: blocks must ascend by index" : null;
         }
         return broken == null ? Checks.blocks(n.limits(), e.namespace(), e.blocks()) : broken;
     }
@@ -251,13 +251,13 @@ public final class PeerReads {
         LeaseRow lease = n.lease(e.grant());
         List<Block> blocks = Blocks.of(e.blocks());
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
         } else if (row == null || lease == null || !row.namespace().equals(e.namespace())
                 || !new LinkedHashSet<>(row.blocks()).equals(new LinkedHashSet<>(blocks))) {
             n.command(new ReleasePins(n.envelope(), n.nextHeader(), e.grant()));
-            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows grant " + e.grant() + " of these blocks");
+            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Peer read " + e.grant() + " of these blocks is not known");
         } else if (lease.state() != LeaseState.REQUESTED) {
-            n.refuse(e, RefusalReason.REPEATED, "Grant " + e.grant() + " is held already");
+            n.refuse(e, RefusalReason.REPEATED, "Peer read " + e.grant() + " is held already");
         } else {
             n.fact(new LeaseHeld(n.envelope(), e.grant(), e.namespace(), blocks));
         }
@@ -268,9 +268,9 @@ public final class PeerReads {
         String nameless = nameless(n, e, e.grant(), e.asker());
         PeerReadLeaseRow row = nameless != null ? null : live(n, e.grant());
         if (nameless != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + nameless);
+            n.refuse(e, RefusalReason.OVER_LIMIT, nameless);
         } else if (row == null || !row.asker().equals(e.asker())) {
-            n.refuse(e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
+            n.refuse(e, RefusalReason.OPERATION_ENDED, "Peer read " + e.grant() + " has ended, or was never granted");
         } else {
             n.command(new RefusePeerRead(n.envelope(), n.nextHeader(), e.grant(), PeerReadReason.CANCELLED));
             n.fact(new PeerReadRecalled(n.envelope(), e.grant(), n.commandSequence()));
@@ -286,7 +286,7 @@ public final class PeerReads {
     public static void ended(NodeContext n, PeerReadEnded e) {
         PeerReadLeaseRow row = live(n, e.grant());
         if (row == null || n.lease(e.grant()) == null) {
-            n.refuse(e, RefusalReason.OPERATION_ENDED, "Grant " + e.grant() + " has ended, or was never given");
+            n.refuse(e, RefusalReason.OPERATION_ENDED, "Peer read " + e.grant() + " has ended, or was never granted");
         } else {
             List<Block> sent = new ArrayList<>(e.sent().size());
             e.sent().stream().distinct().filter(i -> i >= 0 && i < row.blocks().size()).forEach(i -> sent.add(row.blocks().get(i)));

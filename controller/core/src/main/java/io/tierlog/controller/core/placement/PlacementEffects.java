@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a terminal event says of bytes, made into facts.
  *
- * <p>From an operation that was waited for, it all counts. From one that nobody knows or that has ended, only what is newer than what is
+ * <p>From an operation that was waited for, it all counts. From one that is not known or that has ended, only what is newer than what is
  * held: a copy that is gone, if it is the very page and generation that is held; a copy that came, unless that page and generation, or a
  * later one, is held. A report that is repeated changes nothing that way.
  *
@@ -52,12 +52,12 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
     /** The rule that the event breaks, or null. */
     public static @Nullable String broken(NodeContext n, OperationResult c) {
         if (c.results().size() > n.limits().blocksPerInput()) {
-            return "an event names at most " + n.limits().blocksPerInput() + " blocks";
+            return "Invalid event of " + c.results().size() + " blocks: must have at most " + n.limits().blocksPerInput();
         }
         if (!c.move().exists()) {
-            return "blocks are dropped from HOST or DISK, and copied to DISK or STORE from a tier above it";
+            return "Invalid tiers: a drop is from HOST or DISK, a copy goes to DISK or STORE from a tier above it";
         }
-        String broken = c.results().isEmpty() ? null : Checks.text(n.limits(), "a namespace", c.namespace());
+        String broken = c.results().isEmpty() ? null : Checks.text(n.limits(), "namespace", c.namespace());
         for (int i = 0; broken == null && i < c.results().size(); i++) {
             broken = Checks.block(c.results().get(i).block());
         }
@@ -71,7 +71,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         return s;
     }
 
-    /** For an operation that nobody knows. */
+    /** For an operation that is not known. */
     public static void adopted(NodeContext n, OperationResult c) {
         read(n, c.move(), c.namespace(), c, true).facts(n, c.move(), c.namespace(), c.operation(), RemovalReason.WATER_LEVEL);
     }
@@ -203,7 +203,7 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
         }
     }
 
-    /** Puts it all on record. */
+    /** Records all of it. */
     private void facts(NodeContext n, Move move, String namespace, String operation, RemovalReason why) {
         for (Tier also : new LinkedHashSet<>(heldAlso)) {
             List<PagedBlock> blocks = new ArrayList<>(arrived.size());

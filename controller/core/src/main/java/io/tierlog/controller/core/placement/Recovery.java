@@ -28,7 +28,7 @@ public final class Recovery {
     public static void decide(NodeContext n, BlocksRecovered e) {
         String broken = broken(n, e);
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
         if (n.tier(Tier.DISK) == null) {
@@ -52,15 +52,16 @@ public final class Recovery {
     /** What the store has may leave the disk again. */
     public static void seen(NodeContext n, BlocksSeenStored e) {
         String broken = e.blocks().size() > n.limits().blocksPerDecision()
-                ? "one step has at most " + n.limits().blocksPerDecision() + " blocks"
+                ? "Invalid step of " + e.blocks().size() + " blocks: must have at most " + n.limits().blocksPerDecision()
                 : Checks.blocks(n.limits(), e.namespace(), e.blocks());
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
         List<Block> news = e.blocks().stream()
-                .filter(block -> isUnknown(n.placement(namespace, Tier.DISK, block.key())) || isUnknown(n.placement(namespace, Tier.HOST, block.key())))
+                .filter(block -> isUnknown(n.placement(namespace, Tier.DISK, block.key()))
+                        || isUnknown(n.placement(namespace, Tier.HOST, block.key())))
                 .toList();
         if (!news.isEmpty()) {
             n.fact(new BlocksBackedUp(n.envelope(), e.namespace(), news));
@@ -73,10 +74,10 @@ public final class Recovery {
 
     private static @Nullable String broken(NodeContext n, BlocksRecovered e) {
         if (e.tier() != Tier.DISK || e.remainingBlocks() < 0) {
-            return "an agent recovers blocks of DISK, and 0 or more remain";
+            return "Invalid recovery: must be of DISK, with 0 or more blocks remaining";
         }
         if (e.blocks().size() > n.limits().blocksPerDecision()) {
-            return "one step has at most " + n.limits().blocksPerDecision() + " blocks";
+            return "Invalid step of " + e.blocks().size() + " blocks: must have at most " + n.limits().blocksPerDecision();
         }
         return Checks.paged(n.limits(), e.namespace(), e.blocks());
     }

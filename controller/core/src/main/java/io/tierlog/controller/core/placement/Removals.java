@@ -29,7 +29,7 @@ public final class Removals {
         String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         if (broken != null || e.tier() == Tier.UNKNOWN || e.tier() == Tier.STORE) {
             n.refuse(e, RefusalReason.OVER_LIMIT,
-                    "This does not hold: " + (broken == null ? "an agent evicts from DEVICE, HOST or DISK" : broken));
+                    (broken == null ? "Invalid tier " + e.tier() + ": an agent evicts from DEVICE, HOST or DISK" : broken));
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());

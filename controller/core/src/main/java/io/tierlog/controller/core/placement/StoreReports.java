@@ -32,7 +32,7 @@ public final class StoreReports {
             return;
         }
         if (broken != null) {
-            d.refuse(about, e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            d.refuse(about, e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * The disk stands when those without a way out reach its high mark by themselves, or all together fill it; else a group without a way out stands at
- * its own mark. The price: what operators send to a disk by hand is not thought of.
+ * its own mark. Trade-off: what operators send to a disk by hand is not thought of.
  */
 final class LastPlacements {
     /** Unit in which a document's bytes are counted: marks in millionths of the largest quota still fit a long. */

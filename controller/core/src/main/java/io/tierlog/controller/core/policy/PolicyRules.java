@@ -204,7 +204,7 @@ public final class PolicyRules {
 
     private void marks(String path, double high, double low) {
         if (high == 0 && low == 0) {
-            return; // no water level
+            return; // no watermark
         }
         boolean highIsGood = high >= LEAST_MARK && high <= 1;
         check(highIsGood, path + ".high", "must be from " + LEAST_MARK + " to 1, or both marks 0 for no water level");

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A water level of a node: of a tier, or of what a group may have of one. What is on its way out counts as gone.
+ * A watermark of a node: of a tier, or of what a group may have of one. What is on its way out counts as gone.
  *
  * @param tier the tier
  * @param group the group; empty text for the whole tier

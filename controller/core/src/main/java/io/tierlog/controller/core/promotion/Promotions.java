@@ -61,15 +61,15 @@ public final class Promotions {
 
     public static void requested(NodeContext n, PromotionRequested e) {
         int most = PromotionLimits.DEFAULTS.blocksPerProbe();
-        String broken = Checks.text(n.limits(), "a namespace", e.namespace());
+        String broken = Checks.text(n.limits(), "namespace", e.namespace());
         if (broken == null && (e.blocks().isEmpty() || e.blocks().size() > most)) {
-            broken = "a probe names 1 to " + most + " blocks";
+            broken = "Invalid probe of " + e.blocks().size() + " blocks: must have 1 to " + most;
         }
         if (broken == null && e.probe().length() > n.limits().textLength()) {
-            broken = "the id of a probe has at most " + n.limits().textLength() + " characters";
+            broken = "Invalid probe id: must have at most " + n.limits().textLength() + " characters";
         }
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
         } else {
             new PromotionProbe(n, e).decide();
         }
@@ -79,7 +79,7 @@ public final class Promotions {
         return Policies.fetch(n.policy()).promotion();
     }
 
-    /** The promotion of a block as far as it counts in this life of the node; null when there is none. */
+    /** The promotion of a block as far as it counts in the node's current incarnation; null when there is none. */
     static @Nullable PromotionRow find(NodeContext n, Bytes namespace, Bytes key) {
         PromotionRow row = n.tables().get(Rows.PROMOTIONS, new RowKey.Mark(n.aggregate(), namespace, key));
         return row != null && n.isOfThisLife(row.incarnation()) ? row : null;
@@ -185,7 +185,7 @@ public final class Promotions {
         }
     }
 
-    /** The life of the node has ended before the operation. */
+    /** The incarnation of the node has ended before the operation. */
     public static void fenced(NodeContext n, String operation, OperationRow row) {
         if (row.kind() != OperationKind.PROMOTE) {
             return;
@@ -222,7 +222,7 @@ public final class Promotions {
         settle(n, namespace, PromotionOutcome.MISSED_RACE, raced);
     }
 
-    /** Whether a promotion brings the block right now, and nobody came too late for it. */
+    /** Whether a promotion brings the block right now, and no request came too late for it. */
     public static boolean isOnItsWay(NodeContext n, Bytes namespace, Bytes key) {
         PromotionsRow row = n.row().promotions();
         PromotionRow promotion = row == null || row.operations() == 0 ? null : find(n, namespace, key);
@@ -296,13 +296,13 @@ public final class Promotions {
         n.evolve();
     }
 
-    /** Whether the block was promoted, and nobody has used it yet. */
+    /** Whether the block was promoted, and it was not used yet. */
     private static boolean isExpected(NodeContext n, Bytes namespace, Block block) {
         PlacementRow host = n.placement(namespace, Tier.HOST, block.key());
         return host != null && host.promotedUnder() != null;
     }
 
-    /** Copies have gone: from the host, perhaps promoted ones before anybody used them; from the disk, perhaps what was to be promoted. */
+    /** Copies have gone: from the host, perhaps promoted ones before a request used them; from the disk, perhaps what was to be promoted. */
     public static void gone(NodeContext n, Tier tier, String namespace, List<RemovedPlacement> gone) {
         if (tier == Tier.HOST) {
             List<Block> unused = new ArrayList<>();

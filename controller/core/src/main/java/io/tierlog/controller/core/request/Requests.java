@@ -97,11 +97,11 @@ public final class Requests {
         };
     }
 
-    /** The row of an attempt that goes on; null when it does not, which is then on record. */
+    /** The row of an attempt that goes on; null when it does not, which is then recorded. */
     private static @Nullable RequestRow live(NodeContext n, Event e, String request, int attempt) {
         RequestRow row = n.request(request);
         if (row == null || !n.isOfThisLife(row.incarnation()) || attempt > row.attempt()) {
-            n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Nobody knows attempt " + attempt + " of " + request);
+            n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Request " + request + " attempt " + attempt + " is not known");
         } else if (attempt < row.attempt()) {
             n.refuse(e, RefusalReason.STALE_ATTEMPT, "Attempt " + row.attempt() + " of " + request + " has begun");
         } else if (RequestStates.isEnd(row.state())) {

@@ -39,7 +39,7 @@ public final class Submissions {
     public static void decide(NodeContext n, RequestSubmitted e) {
         String broken = Checks.submission(n.limits(), e);
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
         RequestRow row = n.request(e.request());

@@ -29,13 +29,12 @@ import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OrphanAdopted;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.event.OperationCancelled;
+import io.tierlog.schemas.event.TerminalEvent;
 import io.tierlog.schemas.state.LeaseRow;
 import io.tierlog.schemas.state.LeaseState;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.RequestRow;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -44,17 +43,21 @@ import org.jspecify.annotations.Nullable;
  * bytes, which counts whoever asked for it. Without state.
  */
 public final class OperationResults {
-    private static final Move NOTHING_SAID = Move.of(OperationKind.UNKNOWN, Tier.UNKNOWN);
+    private static final Move NOT_KNOWN = Move.of(OperationKind.UNKNOWN, Tier.UNKNOWN);
 
     private OperationResults() {}
 
-    public static void decide(NodeContext n, Event e, OperationResult c) {
+    public static void decide(NodeContext n, TerminalEvent e) {
+        OperationRow row = n.operation(e.operation());
+        decide(n, e, row, OperationResult.of(e, row == null ? NOT_KNOWN : Move.of(row)));
+    }
+
+    private static void decide(NodeContext n, Event e, @Nullable OperationRow row, OperationResult c) {
         String broken = PlacementEffects.broken(n, c);
-        OperationRow row = n.operation(c.operation());
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
         } else if (isOld(n, row, e, c)) {
-            n.refuse(e, RefusalReason.REPEATED, "Said as number " + e.envelope().repeats() + " before, and taken then");
+            n.refuse(e, RefusalReason.REPEATED, "Repeats sequence " + e.envelope().repeats() + ", which was applied");
         } else if (row == null || !n.isOfThisLife(row.incarnation())) {
             adopt(n, c);
         } else if (!isOf(row, c)) {
@@ -89,14 +92,7 @@ public final class OperationResults {
      * this id again. Nothing of what is on record was done.
      */
     private static OperationResult conflict(OperationRow row, OperationResult c) {
-        return new OperationResult(
-                Move.of(row), c.operation(), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace(), List.of(), 0, null, 0,
-                List.of());
-    }
-
-    public static void cancelled(NodeContext n, OperationCancelled e) {
-        OperationRow row = n.operation(e.operation());
-        decide(n, e, OperationResult.of(e, row == null ? NOTHING_SAID : Move.of(row)));
+        return OperationResult.ofNone(c.operation(), Move.of(row), OperationState.FAILED, OperationReason.COMMAND_CONFLICT, row.namespace());
     }
 
     public static void refused(NodeContext n, CommandRefused e) {
@@ -107,13 +103,13 @@ public final class OperationResults {
         }
         OperationRow row = n.operation(operation);
         if (row == null || !n.isOfThisLife(row.incarnation())) {
-            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Nobody knows operation " + operation);
+            n.refuse(e, RefusalReason.OPERATION_UNKNOWN, "Operation " + operation + " is not known");
         } else {
-            decide(n, e, OperationResult.of(e, operation, Move.of(row)));
+            decide(n, e, row, OperationResult.ofNone(operation, Move.of(row), OperationState.FAILED, e.reason(), ""));
         }
     }
 
-    /** Nobody here knows the operation: it is put on record, its bytes count, and the pins it took under its own name are let go. */
+    /** Nobody here knows the operation: it is recorded, its bytes count, and the pins it took under its own name are let go. */
     private static void adopt(NodeContext n, OperationResult c) {
         PlacementEffects.adopted(n, c);
         int done = c.doneBlocks();
@@ -143,7 +139,7 @@ public final class OperationResults {
             }
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
-            // What was copied for a water level of the tier is dropped by relief, which goes on after this.
+            // What was copied for a watermark of the tier is dropped by relief, which goes on after this.
             case COPY -> {
                 Migrations.ended(n, row, c, failed);
                 WriteBacks.batchEnded(n, row, s.arrived());
@@ -195,7 +191,7 @@ public final class OperationResults {
         }
     }
 
-    /** The agent has made the pins of the lease with its own Done event, or says that nobody waits for them any more. */
+    /** The agent has made the pins of the lease with its own Done event, or says that no request waits for them any more. */
     private static void lease(NodeContext n, OperationRow row, OperationResult c, PlacementEffects s) {
         String asked = row.lease();
         @Nullable LeaseRow lease = asked == null ? null : n.lease(asked);

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class NodeRows {
     private NodeRows() {}
 
-    /** Whether a copy belongs to the node's present life and, on the device, to its present engines. */
+    /** Whether a copy belongs to the node's current incarnation and, on the device, to its present engines. */
     public static boolean isCurrent(NodeRow node, Tier tier, PlacementRow copy) {
         return node.alive() && copy.incarnation() == node.incarnation() && (tier != Tier.DEVICE || copy.epoch() == node.engineEpoch());
     }

@@ -13,7 +13,7 @@ import io.tierlog.schemas.state.PlacementState;
 public final class PlacementRows {
     private PlacementRows() {}
 
-    /** Whether the controller decides what leaves the tier: then it keeps the order of leaving. */
+    /** Whether the controller decides what leaves the tier: then it keeps the eviction order. */
     public static boolean isOrdered(Tier tier) {
         return switch (tier) {
             case HOST, DISK -> true;
@@ -21,7 +21,7 @@ public final class PlacementRows {
         };
     }
 
-    /** Whether a copy in that state can be read by anybody. */
+    /** Whether a copy in that state can be read. */
     public static boolean isServed(PlacementState state) {
         return state == PlacementState.SERVING || state == PlacementState.COPYING || state == PlacementState.LENDING;
     }
@@ -31,17 +31,17 @@ public final class PlacementRows {
         return state == PlacementState.LEAVING || state == PlacementState.COPYING;
     }
 
-    /** Whether a row of that content stands in the order of leaving. */
+    /** Whether a row of that content stands in the eviction order. */
     public static boolean isLeaf(PlacementRow row) {
         return row.state() == PlacementState.SERVING && row.children() == 0 && row.holds() == 0;
     }
 
-    /** The place of a copy in the order of leaving of its tier; its group's order has it too. */
+    /** The place of a copy in the eviction order of its tier; its group's order has it too. */
     public static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row) {
         return orderOf(key, row, row.touch());
     }
 
-    /** The place that a copy has in the order of leaving, were it last used at {@code touch}. */
+    /** The place that a copy has in the eviction order, were it last used at {@code touch}. */
     public static RowKey.Order orderOf(RowKey.Placement key, PlacementRow row, long touch) {
         int kept = row.stored() ? RowKey.Order.STORED : row.refused() ? RowKey.Order.REJECTED : RowKey.Order.LAST;
         int shallowness = Integer.MAX_VALUE - row.index();

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One input often reads and changes the same row several times (its node, its request, the parent of a block), so rows of such tables
  * are held back, decoded, until {@link #flush} or a range over their table: each then costs one read and one write. Between inputs nothing
- * is kept, so a store that was restored underneath is read as it is. Confined to one thread. The price: as much heap as one input has rows.
+ * is kept, so a store that was restored underneath is read as it is. Confined to one thread. Trade-off: as much heap as one input has rows.
  */
 public final class BytesTables implements Tables {
     private static final int SMALL = 256;

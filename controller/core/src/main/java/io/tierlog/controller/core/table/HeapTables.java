@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Tables on the heap, for simulation, audit and tests.
  *
  * <p>A table is hashed until it is first asked for a range, and sorted from then on: most tables never are, and hashing is several times
- * faster. Confined to one thread. The price: all of it is in memory.
+ * faster. Confined to one thread. Trade-off: all of it is in memory.
  */
 public final class HeapTables implements Tables {
     private final Map<?, ?>[] maps = new Map<?, ?>[Rows.ALL.size() + 1];

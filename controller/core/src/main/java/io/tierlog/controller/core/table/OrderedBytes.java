@@ -21,7 +21,7 @@ public interface OrderedBytes {
     /** The entries from {@code fromInclusive} to before {@code toExclusive}, ascending. */
     Cursor range(byte[] fromInclusive, byte[] toExclusive);
 
-    /** A walk over entries; closed by whoever opened it. Entries must not be changed while it is open. */
+    /** A walk over entries; the caller closes it. Entries must not be changed while it is open. */
     interface Cursor extends AutoCloseable {
         /** Goes to the next entry; false when there is none. */
         boolean next();

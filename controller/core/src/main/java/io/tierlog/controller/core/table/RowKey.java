@@ -224,11 +224,11 @@ public sealed interface RowKey<K> {
     }
 
     /**
-     * Key in the order of leaving: the first is the first to go.
+     * Key in the eviction order: the first is the first to go.
      *
      * @param aggregate the node
      * @param tier the tier
-     * @param incarnation life of the node that the copy belongs to
+     * @param incarnation incarnation of the node that the placement belongs to
      * @param group group whose order it is; empty text for that of all copies of the tier
      * @param kept one of the constants below: whether the block is known to be held elsewhere too; what is not goes last
      * @param touch last use; coldest first

@@ -56,7 +56,7 @@ public final class Rows {
     public static final Table<RowKey.Placement, PlacementRow> PLACEMENTS =
             new Table<>(11, true, "placements", RowKey.Placement::read, PlacementRow.TYPE);
 
-    /** Leaves in the order of leaving. */
+    /** Leaves in the eviction order. */
     public static final Table<RowKey.Order, EntryRow> ORDER = new Table<>(12, false, "order", RowKey.Order::read, EntryRow.TYPE);
 
     /** Marks of a node. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.table;
 
-/** A walk over the rows of a range, ascending; closed by whoever opened it. The table must not be changed while it is open. */
+/** A walk over the rows of a range, ascending; the caller closes it. The table must not be changed while it is open. */
 public interface Scan<K, V> extends AutoCloseable {
     /** Goes to the next row; false when there is none. */
     boolean next();

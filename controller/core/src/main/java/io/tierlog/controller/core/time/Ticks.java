@@ -45,7 +45,7 @@ public final class Ticks {
             d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.OVER_LIMIT,
                     "Time is from 0 to " + LATEST_MS + " ms, not " + e.timeMs());
         } else if (e.timeMs() == d.clock().logTimeMs() && d.clock().ticks() > 0) {
-            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED, "It is " + e.timeMs() + " already");
+            d.refuse(d.envelope(d.clockAggregate(), 0), e, RefusalReason.REPEATED, "Log time is " + e.timeMs() + " already");
         } else {
             // A clock that was set back still ticks: the count goes on, the time stands.
             d.timeIs(Math.max(d.clock().logTimeMs(), e.timeMs()), d.clock().ticks() + 1);
@@ -84,7 +84,7 @@ public final class Ticks {
             }
             NodeContext n = d.node(timer.owner());
             if (n == null) {
-                throw new IllegalHistory("A timer is set for " + timer.owner() + ", which nobody knows");
+                throw new IllegalHistory("A timer is set for " + timer.owner() + ", which is not known");
             }
             switch (timer.kind()) {
                 case RowKey.Timer.OPERATION -> overdue(n, timer.id());

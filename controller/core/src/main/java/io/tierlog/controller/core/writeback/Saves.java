@@ -29,10 +29,10 @@ public final class Saves {
         String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         RequestRow row = n.request(e.request());
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             refuse(n, e, e.blocks(), OperationReason.UNSUPPORTED);
         } else if (row == null || row.attempt() != e.attempt() || !n.isOfThisLife(row.incarnation())) {
-            n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Nobody knows attempt " + e.attempt() + " of " + e.request());
+            n.refuse(e, RefusalReason.REQUEST_UNKNOWN, "Request " + e.request() + " attempt " + e.attempt() + " is not known");
             refuse(n, e, e.blocks(), OperationReason.NOT_SERVING);
         } else if (RequestStates.isEnd(row.state())) {
             n.refuse(e, RefusalReason.REQUEST_ENDED, e.request() + " is " + row.state());

@@ -36,7 +36,7 @@ public final class WriteBacks {
     public static void sealed(NodeContext n, BlocksSealed e) {
         String broken = Checks.paged(n.limits(), e.namespace(), e.blocks());
         if (broken != null) {
-            n.refuse(e, RefusalReason.OVER_LIMIT, "This does not hold: " + broken);
+            n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
         if (e.blocks().isEmpty()) {
@@ -49,7 +49,7 @@ public final class WriteBacks {
         if (row == null || row.attempt() != e.attempt() || RequestStates.isEnd(row.state()) || !n.isOfThisLife(row.incarnation())) {
             // The bytes are where the agent says all the same.
             n.refuse(e, RefusalReason.REQUEST_UNKNOWN,
-                    "Nobody waits for the blocks of attempt " + e.attempt() + " of " + e.request());
+                    "Request " + e.request() + " attempt " + e.attempt() + " is not active");
         } else {
             n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.root(), e.blocks()));
             Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root());

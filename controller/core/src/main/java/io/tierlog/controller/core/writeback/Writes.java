@@ -177,7 +177,7 @@ final class Writes {
         return !isEmpty();
     }
 
-    /** Whether the host can take what needs it; puts on record when it cannot. */
+    /** Whether the host can take what needs it; records when it cannot. */
     private boolean hostTakes() {
         if (host.isEmpty()) {
             return true;

@@ -43,7 +43,7 @@ class PackagesTest {
             result: decide migration operation peer placement promotion request state writeback
             node: api decide migration peer policy promotion request state table
             time: api decide eviction migration node peer promotion state table
-            dispatch: api decide eviction migration node operation peer placement promotion request result state time writeback
+            dispatch: api decide eviction migration node peer placement promotion request result state time writeback
             core: api decide dispatch evolve table
             """;
 
@@ -62,7 +62,8 @@ class PackagesTest {
         for (String line : MAY_KNOW.strip().split("\n")) {
             List<String> parts = List.of(line.split(":", 2));
             String known = parts.getLast().strip();
-            listed.put(parts.getFirst().equals("core") ? "" : parts.getFirst(), new TreeSet<>(known.isEmpty() ? List.of() : List.of(known.split(" "))));
+            listed.put(parts.getFirst().equals("core") ? "" : parts.getFirst(),
+                    new TreeSet<>(known.isEmpty() ? List.of() : List.of(known.split(" "))));
         }
         assertEquals(text(listed), text(PackageRules.dependencies(core(), ROOT)));
     }

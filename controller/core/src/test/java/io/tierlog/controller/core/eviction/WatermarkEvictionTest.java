@@ -442,7 +442,8 @@ public class WatermarkEvictionTest {
         List<String> names = new ArrayList<>();
         NodeContext n = Objects.requireNonNull(DecisionContext.of(w.tables, w.limits, w.log.getLast(), Evolve::apply).node("node/a"));
         Watermark level = Watermark.of(n.policy()).getFirst();
-        for (EvictionPicker.Batch batch : EvictionPicker.pick(n, new EvictionRules.ForWatermark(n, level), level, new EvictionPicker.Most(most, 8, true))) {
+        EvictionRules rules = new EvictionRules.ForWatermark(n, level);
+        for (EvictionPicker.Batch batch : EvictionPicker.pick(n, rules, level, new EvictionPicker.Most(most, 8, true))) {
             names.addAll(names(Blocks.of(batch.blocks())));
         }
         return names;

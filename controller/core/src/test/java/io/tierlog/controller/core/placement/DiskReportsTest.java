@@ -135,7 +135,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(List.of(2, 3), World.indexes(Blocks.of(w.fact(BlocksPlaced.class).blocks())), "of 0 and 1 a later copy is known");
     }
 
-    /** While the copy runs, a later one of x3 is reported by an operation that nobody knows: the end of the first does not set it back. */
+    /** While the copy runs, a later one of x3 is reported by an operation that is not known: the end of the first does not set it back. */
     @Test
     void anOlderGenerationNeverReplacesALaterOne() {
         CopyBlocks copy = crossing();

@@ -57,7 +57,8 @@ class DiskTest extends DiskScene {
         assertEquals(List.of(Tier.HOST, Tier.DISK, copy.operation()), List.of(issued.from(), issued.to(), issued.operation()));
         assertEquals(List.of(9L, 4L, 1), List.of(w.host(a).usedBlocks(), w.host(a).leavingBlocks(), w.host(a).copies()));
         assertEquals(4, w.tier(a, Tier.DISK).usedBlocks());
-        assertEquals(List.of(PlacementState.COPYING, PlacementState.WRITING), List.of(w.state(a, Tier.HOST, x.get(3)), w.state(a, Tier.DISK, x.get(3))));
+        assertEquals(List.of(PlacementState.COPYING, PlacementState.WRITING),
+                List.of(w.state(a, Tier.HOST, x.get(3)), w.state(a, Tier.DISK, x.get(3))));
         assertTrue(w.host(a).inRelief(), "nothing has left yet");
         w.input(a.heartbeat());
         assertEquals("NodeSeen", w.factNames(), "one crossing takes once");

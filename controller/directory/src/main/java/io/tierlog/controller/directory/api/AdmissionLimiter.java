@@ -24,11 +24,11 @@ final class AdmissionLimiter {
     }
 
     /**
-     * Takes room for one question, to be given back.
+     * Admits one query, which must {@link #release} its slot.
      *
-     * @throws Problem OVERLOADED when there is none
+     * @throws Problem OVERLOADED at the limit
      */
-    void take() {
+    void acquire() {
         if (!free.tryAcquire()) {
             throw refusal();
         }
@@ -36,18 +36,18 @@ final class AdmissionLimiter {
 
     private Problem refusal() {
         refused.inc();
-        return new Problem(Problem.Kind.OVERLOADED, most + " questions over gRPC are in progress", "ask again in a moment");
+        return new Problem(Problem.Kind.OVERLOADED, most + " gRPC queries are in progress", "retry in a moment");
     }
 
-    void giveBack() {
+    void release() {
         free.release();
     }
 
     /**
-     * Has one question answered.
+     * Runs one query.
      *
-     * @param otherwise answers it without waiting when there is no room, if it can
-     * @throws Problem OVERLOADED when there is no room and it cannot; whatever the one that answers throws
+     * @param otherwise answers it without waiting at the limit, if it can
+     * @throws Problem OVERLOADED at the limit when it cannot; and the problems of the query itself
      */
     <R> R within(Supplier<R> how, Supplier<Optional<R>> otherwise) {
         if (!free.tryAcquire()) {
@@ -56,7 +56,7 @@ final class AdmissionLimiter {
         try {
             return how.get();
         } finally {
-            giveBack();
+            release();
         }
     }
 }

@@ -4,7 +4,7 @@ package io.tierlog.controller.directory.api;
 import io.tierlog.controller.http.PackedKeys;
 
 /**
- * Blocks of a prompt that somebody asks for.
+ * The blocks of a prompt in a query.
  *
  * @param namespace their namespace
  * @param keys their keys

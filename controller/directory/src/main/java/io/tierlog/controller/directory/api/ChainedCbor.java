@@ -15,12 +15,12 @@ import java.util.regex.Pattern;
  * The parent of the first block is the SHA-256 of the seed as CBOR text, the seed being what PYTHONHASHSEED was for the engine. Plain text prompts
  * alone: with an adapter, a salt or pictures the third element is something else. Immutable.
  *
- * <p>The price of a stranger's function: when the engine changes it, nothing matches, and nothing wrong does.
+ * <p>Trade-off: the function is the engine's. When the engine changes it, no block matches, and no wrong block matches.
  */
 public final class ChainedCbor implements TokenHasher {
     /** Length of the whole digest in bytes. */
     public static final int WHOLE = 32;
-    /** Length of what is left of it where an engine tells its blocks as numbers of 64 bits, in bytes: its end. */
+    /** Length of the part that is left where an engine numbers its blocks with 64 bits, in bytes: its end. */
     public static final int NUMBERS = 8;
 
     private static final Pattern TEXT = Pattern.compile("sha256_cbor(_64bit)?:(.{1,256})");
@@ -60,7 +60,7 @@ public final class ChainedCbor implements TokenHasher {
     public static ChainedCbor parse(String text) {
         Matcher matcher = TEXT.matcher(text);
         if (!matcher.matches()) {
-            throw new IllegalArgumentException("'" + text + "' is no hash: give sha256_cbor:SEED or sha256_cbor_64bit:SEED");
+            throw new IllegalArgumentException("'" + text + "' is not a hash: give sha256_cbor:SEED or sha256_cbor_64bit:SEED");
         }
         return new ChainedCbor(matcher.group(2), matcher.group(1) == null ? WHOLE : NUMBERS);
     }

@@ -24,7 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
-/** The directory over HTTP: one method for each question. Safe for use by several threads. */
+/** The directory over HTTP: one method for each query. Safe for use by several threads. */
 public final class DirectoryRoutes {
     private static final String OPENAPI = "openapi.json";
 
@@ -50,12 +50,12 @@ public final class DirectoryRoutes {
         return List.copyOf(all);
     }
 
-    /** The document, as it is kept beside this class. */
+    /** The OpenAPI document beside this class. */
     static ObjectNode openApi() {
         try (InputStream in = Objects.requireNonNull(DirectoryRoutes.class.getResourceAsStream(OPENAPI), OPENAPI)) {
             return (ObjectNode) new ObjectMapper().readTree(in);
         } catch (IOException e) {
-            throw new IllegalStateException("the document of the interface cannot be read", e);
+            throw new IllegalStateException("openapi.json cannot be read", e);
         }
     }
 
@@ -141,7 +141,7 @@ public final class DirectoryRoutes {
         return NodeNames.in(body, "node");
     }
 
-    /** The blocks that a body names; what is wrong is a finding. */
+    /** The blocks in a body; an invalid field is a finding. */
     private Optional<BlockChain> chain(JsonBody body, Optional<String> single) {
         Optional<String> namespace = Optional.ofNullable(body.required("namespace", body.text("namespace", BlockChain.NAMESPACE)));
         if (namespace.isPresent() && namespace.get().isEmpty()) {

@@ -3,7 +3,6 @@ package io.tierlog.controller.directory.api;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
-import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
@@ -47,11 +46,11 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
     private final AdmissionLimiter room;
 
     /**
-     * A service for those who have a token.
+     * A service for callers with a token.
      *
-     * @param most questions in progress at once, calls and streams together; one more is refused as OVERLOADED, unless it is short and all of it is
-     *     in an index here. Such a question of a stream, which the thread of its connection answers, does not count either
-     * @param registry takes the count of what was refused
+     * @param most queries in progress at once, calls and streams together; one more is refused as OVERLOADED, unless it is short and all of it is
+     *     in an index here. Such a query of a stream, which the thread of its connection answers, does not count either
+     * @param registry gets the count of refused queries
      */
     public DirectoryService(Tokens tokens, LookupQueries questions, int most, PrometheusRegistry registry) {
         this.tokens = tokens;
@@ -81,7 +80,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
         BlockChain chain = chain(questions, request.getNamespace(), request.getPackedKeys(), request.getKeyBytes(), request.getFirstIndex());
         Existence known = questions.exist(caller, chain, request.getPrefetchToMemory(), NodeNames.of(request.getNode()));
         return BatchExistResponse.newBuilder()
-                // The array is nobody else's from here on.
+                // The array has no other owner from here on.
                 .setAnswers(UnsafeByteOperations.unsafeWrap(known.presences()))
                 .setFreshness(PeerMessages.of(known.freshness()))
                 .build();
@@ -105,7 +104,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
             return DirectoryStream.begin(new DirectoryStream.Asked(questions, caller, room), (ServerCallStreamObserver<StreamResponse>) answers);
         } catch (Problem problem) {
             answers.onError(GrpcCalls.refused(problem));
-            return DirectoryStream.DEAF;
+            return DirectoryStream.REFUSED;
         }
     }
 
@@ -163,7 +162,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
         return response.build();
     }
 
-    /** While others have all the room, what is short and in an index here is answered still, as in a stream. */
+    /** Answers a short query that is in an index here even at the limit, as a stream does. */
     private <R> void answer(StreamObserver<R> answers, ByteString keys, BiFunction<LookupQueries, Caller, R> how) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.READER);
@@ -173,8 +172,8 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
         } catch (Problem problem) {
             answers.onError(GrpcCalls.refused(problem));
         } catch (RuntimeException e) {
-            LOG.error("a question failed", e);
-            answers.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
+            LOG.error("a query failed", e);
+            answers.onError(GrpcCalls.refused(Problem.internal()));
         }
     }
 }

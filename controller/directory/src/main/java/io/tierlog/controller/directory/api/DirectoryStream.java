@@ -13,21 +13,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One caller's questions in one call, answered one after the other. A question is taken up when the one before is answered and the caller reads its
- * answers: beyond that, what is on its way waits in the transport, within its windows.
+ * One caller's queries in one call, answered one after the other. It reads a query when the one before is answered and the caller reads its
+ * answers; further queries wait in the transport, within its windows.
  *
  * <pre>
- *   question -- all of it in an index here, and short --> answered by the thread that brings it
+ *   query    -- all of it in an index here, and short --> answered by the thread that delivers it
  *            \- otherwise ------------------------------> answered by a thread of its own, which may wait
  * </pre>
  *
- * <p>The thread that brings questions reads the connection, so nothing that waits runs on it; the lock is held for one answer. The price: a stream is
- * answered by one thread at a time, so whoever wants two takes two streams. {@link AdmissionLimiter} bounds these threads; the threads that read
- * connections are few, so what they answer by themselves takes no room, and is answered while there is none.
+ * <p>The thread that delivers queries reads the connection, so nothing that waits runs on it; the lock is held for one answer. Trade-off: one thread
+ * at a time answers a stream, so more parallelism needs more streams. {@link AdmissionLimiter} bounds the own threads; the threads that read
+ * connections are few, so their answers need no admission, and continue at the limit.
  */
 final class DirectoryStream implements StreamObserver<StreamRequest> {
-    /** Takes nothing, for a call that was refused. */
-    static final StreamObserver<StreamRequest> DEAF = new StreamObserver<>() {
+    /** Ignores all requests, for a call that was refused. */
+    static final StreamObserver<StreamRequest> REFUSED = new StreamObserver<>() {
         @Override
         public void onNext(StreamRequest request) {}
 
@@ -46,8 +46,8 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
     private boolean asked;
     private boolean ended;
 
-    /** What is asked, by whom, and the room for questions that may wait. */
-    record Asked(LookupQueries questions, Caller caller, AdmissionLimiter room) {}
+    /** The queries, their caller, and the limit for queries that may wait. */
+    record Asked(LookupQueries questions, Caller caller, AdmissionLimiter limiter) {}
 
     private DirectoryStream(Asked asking, ServerCallStreamObserver<StreamResponse> answers) {
         this.asking = asking;
@@ -59,12 +59,12 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
         DirectoryStream stream = new DirectoryStream(asking, answers);
         answers.disableAutoRequest();
         answers.setOnReadyHandler(stream::next);
-        // With a handler, an answer to a caller who has gone is nothing.
-        answers.setOnCancelHandler(() -> LOG.debug("a caller has gone"));
+        // With a handler, an answer to a disconnected caller is ignored.
+        answers.setOnCancelHandler(() -> LOG.debug("a caller disconnected"));
         return stream;
     }
 
-    /** Takes up the next question, unless there is one already, or the caller does not read. */
+    /** Reads the next query, unless there is one already, or the caller does not read. */
     private synchronized void next() {
         if (!answering && !asked && !ended && answers.isReady()) {
             asked = true;
@@ -89,7 +89,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
     /** Admission happens here and not in the new thread, so the limit bounds the threads too. */
     private void later(StreamRequest request) {
         try {
-            asking.room().take();
+            asking.limiter().acquire();
         } catch (Problem problem) {
             answered(problem(problem));
             return;
@@ -99,7 +99,7 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
             try {
                 response = answer(asking.questions(), request);
             } finally {
-                asking.room().giveBack();
+                asking.limiter().release();
             }
             answered(response);
         });
@@ -114,15 +114,15 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
             return switch (request.getQuestionCase()) {
                 case EXIST -> StreamResponse.newBuilder().setExist(DirectoryService.exist(whom, asking.caller(), request.getExist())).build();
                 case LOOKUP -> StreamResponse.newBuilder().setLookup(DirectoryService.lookup(whom, asking.caller(), request.getLookup())).build();
-                case QUESTION_NOT_SET -> throw new Problem(Problem.Kind.INVALID_REQUEST, "there is no question", "set exist or lookup");
+                case QUESTION_NOT_SET -> throw new Problem(Problem.Kind.INVALID_REQUEST, "the request has no query", "set exist or lookup");
             };
         } catch (Problem problem) {
             return problem(problem);
         } catch (LookupQueries.NotAtOnce e) {
             throw e;
         } catch (RuntimeException e) {
-            LOG.error("a question failed", e);
-            return problem(new Problem(Problem.Kind.INTERNAL, e.toString(), "look at the directory's log"));
+            LOG.error("a query failed", e);
+            return problem(Problem.internal());
         }
     }
 
@@ -148,10 +148,10 @@ final class DirectoryStream implements StreamObserver<StreamRequest> {
 
     @Override
     public void onError(Throwable cause) {
-        LOG.debug("a stream of questions ended: {}", cause.toString());
+        LOG.debug("a stream of queries ended: {}", cause.toString());
     }
 
-    /** The last question may still be with another thread, which then ends the call. */
+    /** Another thread may still answer the last query; it then ends the call. */
     @Override
     public synchronized void onCompleted() {
         ended = true;

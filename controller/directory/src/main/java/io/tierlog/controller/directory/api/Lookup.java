@@ -14,17 +14,17 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * How long the prefix of a chain is. A block counts only at its own position in the prompt.
+ * The length of a chain's prefix. A block counts only at its own position in the prompt.
  *
  * @param blocks from the first on that serve anywhere without a gap
- * @param unknownFrom the first block that nobody can say anything of, when the prefix ends there; -1 otherwise
+ * @param unknownFrom the first block that is UNKNOWN, when the prefix ends there; -1 otherwise
  * @param nodes each node that has the first block, the longest prefix first
  * @param storeBlocks of the store from the first on
- * @param best from where it is had, on the node that was asked about or on the one that gets most at the lowest cost
+ * @param best from where it is had, on the requested node or on the one that gets most at the lowest cost
  * @param freshness how old that may be
  */
 public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int storeBlocks, Plan best, Freshness freshness) {
-    /** Most nodes that are told of, and for which costs are counted. */
+    /** Most nodes in a response, and for which costs are computed. */
     static final int NODES = 256;
 
     /**
@@ -39,7 +39,7 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
     public record NodePrefix(String node, int blocks, int lendable, Map<Tier, Integer> tiers, Extent plan, Optional<String> peerAddress) {}
 
     /**
-     * How much of the chain a node can have.
+     * The part of the chain that a node can get.
      *
      * @param blocks from the first on, from wherever they are
      * @param costUs of all of them, in microseconds
@@ -51,7 +51,7 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
     }
 
     /**
-     * How a node could have most of the chain.
+     * How a node could get most of the chain.
      *
      * @param node its name; empty for any that has nothing
      * @param blocks that it can have, from the first on
@@ -63,7 +63,7 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
     /** Blocks that come from one place. */
     public record Run(int first, int blocks, Location from, long blockCostUs) {}
 
-    /** Counts prefixes, with what is known of the peer doors of nodes: who has none is no source for others. */
+    /** Computes prefixes. A node without a peer address is not a source for other nodes. */
     static Lookup of(ChainPlacements places, Costs costs, Optional<String> wanted, Function<String, Optional<String>> peerAddresses) {
         Prefixes prefixes = new Prefixes(places.count(), costs, peerAddresses);
         int unknownFrom = -1;

@@ -19,20 +19,20 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * What can be asked, whatever the door: what a caller may know, and what it costs to have. Safe for use by several threads. To look grants no
- * lease and is no use: nothing is written.
+ * The queries of all APIs: what a caller may see, and what a block costs to get. Safe for use by several threads. A query grants no lease and
+ * does not count as a use: it writes nothing.
  */
 public final class LookupQueries {
-    /** Bytes of keys that are looked up in the time that other connections of a thread can be left alone. */
+    /** Most bytes of keys that a connection's thread may look up itself, while its other connections wait. */
     private static final int SHORT_BYTES = 1_024 * 32;
 
-    private final Supplier<Optional<ShardFanout>> fan;
+    private final Supplier<Optional<ShardFanout>> fanout;
     private final int most;
     private final Costs costs;
     private final Optional<ProbeSink> probes;
     private final boolean atOnce;
 
-    /** The answer takes a question to another instance, or to a disk. Without a stack, since it is thrown in the course of things. */
+    /** The answer needs another instance, or a disk. Without a stack, since it is part of normal operation. */
     static final class NotAtOnce extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -45,14 +45,14 @@ public final class LookupQueries {
      * Queries that a fan-out answers once there is one.
      *
      * @param most keys of one call
-     * @param probes takes what shall be promoted; empty refuses that
+     * @param probes gets the blocks to promote; empty refuses that
      */
-    public LookupQueries(Supplier<Optional<ShardFanout>> fan, int most, Costs costs, Optional<ProbeSink> probes) {
-        this(fan, most, costs, probes, false);
+    public LookupQueries(Supplier<Optional<ShardFanout>> fanout, int most, Costs costs, Optional<ProbeSink> probes) {
+        this(fanout, most, costs, probes, false);
     }
 
-    private LookupQueries(Supplier<Optional<ShardFanout>> fan, int most, Costs costs, Optional<ProbeSink> probes, boolean atOnce) {
-        this.fan = fan;
+    private LookupQueries(Supplier<Optional<ShardFanout>> fanout, int most, Costs costs, Optional<ProbeSink> probes, boolean atOnce) {
+        this.fanout = fanout;
         this.most = most;
         this.costs = costs;
         this.probes = probes;
@@ -60,10 +60,10 @@ public final class LookupQueries {
     }
 
     /**
-     * Has a question answered by a thread that may not wait.
+     * Answers a query on a thread that must not wait.
      *
      * @param keyBytes bytes of its keys
-     * @param how asks what it is given
+     * @param how runs the query
      * @return empty when it is not short, or not all of it is in an index here
      */
     <R> Optional<R> atOnce(int keyBytes, Function<LookupQueries, R> how) {
@@ -71,7 +71,7 @@ public final class LookupQueries {
             return Optional.empty();
         }
         try {
-            return Optional.of(how.apply(new LookupQueries(fan, most, costs, probes, true)));
+            return Optional.of(how.apply(new LookupQueries(fanout, most, costs, probes, true)));
         } catch (NotAtOnce e) {
             return Optional.empty();
         }
@@ -83,7 +83,7 @@ public final class LookupQueries {
     }
 
     /** What is known of a caller's blocks, and how old that may be. */
-    @SuppressWarnings("ArrayRecordComponent") // Lives for one request, is never compared.
+    @SuppressWarnings("ArrayRecordComponent") // For one request, never compared.
     public record Existence(byte[] presences, Freshness freshness) {
         Presence first() {
             return Presence.of(presences[0]);
@@ -93,7 +93,7 @@ public final class LookupQueries {
     /**
      * Packed keys, checked.
      *
-     * @throws Problem INVALID_REQUEST when they are none, or too many
+     * @throws Problem INVALID_REQUEST when there is no key, a broken one, or too many
      */
     PackedKeys packed(byte[] bytes, int width) {
         if (!KeyWords.isLegal(width) || bytes.length == 0 || bytes.length % width != 0 || bytes.length / width > most) {
@@ -110,7 +110,7 @@ public final class LookupQueries {
      */
     public Existence exist(Caller caller, BlockChain chain, boolean prefetch, Optional<String> node) {
         if (prefetch && probes.isEmpty()) {
-            throw new Problem(Problem.Kind.NOT_OFFERED, "this directory cannot ask for promotions", "leave prefetch_to_memory out");
+            throw new Problem(Problem.Kind.NOT_OFFERED, "this directory cannot request promotions", "leave prefetch_to_memory out");
         }
         if (!caller.scope().includes(chain.namespace())) {
             byte[] none = new byte[chain.keys().count()];
@@ -137,12 +137,12 @@ public final class LookupQueries {
 
     /** How long a prefix is, and from where it costs least for {@code node}. */
     public Lookup lookup(Caller caller, BlockChain chain, Optional<String> node) {
-        return Lookup.of(where(caller, chain), costs, node, name -> fan.get().flatMap(each -> each.peerAddress(name)));
+        return Lookup.of(where(caller, chain), costs, node, name -> fanout.get().flatMap(each -> each.peerAddress(name)));
     }
 
     private KeyAnswers ask(BlockChain chain, boolean placements) {
-        ShardFanout asked = fan.get().orElseThrow(
-                () -> new Problem(Problem.Kind.NOT_READY, "the directory is starting", "ask again in a moment"));
+        ShardFanout asked = fanout.get().orElseThrow(
+                () -> new Problem(Problem.Kind.NOT_READY, "the directory is starting", "retry in a moment"));
         PackedKeys keys = chain.keys();
         KeyQuery question = new KeyQuery(Namespaces.digest(chain.namespace()), keys.bytes(), keys.width(), placements);
         return atOnce ? asked.askAtOnce(question).orElseThrow(NotAtOnce::new) : asked.ask(question);

@@ -22,24 +22,24 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Answers other instances about partitions that are here. Safe for use by several threads. Whoever comes must be an operator without a limit to
- * namespaces, for a digest does not say whose it is.
+ * Answers other instances about partitions that are here. Safe for use by several threads. The caller must be an operator without a limit to
+ * namespaces, since a digest does not reveal its namespace.
  */
 public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
     private final Tokens tokens;
-    private final Supplier<Optional<ShardFanout>> fan;
+    private final Supplier<Optional<ShardFanout>> fanout;
     private final int keys;
 
     /**
      * A service.
      *
-     * @param tokens who may come in
-     * @param fan answers, once there is one
+     * @param tokens accepted tokens
+     * @param fanout answers, once started
      * @param keys most keys of one call
      */
-    public PeerService(Tokens tokens, Supplier<Optional<ShardFanout>> fan, int keys) {
+    public PeerService(Tokens tokens, Supplier<Optional<ShardFanout>> fanout, int keys) {
         this.tokens = tokens;
-        this.fan = fan;
+        this.fanout = fanout;
         this.keys = keys;
     }
 
@@ -48,7 +48,7 @@ public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.OPERATOR);
             if (caller.scope().isLimited()) {
-                throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is for some namespaces",
+                throw new Problem(Problem.Kind.FORBIDDEN, "the token of " + caller.name() + " is limited to some namespaces",
                         "give the instances a token without namespaces=, with --peer-token-file");
             }
             check(request);
@@ -68,7 +68,8 @@ public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
                 && request.getPartsList().stream().allMatch(part -> part.getPackedKeys().size() % width == 0)
                 && bytes / width <= keys;
         if (!whole || request.getNamespaceDigest().size() != Namespaces.DIGEST_BYTES) {
-            throw new Problem(Problem.Kind.INVALID_REQUEST, "the digest has not 16 bytes, or the keys are no keys or more than " + keys,
+            throw new Problem(Problem.Kind.INVALID_REQUEST,
+                    "the digest must have 16 bytes, and there may be at most " + keys + " keys of one legal length",
                     "run the same version on all instances");
         }
     }
@@ -76,7 +77,7 @@ public final class PeerService extends DirectoryPeerGrpc.DirectoryPeerImplBase {
     private PeerAnswer answer(PeerRequest request, PeerPart part) {
         KeyQuery question = new KeyQuery(Bytes.wrapUnshared(request.getNamespaceDigest().toByteArray()), part.getPackedKeys().toByteArray(),
                 request.getKeyBytes(), request.getPlacements());
-        Optional<KeyAnswers> here = fan.get().flatMap(one -> one.askHere(part.getPartition(), question, request.getAllowStale()));
+        Optional<KeyAnswers> here = fanout.get().flatMap(one -> one.askHere(part.getPartition(), question, request.getAllowStale()));
         return here.map(each -> PeerMessages.of(each, request.getPlacements()))
                 .orElseGet(() -> PeerAnswer.newBuilder().setNotHere(true).build());
     }

@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What each node has of a prefix, block after block, and what of it is to be had from elsewhere. One thread.
  *
- * <p>A node takes what it has from itself, so for all others of its blocks one offer is enough, the same for every node: a node whose own copy is
- * the offer does not need it. What a node can have is then known from its own copies alone. The price: four bytes for each copy, and
+ * <p>A node takes what it has from itself, so for all others of its blocks one offer is enough, the same for every node: a node whose own placement
+ * is
+ * the offer does not need it. What a node can get then follows from its own placements alone. Trade-off: four bytes for each placement, and
  * an offer and eight bytes for each block, until the answer is given.
  */
 final class Prefixes {
@@ -38,18 +39,18 @@ final class Prefixes {
     private final List<Offer> offers = new ArrayList<>();
     /** What all offers before a block cost together. */
     private final long[] sums;
-    /** Blocks that nobody offers. */
+    /** Blocks without an offer. */
     private final List<Integer> gaps = new ArrayList<>();
     private int store;
 
-    /** From where whoever does not have a block gets it for least. */
+    /** The cheapest source of a block for nodes that do not have it. */
     private record Offer(Location from, long costUs) {
         boolean isAbove(long otherUs, Tier tier) {
             return otherUs < costUs || (otherUs == costUs && tier == Tier.STORE && from.tier() != Tier.STORE);
         }
     }
 
-    /** A node and its copies. */
+    /** A node and its placements. */
     private static final class Holder {
         private final String node;
         private final Optional<String> peerAddress;
@@ -121,7 +122,7 @@ final class Prefixes {
      * Nothing so far.
      *
      * @param most blocks of the chain
-     * @param peerAddresses where others read from a node; who has no address has nothing to offer
+     * @param peerAddresses where others read from a node; a node without an address offers nothing
      */
     Prefixes(int most, Costs costs, Function<String, Optional<String>> peerAddresses) {
         this.costs = costs;
@@ -188,7 +189,7 @@ final class Prefixes {
                 .toList();
     }
 
-    /** How much a node could have that has nothing itself. */
+    /** How much a node without own blocks could get. */
     Extent elsewhere() {
         return extent(new Holder("", Optional.empty()));
     }
@@ -203,7 +204,7 @@ final class Prefixes {
         return new Extent(blocks, costUs);
     }
 
-    /** The first block that the node does not have and nobody offers. */
+    /** The first block that the node does not have and that has no offer. */
     private int reach(Holder holder) {
         int copy = 0;
         for (int gap : gaps) {

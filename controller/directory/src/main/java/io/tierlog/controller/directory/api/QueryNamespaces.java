@@ -8,9 +8,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which namespace a query of the field's indexer interface is about: a text in which {model}, {tenant}, {lora} and {salt} stand for what the
- * query says. What a query says and the text has no place for is refused, for it would be answered with another's blocks. Without a tenant a query is
- * about the tenant "default"; an adapter and a salt that are left out are no text.
+ * The namespace of a query of the indexer interface: a template in which {model}, {tenant}, {lora} and {salt} stand for fields of the query. A query
+ * with a field that the template does not contain is refused, since its answer would be another namespace's blocks. The default tenant is "default";
+ * a missing adapter or salt is empty text.
  *
  * @param template the text
  */
@@ -20,7 +20,7 @@ public record QueryNamespaces(String template) {
 
     private static final Pattern PLACE = Pattern.compile("\\{(?:model|tenant|lora|salt)}");
     private static final int LONGEST = 256;
-    /** Who asks without a tenant, as the interface has it. */
+    /** The default tenant of the interface. */
     private static final String NO_TENANT = "default";
 
     /** Refuses a text without the model. */
@@ -30,16 +30,16 @@ public record QueryNamespaces(String template) {
         }
     }
 
-    /** Tenant that a query is about; what is wrong is a finding. */
+    /** The tenant of a query; an invalid one is a finding. */
     static String tenant(JsonBody body) {
         String said = said(body, "tenant_id");
         return said.isEmpty() ? NO_TENANT : said;
     }
 
     /**
-     * The namespace; what is wrong is a finding.
+     * The namespace; an invalid field is a finding.
      *
-     * @param tenant what {@link #tenant} says of the same query
+     * @param tenant the result of {@link #tenant} for the same query
      */
     String of(JsonBody body, String tenant) {
         Map<String, String> said = new LinkedHashMap<>();
@@ -53,7 +53,7 @@ public record QueryNamespaces(String template) {
         if (!tenant.equals(NO_TENANT) && !template.contains("{tenant}")) {
             homeless(body, "tenant_id");
         }
-        // In one pass, so that what a query says is never read as a place.
+        // In one pass, so that a field's value is never read as a placeholder.
         return PLACE.matcher(template).replaceAll(place -> Matcher.quoteReplacement(said.getOrDefault(place.group(), "")));
     }
 
@@ -66,7 +66,7 @@ public record QueryNamespaces(String template) {
     }
 
     private void homeless(JsonBody body, String field) {
-        body.finding(field, "has no place in the namespaces of this directory, which are: " + template);
+        body.finding(field, "is not part of this directory's namespace template, which is: " + template);
     }
 
     private static String said(JsonBody body, String field) {

@@ -38,7 +38,7 @@ final class QueryRoutes {
         return List.of(Route.ask("/query", this::byTokens), Route.ask("/query_by_hash", this::byHashes));
     }
 
-    /** What both have in common. */
+    /** The fields of both queries. */
     private record Query(String tenant, Optional<String> instance, String namespace, int blockTokens) {
         static Query of(JsonBody body, QueryNamespaces namespaces) {
             Optional<String> instance = NodeNames.in(body, "instance_id");
@@ -68,16 +68,16 @@ final class QueryRoutes {
         for (String more : List.of("lora_name", "cache_salt")) {
             // Engines hash these too, each in its own way.
             if (!body.text(more, BlockChain.NAMESPACE).orElse("").isEmpty()) {
-                body.finding(more, "is not known to how keys follow from tokens here; ask /query_by_hash");
+                body.finding(more, "is not supported by the token hash here; use /query_by_hash");
             }
         }
         tokens.filter(all -> query.blockTokens() > 0 && all.length / query.blockTokens() > questions.most()).ifPresent(all ->
                 body.finding("token_ids", "has " + all.length / query.blockTokens() + " blocks, more than " + questions.most()));
         body.done();
         TokenHasher hasher = hashers.of(model).orElseThrow(() -> new Problem(Problem.Kind.NOT_OFFERED,
-                "how keys follow from tokens is not known here for the model " + model, "ask /query_by_hash with the keys of the engine"));
+                "this directory has no token hash for the model " + model, "use /query_by_hash with the keys of the engine"));
         PackedKeys keys = hasher.keys(tokens.orElseThrow(), query.blockTokens());
-        // Less than one block is nowhere, which is no mistake of who asks.
+        // Less than one block is nowhere, and a valid query.
         return answer(ask, query, keys.bytes().length == 0 ? keys : questions.packed(keys.bytes(), keys.width()));
     }
 

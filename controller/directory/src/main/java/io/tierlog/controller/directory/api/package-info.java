@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What can be asked of a directory, over HTTP and gRPC. It knows the fan that answers, and nothing of Kafka. */
+/** The directory's HTTP and gRPC APIs. The package depends on the shard fan-out and not on Kafka. */
 @NullMarked
 package io.tierlog.controller.directory.api;
 

@@ -2,10 +2,10 @@
 package io.tierlog.controller.directory.index;
 
 /**
- * A copy of a block that serves.
+ * A serving placement of a block.
  *
  * @param location where
- * @param incarnation life of the node that holds it; 0 in the store
+ * @param incarnation incarnation of the node that holds it; 0 in the store
  * @param index position of the block in its prompt, from 0
  * @param generation of the page or object
  */

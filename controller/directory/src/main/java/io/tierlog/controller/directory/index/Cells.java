@@ -16,7 +16,7 @@ import java.util.List;
  * placement: holding 4 | index 4 | generation 8
  * </pre>
  *
- * <p>Freed cells are taken again before new room is asked for; room is never given back before the end. Not safe by itself: see
+ * <p>Freed cells are reused before new memory is allocated; memory is freed only at the end. Not safe by itself: see
  * {@link PlacementIndex}.
  */
 final class Cells implements AutoCloseable {
@@ -135,7 +135,7 @@ final class Cells implements AutoCloseable {
         return length(cell) > SHORT_KEY ? 1 : 2;
     }
 
-    /** Calls {@code visitor} for each placement, in no order, until it says true; whether it did. */
+    /** Calls {@code visitor} for each placement, in no order, until it returns true; returns whether it did. */
     boolean any(int cell, PlacementVisitor visitor) {
         int left = count(cell);
         int first = Math.min(left, inFirst(cell));

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The highest incarnation seen of each owner, over all partitions of an instance: what a lower one holds does not count. Safe for use by several
- * threads. The price: an owner is remembered for good, some 100 bytes each.
+ * threads. Trade-off: an owner is never forgotten, some 100 bytes each.
  */
 public final class Incarnations {
     private final Map<String, AtomicLong> highest = new ConcurrentHashMap<>();

@@ -75,7 +75,7 @@ final class Interned {
     private Entry entry(int number) {
         Entry entry = table[number];
         if (entry == null) {
-            throw new IllegalStateException("a block has a namespace " + number + " that nobody holds");
+            throw new IllegalStateException("a block has the namespace number " + number + ", which is free");
         }
         return entry;
     }

@@ -22,7 +22,7 @@ public record Location(String owner, Tier tier) {
         return owner.startsWith(NODE);
     }
 
-    /** The node's name; the owner as it is when it is no node. */
+    /** The node's name; the owner itself when it is not a node. */
     public String node() {
         return isOnNode() ? owner.substring(NODE.length()) : owner;
     }

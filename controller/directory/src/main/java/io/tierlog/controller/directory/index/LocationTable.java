@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers for the lives of locations, so that a placement needs four bytes for where it is and of which life. A number is free again when the last
+ * Numbers for pairs of location and incarnation, so that a placement needs four bytes for both. A number is free again when the last
  * placement with it is gone. Not safe by itself: see {@link PlacementIndex}.
  */
 final class LocationTable {
-    /** Stands for a record that could not be read: it is there, and nobody knows what it says. */
+    /** The incarnation of a record that could not be read: there is one, with unknown content. */
     static final long UNREADABLE = -1;
 
     private final int most;
@@ -24,7 +24,7 @@ final class LocationTable {
     private @Nullable Holding[] table = new @Nullable Holding[16];
     private int fresh;
 
-    /** One life of a location. */
+    /** A location in one incarnation of its node. */
     private record Life(Location location, long incarnation) {}
 
     private static final class Holding {
@@ -43,7 +43,7 @@ final class LocationTable {
         this.incarnations = incarnations;
     }
 
-    /** The number of a life for one more placement; {@link Cells#NONE} when there are too many. */
+    /** The number of a pair for one more placement; {@link Cells#NONE} when there are too many. */
     int take(Location location, long incarnation) {
         Life life = new Life(location, incarnation);
         Integer known = numbers.get(life);
@@ -84,7 +84,7 @@ final class LocationTable {
         return holding(number).life.incarnation == UNREADABLE;
     }
 
-    /** Whether its placements serve: it was readable, and no later life of the owner was seen. */
+    /** Whether its placements serve: it was readable, and no later incarnation of the owner was seen. */
     boolean counts(int number) {
         Holding holding = holding(number);
         long incarnation = holding.life.incarnation;
@@ -106,7 +106,7 @@ final class LocationTable {
     private Holding holding(int number) {
         Holding holding = table[number];
         if (holding == null) {
-            throw new IllegalStateException("a placement has a holding " + number + " that nobody holds");
+            throw new IllegalStateException("a placement has the number " + number + ", which is free");
         }
         return holding;
     }

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.StampedLock;
  * </pre>
  *
  * <p>What a lower incarnation of a node holds than the highest seen does not count, without being touched. When a bound of {@link IndexLimits} is
- * reached, a placement is refused and the index says so from then on: it could no longer tell not found from not taken up. The price: 64 bytes
+ * reached, a placement is refused and the index reports so from then on: it could no longer tell not found from not indexed. Trade-off: 64 bytes
  * for each block, 64 more for every three placements beyond the first (short keys: the second), and a pause while the table doubles.
  */
 public final class PlacementIndex implements AutoCloseable {
@@ -55,7 +55,7 @@ public final class PlacementIndex implements AutoCloseable {
      * @param key 8 to 32 bytes
      */
     public record BlockKey(Bytes namespace, Bytes key) {
-        /** Refuses keys that are none. */
+        /** Refuses keys of an illegal length. */
         public BlockKey {
             if (!KeyWords.isLegal(key.size())) {
                 throw new IllegalArgumentException("a key has " + KeyWords.LEAST + " to " + KeyWords.MOST + " bytes, not " + key.size());
@@ -63,7 +63,7 @@ public final class PlacementIndex implements AutoCloseable {
         }
     }
 
-    /** What became of a placement that was to be taken up. */
+    /** The outcome of adding a placement. */
     public enum Taken {
         /** The location had none of this block. */
         ADDED,
@@ -83,7 +83,7 @@ public final class PlacementIndex implements AutoCloseable {
      * @param from first of {@code order}
      * @param to behind the last of {@code order}
      */
-    @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
+    @SuppressWarnings("ArrayRecordComponent") // For one call, never compared.
     public record Batch(Bytes namespace, byte[] keys, int width, int[] order, int from, int to) {}
 
     /** What it holds. */
@@ -92,12 +92,12 @@ public final class PlacementIndex implements AutoCloseable {
     /** What is known of a block: where it serves, and whether a record about it could not be read. */
     public record Found(Presence presence, List<BlockPlacement> placements) {}
 
-    /** Takes up a placement: the location has this block from now on, and nothing that it had of it before. */
+    /** Adds a placement: it replaces the location's earlier placement of the block. */
     public Taken put(BlockKey block, BlockPlacement placed) {
         return put(block, placed.location(), placed.incarnation(), placed.index(), placed.generation());
     }
 
-    /** Notes that a record about a block at a location cannot be read: until the next one, nobody knows. */
+    /** Notes that a record about a block at a location cannot be read: the block is UNKNOWN until the next one. */
     public Taken unreadable(BlockKey block, Location location) {
         return put(block, location, LocationTable.UNREADABLE, 0, 0);
     }
@@ -113,7 +113,7 @@ public final class PlacementIndex implements AutoCloseable {
 
     private Taken add(BlockKey block, Location location, int holding, int index, long generation) {
         if (holding == NONE) {
-            return full(limits.holdings() + " lives of locations");
+            return full(limits.holdings() + " locations by incarnation");
         }
         KeyWords key = written.set(block.key().unshared(), 0, block.key().size());
         int namespace = namespaces.find(block.namespace());
@@ -127,9 +127,9 @@ public final class PlacementIndex implements AutoCloseable {
                 return Taken.REPLACED;
             }
         }
-        Taken room = room(block, slot, holding);
-        if (room == Taken.FULL) {
-            return room;
+        Taken space = space(block, slot, holding);
+        if (space == Taken.FULL) {
+            return space;
         }
         int cell = slot == NONE ? newBlock(block, key) : SlotTable.cell(slots.at(slot));
         cells.add(cell, holding, index, generation);
@@ -137,8 +137,8 @@ public final class PlacementIndex implements AutoCloseable {
         return Taken.ADDED;
     }
 
-    /** Whether there is room for one more placement; the holding goes back when there is none. */
-    private Taken room(BlockKey block, int slot, int holding) {
+    /** Whether there is space for one more placement; frees the holding when there is none. */
+    private Taken space(BlockKey block, int slot, int holding) {
         String bound = "";
         if (placements >= limits.placements()) {
             bound = limits.placements() + " placements";
@@ -311,7 +311,7 @@ public final class PlacementIndex implements AutoCloseable {
         return cells.inUse();
     }
 
-    /** Gives the memory back, once nobody reads; whoever asks later is not answered. Closing twice is nothing. */
+    /** Frees the memory once no reader is left; later queries get no answer. Closing twice is harmless. */
     @Override
     public void close() {
         long stamp = lock.writeLock();

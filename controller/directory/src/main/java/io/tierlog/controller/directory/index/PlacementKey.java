@@ -13,7 +13,7 @@ import java.util.Optional;
 /**
  * The key of a record of the topic of placements, taken apart: 16 bytes of digest, 8 to 32 bytes of block key, and the location as text.
  *
- * <p>Where the text begins is no guess: it has exactly two slashes, and the first stands behind "node" or "store". The price: a name with a slash
+ * <p>The start of the text is unambiguous: it has exactly two slashes, and the first follows "node" or "store". Trade-off: a name with a slash
  * in it could not be read, and no node and no shard has one.
  *
  * @param block the block

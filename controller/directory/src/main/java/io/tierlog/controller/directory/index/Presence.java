@@ -7,7 +7,7 @@ public enum Presence {
     FOUND(1),
     /** It serves nowhere that the log knows of. */
     NOT_FOUND(2),
-    /** Nobody can say now. */
+    /** No shard can answer now. */
     UNKNOWN(3);
 
     private static final Presence[] BY_CODE = {UNKNOWN, FOUND, NOT_FOUND, UNKNOWN};
@@ -30,7 +30,7 @@ public enum Presence {
      */
     public static Presence of(byte code) {
         if (code < 1 || code >= BY_CODE.length) {
-            throw new IllegalArgumentException("there is no answer " + code);
+            throw new IllegalArgumentException("Invalid presence " + code);
         }
         return BY_CODE[code];
     }

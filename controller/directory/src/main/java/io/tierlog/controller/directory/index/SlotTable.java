@@ -6,10 +6,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Open addressing with linear probing over slots of eight bytes: a hash and the number of a cell. It finds candidates only; who uses it compares the
+ * Open addressing with linear probing over slots of eight bytes: a hash and the number of a cell. It finds candidates only; the caller compares the
  * cell's key. Deleting moves back what stands behind, so no graves are left. It doubles when two thirds are taken, from the hashes alone.
  *
- * <p>Not safe by itself: one writer, and readers kept out meanwhile. The price: doubling takes some 10 ms for each million of blocks.
+ * <p>Not safe by itself: one writer, and readers kept out meanwhile. Trade-off: doubling takes some 10 ms for each million of blocks.
  */
 final class SlotTable implements AutoCloseable {
     private static final int LEAST_SLOTS = 64;

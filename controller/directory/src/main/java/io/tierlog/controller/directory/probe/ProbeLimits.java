@@ -6,18 +6,19 @@ package io.tierlog.controller.directory.probe;
  *
  * @param batch most blocks of one request
  * @param recent most blocks that are remembered as asked for; the oldest are forgotten beyond
- * @param recentMs how long a block is not asked for again at least, in milliseconds: so short that nobody notices, and long enough for a promotion
+ * @param recentMs how long a block is not requested again at least, in milliseconds: short enough not to be noticed, and long enough for a promotion
  *     to land
- * @param backOffMs the longest that a block is kept back which is asked for again and again and whose node does not say for how long it will not
- *     have it (no room, for one), in milliseconds: the time doubles from {@code recentMs} up to this
- * @param longestMs the longest that a block is kept back whatever its node says, in milliseconds
+ * @param backOffMs the longest that a block is held back which is requested repeatedly and whose node does not report for how long it will not
+ *     promote it (a full host, for example), in milliseconds: the time doubles from {@code recentMs} up to this
+ * @param longestMs the longest that a block is held back whatever its node reports, in milliseconds
  * @param underWay most probes that wait; more are dropped
  * @param keysUnderWay most keys of all probes together that wait or are looked at, since a probe keeps up to 10,000 of them, of up to 32 bytes
  *     each; a probe that would bring more is dropped
  */
 public record ProbeLimits(int batch, int recent, int recentMs, int backOffMs, int longestMs, int underWay, int keysUnderWay) {
     /**
-     * 128 blocks, 200,000 remembered for 1 s, for up to 4 s of their own and for up to a minute where a node says so, 1,000 under way, with 200,000
+     * 128 blocks, 200,000 remembered for 1 s, for up to 4 s of their own and for up to a minute where a node reports so, 1,000 under way, with
+     * 200,000
      * keys: 6.4 MB.
      */
     public static final ProbeLimits DEFAULTS = new ProbeLimits(128, 200_000, 1_000, 4_000, 60_000, 1_000, 200_000);

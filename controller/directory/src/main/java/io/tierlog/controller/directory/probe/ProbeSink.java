@@ -3,7 +3,7 @@ package io.tierlog.controller.directory.probe;
 
 import java.util.List;
 
-/** Takes what somebody will want in memory soon. Safe for use by several threads. */
+/** Accepts probes for blocks that will soon be wanted in memory. Safe for use by several threads. */
 public interface ProbeSink {
     /**
      * Blocks of a prompt that were asked for.
@@ -13,11 +13,11 @@ public interface ProbeSink {
      * @param width bytes of each
      * @param firstIndex position of the first in the prompt, in blocks; the others follow it
      */
-    @SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
+    @SuppressWarnings("ArrayRecordComponent") // For one call, never compared.
     record Probe(String namespace, byte[] keys, int width, int firstIndex) {}
 
     /**
-     * Takes a probe; returns at once, and what becomes of it is never heard here.
+     * Accepts a probe; returns at once and never reports the outcome.
      *
      * @param nodes where the blocks are wanted in memory, whatever others have; none for one of those that have them, unless one has them there
      * @return false when too many are under way, and this one is dropped

@@ -133,7 +133,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         }
     }
 
-    /** False when nobody can be asked where blocks are. */
+    /** False when no shard can answer where blocks are. */
     private boolean look(Probe probe, List<String> nodes) {
         KeyQuery question = new KeyQuery(Namespaces.digest(probe.namespace()), probe.keys(), probe.width(), true);
         Optional<KeyAnswers> answers = directory.apply(question);

@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
  * Which blocks were asked of which node lately, and until when each is kept back. Bounded in number and time; safe for use by several threads.
  * Forgetting one, or never hearing of an answer, costs a request that the node's aggregate answers once more.
  *
- * <p>A block is kept back for {@link ProbeLimits#recentMs} at least. Its node's answer may say for how long it will begin nothing (the rest of
+ * <p>A block is kept back for {@link ProbeLimits#recentMs} at least. Its node's reply may report for how long it will begin nothing (the rest of
  * the dedup time, of the cooldown, of a pause), and then that counts. A block that is asked for again and again without such an answer is kept back
- * twice as long each time, up to {@link ProbeLimits#backOffMs}; a promotion that waits or is under way is looked after each time anew.
+ * twice as long each time, up to {@link ProbeLimits#backOffMs}; a promotion that waits or is under way is held back again each time.
  */
 final class RecentProbes {
     private final ProbeLimits limits;
-    /** In the order in which something was last asked or heard of them. */
+    /** In the order of the last request or reply about them. */
     private final Map<Asked, Kept> asked = new LinkedHashMap<>();
     private final Deque<Load> load = new ArrayDeque<>();
     private final Map<String, Integer> ofNode = new LinkedHashMap<>();
@@ -59,9 +59,9 @@ final class RecentProbes {
     }
 
     /**
-     * A node has said something of a block, asked by whomever.
+     * A node replied about a block, to any requester.
      *
-     * @param retryMs for how long it will begin nothing, in milliseconds; 0 when it does not say
+     * @param retryMs for how long it will begin nothing, in milliseconds; 0 when unknown
      */
     synchronized void heard(String namespace, Bytes key, String node, PromotionReply reply, long retryMs, long nowMs) {
         Asked one = new Asked(namespace, key, node);

@@ -6,7 +6,7 @@ import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.Tier;
 
 /**
- * What it costs a node to have a block on its host, by where the block is. Microseconds for each block, 0 to {@link Integer#MAX_VALUE}. What a node
+ * The cost for a node to get a block onto its host, by the block's location. Microseconds for each block, 0 to {@link Integer#MAX_VALUE}. What a node
  * has itself it takes from there, whatever the others cost; of the others it takes the cheapest, and of equals the store, as the controller does.
  *
  * @param hostUs it is on the node's own host, or its device
@@ -16,7 +16,7 @@ import io.tierlog.schemas.Tier;
  * @param peerDiskUs it is on another node's disk
  */
 public record Costs(long hostUs, long diskUs, long storeUs, long peerHostUs, long peerDiskUs) {
-    /** Of a block of 2 MiB from a disk with 3 GB/s. The policy says nothing of the own disk, since nothing is decided by it. */
+    /** Of a block of 2 MiB from a disk with 3 GB/s. The policy has no cost of the own disk, since no decision needs it. */
     private static final long DISK_US = 700;
 
     /** 0 from the own host, 700 from the own disk, and from elsewhere what controllers go by before a policy is set. */
@@ -25,7 +25,7 @@ public record Costs(long hostUs, long diskUs, long storeUs, long peerHostUs, lon
     /** What is not to be had from there. */
     public static final long NEVER = Long.MAX_VALUE;
 
-    /** Refuses what is no cost, and an own disk that would be cheaper than the own host. */
+    /** Refuses negative costs, and an own disk that would be cheaper than the own host. */
     public Costs {
         String all = hostUs + ", " + diskUs + ", " + storeUs + ", " + peerHostUs + ", " + peerDiskUs;
         for (long each : new long[] {hostUs, diskUs, storeUs, peerHostUs, peerDiskUs}) {
@@ -38,12 +38,12 @@ public record Costs(long hostUs, long diskUs, long storeUs, long peerHostUs, lon
         }
     }
 
-    /** What a policy says of other nodes and of the store. */
+    /** Costs with a policy's values for other nodes and the store. */
     public static Costs of(PeerPolicy policy) {
         return new Costs(0, DISK_US, policy.storeBlockMicros(), policy.hostBlockMicros(), policy.diskBlockMicros());
     }
 
-    /** What a block costs that the node has itself; {@link #NEVER} where that is no place of a node. */
+    /** Cost of a block that the node has itself; {@link #NEVER} for tiers that are not of a node. */
     public long own(Tier tier) {
         return switch (tier) {
             case DEVICE, HOST -> hostUs;

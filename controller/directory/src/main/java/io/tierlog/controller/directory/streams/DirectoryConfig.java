@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param instanceId name of this instance within the group, kept over restarts: then a restart takes no rebalance, and a stop no take-over before the
  *     session ends; empty leaves the group when it is closed
  * @param stateDir directory of this instance alone
- * @param doors where it is asked
+ * @param endpoints its addresses and access rules
  * @param limits the bounds
  * @param costs what a block costs from where
  */
@@ -29,7 +29,7 @@ public record DirectoryConfig(
         String applicationId,
         Optional<String> instanceId,
         Path stateDir,
-        Doors doors,
+        Endpoints endpoints,
         DirectoryLimits limits,
         Costs costs) {
     /**
@@ -39,11 +39,11 @@ public record DirectoryConfig(
      * @param grpc gRPC, also for the other instances
      * @param advertised name or address by which other instances reach the gRPC port; empty for the one that it listens on
      * @param status metrics and health; empty serves neither
-     * @param tokens file with the tokens of those who may come in; empty lets in whoever reaches the address
+     * @param tokens file with the accepted tokens; empty accepts every caller that reaches the address
      * @param peerToken file with the token by which this instance comes in to others
      * @param insecure whether addresses that others can reach may be served without tokens
      */
-    public record Doors(
+    public record Endpoints(
             Endpoint http,
             Endpoint grpc,
             Optional<String> advertised,
@@ -52,7 +52,7 @@ public record DirectoryConfig(
             Optional<Path> peerToken,
             boolean insecure) {
         /** Refuses to let everybody in from everywhere, unless that was asked for. */
-        public Doors {
+        public Endpoints {
             if (tokens.isEmpty() && !insecure) {
                 requireLoopback("--directory-listen", http);
                 requireLoopback("--directory-grpc-listen", grpc);
@@ -61,25 +61,25 @@ public record DirectoryConfig(
 
         private static void requireLoopback(String option, Endpoint endpoint) {
             if (!endpoint.toSocketAddress().getAddress().isLoopbackAddress()) {
-                throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens whoever reaches"
-                        + " it sees what all tenants have: give --api-tokens FILE, or listen on 127.0.0.1, or say --api-insecure");
+                throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens every caller"
+                        + " sees the blocks of all tenants: give --api-tokens FILE, or listen on 127.0.0.1, or set --api-insecure");
             }
         }
 
         /** On loopback, without tokens. */
-        public static Doors loopback(int http, int grpc) {
-            return new Doors(new Endpoint("127.0.0.1", http), new Endpoint("127.0.0.1", grpc), Optional.empty(),
+        public static Endpoints loopback(int http, int grpc) {
+            return new Endpoints(new Endpoint("127.0.0.1", http), new Endpoint("127.0.0.1", grpc), Optional.empty(),
                     Optional.empty(), Optional.empty(), Optional.empty(), false);
         }
 
         /** The same with metrics and health. */
-        public Doors withStatus(Endpoint where) {
-            return new Doors(http, grpc, advertised, Optional.of(where), tokens, peerToken, insecure);
+        public Endpoints withStatus(Endpoint where) {
+            return new Endpoints(http, grpc, advertised, Optional.of(where), tokens, peerToken, insecure);
         }
 
-        /** The same for those who have a token, and with one of this instance for the others. */
-        public Doors withTokens(Path file, Path own) {
-            return new Doors(http, grpc, advertised, status, Optional.of(file), Optional.of(own), insecure);
+        /** The same with tokens, and with this instance's own token for the other instances. */
+        public Endpoints withTokens(Path file, Path own) {
+            return new Endpoints(http, grpc, advertised, status, Optional.of(file), Optional.of(own), insecure);
         }
     }
 
@@ -99,31 +99,31 @@ public record DirectoryConfig(
     /** The defaults: bundled schemas, any free ports of loopback, no tokens. */
     public static DirectoryConfig of(KafkaAccess kafka, Topics topics, Path stateDir) {
         return new DirectoryConfig(kafka, topics, Optional.empty(), topics.prefix() + "-directory", Optional.empty(), stateDir,
-                Doors.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS);
+                Endpoints.loopback(0, 0), DirectoryLimits.DEFAULTS, Costs.DEFAULTS);
     }
 
     /** The same with a registry, or none. */
     public DirectoryConfig withRegistry(Optional<RegistryConfig> other) {
-        return new DirectoryConfig(kafka, topics, other, applicationId, instanceId, stateDir, doors, limits, costs);
+        return new DirectoryConfig(kafka, topics, other, applicationId, instanceId, stateDir, endpoints, limits, costs);
     }
 
     /** The same under other names. */
     public DirectoryConfig withNames(String application, Optional<String> instance) {
-        return new DirectoryConfig(kafka, topics, registry, application, instance, stateDir, doors, limits, costs);
+        return new DirectoryConfig(kafka, topics, registry, application, instance, stateDir, endpoints, limits, costs);
     }
 
-    /** The same with other doors. */
-    public DirectoryConfig withDoors(Doors other) {
+    /** The same with other endpoints. */
+    public DirectoryConfig withEndpoints(Endpoints other) {
         return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, other, limits, costs);
     }
 
     /** The same with other bounds. */
     public DirectoryConfig withLimits(DirectoryLimits other) {
-        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, doors, other, costs);
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, other, costs);
     }
 
     /** The same with other costs. */
     public DirectoryConfig withCosts(Costs other) {
-        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, doors, limits, other);
+        return new DirectoryConfig(kafka, topics, registry, applicationId, instanceId, stateDir, endpoints, limits, other);
     }
 }

@@ -33,7 +33,9 @@ final class DirectoryHealth {
         RUNNING,
         /** The index of a partition is full: that partition answers UNKNOWN. */
         FULL,
-        /** A record's schema is not known here and the registry does not answer: its partition stands still, and answers say how far behind it is. */
+        /**
+         * A record's schema is unknown here and the registry does not answer: its partition stands still, and answers report how far behind it is.
+         */
         WAITING_FOR_REGISTRY,
         /** Closed, or failed. */
         STOPPED
@@ -59,7 +61,7 @@ final class DirectoryHealth {
         return full.toString();
     }
 
-    /** What is told over HTTP. */
+    /** The body of {@code /health}. */
     StatusServer.Report report(String instance) {
         State now = state();
         String full = full();

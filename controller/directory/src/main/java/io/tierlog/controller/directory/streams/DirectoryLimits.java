@@ -8,7 +8,7 @@ import io.tierlog.controller.http.ServerLimits;
  * The bounds of a directory instance. What is over one of them is refused with a reason.
  *
  * @param index of the index of each partition
- * @param door of HTTP and gRPC
+ * @param server limits of HTTP and gRPC
  * @param keys most keys of one call
  * @param forwardMs how long another instance is waited for, in milliseconds
  * @param forwards most calls to other instances in progress; what is more is UNKNOWN at once
@@ -21,7 +21,7 @@ import io.tierlog.controller.http.ServerLimits;
  */
 public record DirectoryLimits(
         IndexLimits index,
-        ServerLimits door,
+        ServerLimits server,
         int keys,
         int forwardMs,
         int forwards,
@@ -52,11 +52,11 @@ public record DirectoryLimits(
 
     /** The same with another index. */
     public DirectoryLimits withIndex(IndexLimits other) {
-        return new DirectoryLimits(other, door, keys, forwardMs, forwards, lookEveryMs, staleAfterMs, rocksDbBytes, commitMs, sessionMs, threads);
+        return new DirectoryLimits(other, server, keys, forwardMs, forwards, lookEveryMs, staleAfterMs, rocksDbBytes, commitMs, sessionMs, threads);
     }
 
     /** The same with other times. */
     public DirectoryLimits withTimes(int looks, int stale, int commits, int sessions) {
-        return new DirectoryLimits(index, door, keys, forwardMs, forwards, looks, stale, rocksDbBytes, commits, sessions, threads);
+        return new DirectoryLimits(index, server, keys, forwardMs, forwards, looks, stale, rocksDbBytes, commits, sessions, threads);
     }
 }

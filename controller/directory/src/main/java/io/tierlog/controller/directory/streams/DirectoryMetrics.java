@@ -18,7 +18,7 @@ final class DirectoryMetrics {
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Counter unreadable = Counter.builder()
             .name("tierlog_directory_unreadable_records_total")
-            .help("Records of the topic of placements that nobody could read")
+            .help("Records of the placements topic that could not be read")
             .register(registry);
     private final Counter keys = Counter.builder()
             .name("tierlog_directory_keys_total")
@@ -41,7 +41,7 @@ final class DirectoryMetrics {
         /** A standby, here or elsewhere. */
         STANDBY,
         /** Nowhere. */
-        NOBODY
+        NONE
     }
 
     DirectoryMetrics(LocalShards copies, ProbeCounts probes) {

@@ -12,8 +12,8 @@ import org.apache.kafka.streams.StreamsConfig;
 /**
  * The configuration of Kafka Streams for a directory. Static and without state.
  *
- * <p>Why these values: it writes nothing, so at least once is enough; what an open transaction holds is no fact yet, so the main and the restore
- * consumer read committed; a partition whose registry is away must not cost the membership.
+ * <p>Why these values: it writes nothing, so at least once is enough; records of an open transaction are not facts yet, so the main and the restore
+ * consumer read committed; a partition that waits for the registry must not lose the group membership.
  */
 final class DirectorySettings {
     private static final int FETCH_BYTES = 8 << 20;

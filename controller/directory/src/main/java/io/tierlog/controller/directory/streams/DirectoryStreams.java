@@ -28,7 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The Kafka Streams side of a directory instance: its partitions, and the fan that has keys answered. Safe for use by several threads.
+ * The Kafka Streams side of a directory instance: its partitions, and the fan-out that answers keys. Safe for use by several threads.
  *
  * <p>{@link #start} returns when Streams is on its way; until a partition is here or elsewhere, its keys are unknown.
  */
@@ -49,7 +49,7 @@ public final class DirectoryStreams implements AutoCloseable {
     /**
      * Prepares an instance on a log with so many partitions.
      *
-     * @param probes what its metrics say of probes
+     * @param probes counts of probes, for its metrics
      */
     public DirectoryStreams(DirectoryConfig config, Codec codec, int partitions, ProbeCounts probes) {
         this.config = config;
@@ -92,14 +92,14 @@ public final class DirectoryStreams implements AutoCloseable {
         parts.push(new LogEnds(config, copies, () -> lookAtStandbys(streams, standby)));
         PeerLink link = new GrpcPeerLink(token, config.limits().forwardMs());
         parts.push(link);
-        ShardFanout fan = new ShardFanout(new ShardFanout.Parts(copies, Optional.of(standby),
+        ShardFanout fanout = new ShardFanout(new ShardFanout.Parts(copies, Optional.of(standby),
                 new GroupRegister(streams, config.topics().placements()), link, self, config.limits(), metrics));
         streams.start();
-        return fan;
+        return fanout;
     }
 
     private CloseOptions leaving() {
-        // Who keeps a name comes back: the others wait for it as long as its session lasts.
+        // A member with a fixed name comes back: the others wait for it as long as its session lasts.
         return CloseOptions.timeout(CLOSE).withGroupMembershipOperation(config.instanceId().isEmpty()
                 ? CloseOptions.GroupMembershipOperation.LEAVE_GROUP
                 : CloseOptions.GroupMembershipOperation.REMAIN_IN_GROUP);
@@ -120,7 +120,7 @@ public final class DirectoryStreams implements AutoCloseable {
         }
         copies.standbys(seen);
         if (copies.all().isEmpty()) {
-            // No task here tells of the lives of nodes; any partition has them all.
+            // No task here reads node incarnations; any partition has them all.
             seen.keySet().stream().limit(1).forEach(standby::learn);
         }
     }
@@ -168,7 +168,7 @@ public final class DirectoryStreams implements AutoCloseable {
         return copies.all().size();
     }
 
-    /** What is told of it over HTTP. */
+    /** The body of {@code /health}. */
     public StatusServer.Report report() {
         return health.report(config.instanceId().orElse(config.applicationId()));
     }

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls to other instances that came to nothing. Each is counted; that an instance does not let this one in is said aloud too, since that does not
- * pass by itself: once for each instance in {@value #AGAIN_MINUTES} minutes. Safe for use by several threads.
+ * Failed calls to other instances. It counts each. It also logs when an instance refuses this one's token, since that does not end by itself:
+ * once for each instance in {@value #AGAIN_MINUTES} minutes. Safe for use by several threads.
  */
 final class ForwardFailures {
     private static final Logger LOG = LoggerFactory.getLogger(ForwardFailures.class);
@@ -24,7 +24,7 @@ final class ForwardFailures {
     private final DirectoryMetrics metrics;
     private final LongSupplier nanos;
     private final Consumer<String> warnings;
-    /** When it was said of whom, the earliest first. */
+    /** When a warning was logged for a peer, the earliest first. */
     private final Map<Owners.Peer, Long> said = new LinkedHashMap<>();
 
     /** Why there is no answer. */
@@ -48,7 +48,7 @@ final class ForwardFailures {
         }
     }
 
-    /** Failures that are counted, and said in the log. */
+    /** Failures to count and to log. */
     ForwardFailures(DirectoryMetrics metrics) {
         this(metrics, System::nanoTime, LOG::warn);
     }

@@ -5,13 +5,13 @@ package io.tierlog.controller.directory.streams;
  * How old an answer may be.
  *
  * @param stale whether part of it comes from a standby, or from a copy that was not known to be at the end of the log lately
- * @param behindRecords records that were on the log and not taken up, the most of any partition that took part; markers of transactions may count
- * @param asOfMs the answer is of this moment or a later one, milliseconds since 1970; 0 when nobody knows
+ * @param behindRecords records of the log that were not applied, the most of any queried partition; markers of transactions may count
+ * @param asOfMs the answer is of this moment or a later one, milliseconds since 1970; 0 when unknown
  */
 public record Freshness(boolean stale, long behindRecords, long asOfMs) {
-    /** What is said of an answer to which no partition had to say anything. */
+    /** Freshness of an answer without any partition. */
     public static final Freshness NOTHING_ASKED = new Freshness(false, 0, Long.MAX_VALUE);
-    /** What is said of a partition that nobody could ask. */
+    /** Freshness of a partition that could not be queried. */
     public static final Freshness UNKNOWN = new Freshness(true, 0, 0);
 
     /** Of both together. */

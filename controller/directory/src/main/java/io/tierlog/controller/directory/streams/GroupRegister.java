@@ -11,7 +11,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsMetadata;
 
-/** The owners of partitions as Kafka Streams has them, looked at anew at most ten times a second. Safe for use by several threads. */
+/** The owners of partitions as Kafka Streams has them, refreshed at most ten times a second. Safe for use by several threads. */
 final class GroupRegister implements Owners.Register {
     private static final long KEPT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -54,7 +54,7 @@ final class GroupRegister implements Owners.Register {
                 }
             }
         } catch (IllegalStateException e) {
-            // It is not started yet, or ended: nobody is known.
+            // It is not started yet, or ended: no owner is known.
             return Map.of();
         }
         Map<Integer, Owners> owners = new LinkedHashMap<>();

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the store of one partition as the topic has it, and the index as the store. The index is built from the store when the task begins and
- * answers from then on. One thread. The price: building it takes a few seconds for each million of placements, in which a standby answers.
+ * answers from then on. One thread. Trade-off: building it takes a few seconds for each million of placements, in which a standby answers.
  */
 final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
     private static final Logger LOG = LoggerFactory.getLogger(IndexProcessor.class);
@@ -78,10 +78,10 @@ final class IndexProcessor implements Processor<byte[], byte[], Void, Void> {
         switch (shared.decoder().read(key, value)) {
             case Change.Put(var block, var placed) -> taken(here, here.index().put(block, placed));
             case Change.Removed(var block, var location) -> here.index().remove(block, location);
-            case Change.Lived(NodeEpoch life) -> shared.copies().lives().lived(life);
+            case Change.EpochChanged(NodeEpoch epoch) -> shared.copies().nodes().apply(epoch);
             case Change.Unreadable(var block, var location, String why) -> {
                 shared.metrics().countUnreadable();
-                LOG.warn("partition {}: what is said of {} at {} cannot be read: {}", here.partition(), block.key(), location, why);
+                LOG.warn("partition {}: the record of {} at {} cannot be read: {}", here.partition(), block.key(), location, why);
                 taken(here, here.index().unreadable(block, location));
             }
             case Change.Nameless(String why) -> {

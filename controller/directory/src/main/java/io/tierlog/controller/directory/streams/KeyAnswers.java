@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The answers to one {@link KeyQuery}, as they come in from partitions. One thread; whole once the fan gives it away. */
+/** The answers to one {@link KeyQuery}, collected from partitions. One thread; complete once the fan-out returns it. */
 public final class KeyAnswers {
     private static final Found UNKNOWN = new Found(Presence.UNKNOWN, List.of());
 
@@ -21,7 +21,7 @@ public final class KeyAnswers {
         found = question.placements() ? new @Nullable Found[question.count()] : null;
     }
 
-    /** What is known of each key, by the codes of {@link Presence}; whoever reads leaves it as it is. */
+    /** Presence of each key, by the codes of {@link Presence}; read only. */
     public byte[] presences() {
         return presences;
     }
@@ -34,13 +34,13 @@ public final class KeyAnswers {
     /** Where a block is. */
     public Found found(int number) {
         if (found == null) {
-            throw new IllegalStateException("placements were not asked for");
+            throw new IllegalStateException("placements were not requested");
         }
         Found one = found[number];
         return one == null ? UNKNOWN : one;
     }
 
-    /** Whether placements were asked for. */
+    /** Whether placements were requested. */
     boolean withPlacements() {
         return found != null;
     }

@@ -4,14 +4,14 @@ package io.tierlog.controller.directory.streams;
 import io.tierlog.schemas.Bytes;
 
 /**
- * Which blocks are asked for. The array is the caller's, who leaves it as it is meanwhile.
+ * The blocks of a query. The array is the caller's, which must not change it meanwhile.
  *
  * @param namespace digest of their namespace
  * @param keys their keys, one behind the other
  * @param width bytes of each, 8 to 32
- * @param placements whether it is asked where they are, and not only whether they are anywhere
+ * @param placements whether their placements are wanted, and not only their presence
  */
-@SuppressWarnings("ArrayRecordComponent") // Lives for one call, is never compared.
+@SuppressWarnings("ArrayRecordComponent") // For one call, never compared.
 public record KeyQuery(Bytes namespace, byte[] keys, int width, boolean placements) {
     /** Number of keys. */
     public int count() {

@@ -20,11 +20,11 @@ final class LocalShards {
     private final AtomicReferenceArray<PlacementIndex> indexes;
     private final List<ReplicaPosition> reaches;
     private final Incarnations incarnations = new Incarnations();
-    private final NodeIncarnations lives = new NodeIncarnations(incarnations);
+    private final NodeIncarnations nodes = new NodeIncarnations(incarnations);
     private final ConcurrentMap<Integer, Standby> standbys = new ConcurrentHashMap<>();
 
     /**
-     * What was seen of a copy that is no index.
+     * The state of a replica without an index.
      *
      * @param freshness how old it may be
      * @param whole whether it was near the end of the log once: before that, it lacks blocks that were there long ago, and would deny them
@@ -56,9 +56,9 @@ final class LocalShards {
         return incarnations;
     }
 
-    /** The newest life of each node that any partition here has told of. */
-    NodeIncarnations lives() {
-        return lives;
+    /** The newest incarnation of each node in any partition here. */
+    NodeIncarnations nodes() {
+        return nodes;
     }
 
     /** The index of a partition, if this instance has it and it is built. */

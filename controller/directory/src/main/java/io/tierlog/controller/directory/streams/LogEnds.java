@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at where the committed log ends, again and again, so that answers can say how old they are. One thread of its own. While the brokers do
+ * Reads the end of the committed log periodically, so that answers can report their age. One thread of its own. While the brokers do
  * not answer, nothing is noted, and answers grow old.
  */
 final class LogEnds implements AutoCloseable {

@@ -29,8 +29,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
  * Appends to the events topic what is to be promoted: plain and idempotent, one record after the other, numbered per node with the checksum of the
  * one before. Safe for use by several threads.
  *
- * <p>Of a record that was not acknowledged nobody knows whether it is there, so the next one begins another count under another name: an auditor
- * sees no gap, and what is promoted twice is promoted once. The price: each request waits for its acknowledgement. Of several sent at once a later
+ * <p>A record without acknowledgement may or may not be in the log, so the next one starts another count under another sender name: an auditor
+ * sees no gap, and what is promoted twice is promoted once. Trade-off: each request waits for its acknowledgement. Of several sent at once a later
  * one may arrive though an earlier one is lost, and that would be a gap.
  */
 public final class LogPromotions implements PromotionRequests, AutoCloseable {
@@ -56,7 +56,7 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
     /**
      * Connects; the cluster is not asked anything yet.
      *
-     * @param before runs before each request, so that somebody listens for its answer; returns at once
+     * @param before runs before each request, so that its reply is read; returns at once
      */
     public static LogPromotions connect(Log log, Runnable before) {
         return new LogPromotions(log, before, new KafkaProducer<>(
@@ -89,7 +89,7 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
         RecordStamp stamp = stamps.getOrDefault(aggregate, RecordStamp.NONE);
         Envelope blank = new Envelope(aggregate, sender, 0, 0, 0, System.currentTimeMillis(), null, null, null);
         Envelope envelope = stamp.onto(blank);
-        // Who holds a block knows what is before it: the key alone names it here.
+        // The holder of a block knows its prefix: the key alone names it here.
         List<Block> named = blocks.stream().map(wanted -> new Block(wanted.index(), wanted.key(), Bytes.EMPTY)).toList();
         PromotionRequested event = new PromotionRequested(envelope, sender + "/" + envelope.sequence(), namespace, named);
         byte[] avro = Codec.avro(event);
@@ -101,7 +101,7 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
             stamps.put(aggregate, stamp.after(avro));
         } catch (ExecutionException | TimeoutException | KafkaException e) {
             beginAnew();
-            throw new IllegalStateException("nothing was asked of node " + node + ", or nobody knows: " + e.getMessage(), e);
+            throw new IllegalStateException("the request to node " + node + " was not acknowledged: " + e.getMessage(), e);
         } catch (InterruptedException e) {
             beginAnew();
             Thread.currentThread().interrupt();

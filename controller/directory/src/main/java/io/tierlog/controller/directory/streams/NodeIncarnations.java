@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The newest life of each node, and where other agents may read from it. What is said of a life comes to every partition, so an instance hears of
- * it by any that it has. Safe for use by several threads. The price: a node is remembered for good, some 300 bytes each.
+ * The newest incarnation of each node, and where other agents may read from it. Every partition gets these records, so an instance sees them in
+ * any of its partitions. Safe for use by several threads. Trade-off: a node is never forgotten, some 300 bytes each.
  */
 public final class NodeIncarnations {
     private final Map<String, NodeEpoch> newest = new ConcurrentHashMap<>();
@@ -19,19 +19,19 @@ public final class NodeIncarnations {
         this.incarnations = incarnations;
     }
 
-    /** Takes what a record says; of two about one life the end is the later one. */
-    void lived(NodeEpoch life) {
-        newest.merge(life.node(), life, (known, told) -> {
-            boolean newer = told.incarnation() > known.incarnation() || (told.incarnation() == known.incarnation() && known.alive());
-            return newer ? told : known;
+    /** Applies a record; of two about one incarnation the end is the later one. */
+    void apply(NodeEpoch epoch) {
+        newest.merge(epoch.node(), epoch, (known, other) -> {
+            boolean newer = other.incarnation() > known.incarnation() || (other.incarnation() == known.incarnation() && known.alive());
+            return newer ? other : known;
         });
-        // What an ended life held counts no more, on the disk either: the next life says anew what it finds there.
-        incarnations.seen(life.envelope().aggregate(), life.alive() ? life.incarnation() : life.incarnation() + 1);
+        // Placements of an ended incarnation no longer count, also on disk: the next one reports again what it finds there.
+        incarnations.seen(epoch.envelope().aggregate(), epoch.alive() ? epoch.incarnation() : epoch.incarnation() + 1);
     }
 
-    /** Address of the node's peer door, HOST:PORT; empty when it has none, or does not live. */
+    /** Address of the node's peer API, HOST:PORT; empty without one, or when the node is not alive. */
     public Optional<String> peerAddress(String node) {
-        NodeEpoch life = newest.get(node);
-        return life == null || !life.alive() ? Optional.empty() : Optional.ofNullable(life.peerAddress());
+        NodeEpoch epoch = newest.get(node);
+        return epoch == null || !epoch.alive() ? Optional.empty() : Optional.ofNullable(epoch.peerAddress());
     }
 }

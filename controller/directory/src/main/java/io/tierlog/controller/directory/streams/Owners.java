@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param standbys those that keep a copy
  */
 public record Owners(Optional<Peer> active, List<Peer> standbys) {
-    /** Nobody is known. */
+    /** No owner is known. */
     public static final Owners NONE = new Owners(Optional.empty(), List.of());
 
     /** An instance, by the address of its gRPC. */
@@ -25,7 +25,7 @@ public record Owners(Optional<Peer> active, List<Peer> standbys) {
     /** Knows the owners of partitions. */
     @FunctionalInterface
     public interface Register {
-        /** The owners of a partition; nobody while the group is being formed. */
+        /** The owners of a partition; none while the group is being formed. */
         Owners of(int partition);
     }
 }

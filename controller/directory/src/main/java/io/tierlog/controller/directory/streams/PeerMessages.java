@@ -14,7 +14,7 @@ import io.tierlog.directory.v1.Placement;
 import io.tierlog.directory.v1.Tier;
 import java.util.List;
 
-/** What instances tell each other, in their messages and here. Static and without state. */
+/** Converts between the messages of instances and the types here. Static and without state. */
 public final class PeerMessages {
     private PeerMessages() {}
 

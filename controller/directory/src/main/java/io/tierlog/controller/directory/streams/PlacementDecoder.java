@@ -19,9 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a record of the topic of placements says. Safe for use by several threads.
+ * Decodes the records of the placements topic. Safe for use by several threads.
  *
- * <p>A record that nobody can read is passed over with a word: where its key says which block it is about, that block is unknown from then on. A
+ * <p>A record that cannot be read is skipped and logged: if its key names a block, that block is unknown from then on. A
  * schema that the registry cannot be asked for now is waited for, since unreachable is not unreadable.
  */
 final class PlacementDecoder {
@@ -31,7 +31,7 @@ final class PlacementDecoder {
     private final RecordReader<Published> reader;
     private final DirectoryHealth health;
 
-    /** What a record says. */
+    /** The content of a record. */
     sealed interface Change {
         /** A copy serves. */
         record Put(BlockKey block, BlockPlacement placed) implements Change {}
@@ -39,13 +39,13 @@ final class PlacementDecoder {
         /** A copy is gone. */
         record Removed(BlockKey block, Location location) implements Change {}
 
-        /** A node lives, or its life has ended. */
-        record Lived(NodeEpoch life) implements Change {}
+        /** An incarnation of a node began or ended. */
+        record EpochChanged(NodeEpoch epoch) implements Change {}
 
-        /** Something is said of this copy, and nobody can read what. */
+        /** A record about this placement that cannot be read. */
         record Unreadable(BlockKey block, Location location, String why) implements Change {}
 
-        /** Nobody can say what it is about. */
+        /** A record that cannot be read, key included. */
         record Nameless(String why) implements Change {}
     }
 
@@ -62,7 +62,7 @@ final class PlacementDecoder {
     Change read(byte @Nullable [] key, byte @Nullable [] value) {
         Optional<PlacementKey> named = key == null ? Optional.empty() : PlacementKey.parse(key);
         if (named.isEmpty() && key != null && value != null && startsWith(key, NODE)) {
-            return life(key, value);
+            return node(key, value);
         }
         if (named.isEmpty()) {
             return new Change.Nameless("the record's key names no copy of a block");
@@ -85,12 +85,12 @@ final class PlacementDecoder {
         };
     }
 
-    private Change life(byte[] key, byte[] value) {
+    private Change node(byte[] key, byte[] value) {
         try {
-            return patiently(value) instanceof Reading.Decoded<Published>(NodeEpoch life)
-                            && life.envelope().aggregate().equals(new String(key, StandardCharsets.UTF_8))
-                    ? new Change.Lived(life)
-                    : new Change.Nameless("the record's key names a node, and its value is not about its life");
+            return patiently(value) instanceof Reading.Decoded<Published>(NodeEpoch epoch)
+                            && epoch.envelope().aggregate().equals(new String(key, StandardCharsets.UTF_8))
+                    ? new Change.EpochChanged(epoch)
+                    : new Change.Nameless("the record's key names a node, and its value is not of that node");
         } catch (UnknownTypeException e) {
             return new Change.Nameless("a later version wrote it: " + e.getMessage());
         }

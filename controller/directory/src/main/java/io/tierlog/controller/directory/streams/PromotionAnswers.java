@@ -26,11 +26,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hears what nodes say to probes: reads the decisions from their end on, in all partitions, and hands on the answers, as soon as they are written and
+ * Reads the replies to probes: it follows the decisions topic from its end, in all partitions, and passes the replies on as soon as they are written
+ * and
  * whether or not their transaction is committed, since a wrong one costs work alone. Of all other records it looks at the id of the schema and no
  * further.
  *
- * <p>It reads only while answers are expected: for {@value #LISTEN_S} s after each request. Price: the first answers after a pause may be missed, and
+ * <p>It reads only while answers are expected: for {@value #LISTEN_S} s after each request. Trade-off: the first answers after a pause may be
+ * missed, and
  * what they were about is asked for once more. One thread of its own; safe for use by several threads.
  */
 public final class PromotionAnswers implements AutoCloseable {
@@ -67,13 +69,13 @@ public final class PromotionAnswers implements AutoCloseable {
         return new PromotionAnswers(log);
     }
 
-    /** Begins to hand on what is heard; once. */
+    /** Starts to pass replies on; once. */
     public void listen(Consumer<PromotionAnswered> to) {
         listener = to;
         thread.start();
     }
 
-    /** Something is about to be asked: its answer will be heard, if it can. Returns at once. */
+    /** A request is about to be sent: reads its reply, if possible. Returns at once. */
     public synchronized void expect() {
         expected = true;
         untilNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LISTEN_S);
@@ -98,7 +100,7 @@ public final class PromotionAnswers implements AutoCloseable {
         }
     }
 
-    /** Waits until an answer is expected; whether there was nothing to be heard meanwhile. */
+    /** Waits until a reply is expected; returns whether it paused. */
     private synchronized boolean awaitExpected() throws InterruptedException {
         expected = expected && System.nanoTime() - untilNanos < 0;
         boolean waited = !expected;
@@ -119,7 +121,7 @@ public final class PromotionAnswers implements AutoCloseable {
         } catch (WakeupException e) {
             throw e;
         } catch (KafkaException | RegistryUnavailableException | UnknownTypeException e) {
-            LOG.warn("what nodes say to probes cannot be heard: {}", e.toString());
+            LOG.warn("replies to probes cannot be read: {}", e.toString());
             boolean _ = closing.await(AGAIN_MS, TimeUnit.MILLISECONDS);
         }
     }

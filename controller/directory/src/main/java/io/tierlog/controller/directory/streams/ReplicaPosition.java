@@ -2,10 +2,10 @@
 package io.tierlog.controller.directory.streams;
 
 /**
- * How far one partition of this instance is, against how long the log was when somebody last looked. Safe for use by several threads.
+ * The position of one partition's replica here, against the last known end of the log. Safe for use by several threads.
  *
  * <p>Offsets alone would never reach the end of a log that is written in transactions, since markers have offsets too and no record shows them. The
- * consumer's position passes over them, so it counts as soon as all that the consumer has handed out is taken up.
+ * consumer's position passes over them, so it counts as soon as all records that the consumer returned are applied.
  */
 final class ReplicaPosition {
     private static final long NONE = -1;
@@ -18,7 +18,7 @@ final class ReplicaPosition {
     private long atEndMs;
     private long lastRecordMs;
 
-    /** The task begins anew: what an earlier one was handed and did not take up is not outstanding. */
+    /** The task restarts: records that an earlier one got and did not apply are not outstanding. */
     synchronized void begin() {
         handedOut = NONE;
         taken = NONE;
@@ -39,7 +39,7 @@ final class ReplicaPosition {
         }
     }
 
-    /** A record is taken up. */
+    /** A record is applied. */
     synchronized void took(long offset, long recordMs) {
         taken = offset;
         lastRecordMs = Math.max(lastRecordMs, recordMs);
@@ -69,7 +69,7 @@ final class ReplicaPosition {
     }
 
     /**
-     * What to say of an answer now.
+     * Freshness of an answer now.
      *
      * @param staleAfterMs an answer that is older is called stale
      */

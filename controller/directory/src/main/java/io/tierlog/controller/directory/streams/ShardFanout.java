@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Has each key answered by whoever has its partition, in this order: the index here; the instance that keeps the partition; a standby here; a standby
- * elsewhere. What nobody answers is unknown. Safe for use by several threads; a caller waits at most twice the deadline of a call to another
+ * Sends each key to a replica of its partition, in this order: the index here; the instance that owns the partition; a standby here; a standby
+ * elsewhere. A key without an answer is UNKNOWN. Safe for use by several threads; a caller waits at most twice the deadline of a call to another
  * instance.
  */
 public final class ShardFanout {
@@ -58,9 +58,9 @@ public final class ShardFanout {
         failures = new ForwardFailures(parts.metrics());
     }
 
-    /** Where agents of other nodes read from that one, HOST:PORT; empty when it has no peer door, or does not live. */
+    /** Where agents of other nodes read from that one, HOST:PORT; empty without a peer API, or when the node is not alive. */
     public Optional<String> peerAddress(String node) {
-        return parts.copies().lives().peerAddress(node);
+        return parts.copies().nodes().peerAddress(node);
     }
 
     /** Asks all that must be asked. */
@@ -78,13 +78,13 @@ public final class ShardFanout {
             open = elsewhere(question, open, answers, true);
             for (Share share : open) {
                 answers.with(Freshness.UNKNOWN);
-                parts.metrics().answered(Source.NOBODY, share.count());
+                parts.metrics().answered(Source.NONE, share.count());
             }
         }
         return answers;
     }
 
-    /** What can be said without waiting for anybody; empty when a partition that is asked about has no index here. */
+    /** Answers without waiting; empty when a partition of the query has no index here. */
     public Optional<KeyAnswers> askAtOnce(KeyQuery question) {
         List<Share> shares = shares(question);
         if (!shares.stream().allMatch(share -> parts.copies().index(share.partition()).isPresent())) {
@@ -96,7 +96,7 @@ public final class ShardFanout {
     }
 
     /**
-     * What this instance itself can say of one partition; empty when it has no copy that may answer.
+     * This instance's own answers about one partition; empty when it has no replica that may answer.
      *
      * @param stale whether a standby may answer
      */

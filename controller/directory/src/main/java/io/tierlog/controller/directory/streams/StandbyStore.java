@@ -25,8 +25,8 @@ import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
 /**
  * Answers from the records of a partition that this instance keeps without an index: as a standby, or while it builds one. Safe for use by several
- * threads. The price: a walk in RocksDB for each key, some hundred times slower than the index,
- * and one for each node, since a task that would tell of the lives of nodes does not run here.
+ * threads. Trade-off: a scan in RocksDB for each key, some hundred times slower than the index,
+ * and one for each node, since no task here reads node incarnations.
  */
 final class StandbyStore {
     private static final Serializer<byte[]> PREFIX = new ByteArraySerializer();
@@ -59,7 +59,7 @@ final class StandbyStore {
         }
     }
 
-    /** Takes up what this instance's copy of a partition says of the lives of nodes, which no task tells it; nothing when it has no copy. */
+    /** Reads node incarnations from this instance's replica of a partition, since no task does; does nothing without a replica. */
     void learn(int partition) {
         try {
             learn(store(partition));
@@ -78,8 +78,8 @@ final class StandbyStore {
         try (KeyValueIterator<byte[], byte[]> rows = store.prefixScan(PlacementDecoder.NODE, PREFIX)) {
             while (rows.hasNext()) {
                 KeyValue<byte[], byte[]> row = rows.next();
-                if (decoder.read(row.key, row.value) instanceof Change.Lived(NodeEpoch life)) {
-                    copies.lives().lived(life);
+                if (decoder.read(row.key, row.value) instanceof Change.EpochChanged(NodeEpoch epoch)) {
+                    copies.nodes().apply(epoch);
                 }
             }
         }
@@ -102,7 +102,7 @@ final class StandbyStore {
                         }
                     }
                     case Change.Unreadable(BlockKey other, _, _) when other.equals(block) -> readable = false;
-                    case Change.Put _, Change.Unreadable _, Change.Removed _, Change.Nameless _, Change.Lived _ -> { }
+                    case Change.Put _, Change.Unreadable _, Change.Removed _, Change.Nameless _, Change.EpochChanged _ -> { }
                 }
             }
         }

@@ -19,7 +19,7 @@ import org.apache.kafka.streams.KafkaClientSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The clients that Kafka Streams works with; the main consumer tells {@link LocalShards} of its position. Made once for an instance. */
+/** The clients that Kafka Streams works with; the main consumer reports its position to {@link LocalShards}. Created once for an instance. */
 final class WatchedClients implements KafkaClientSupplier {
     private static final Logger LOG = LoggerFactory.getLogger(WatchedClients.class);
 
@@ -54,7 +54,7 @@ final class WatchedClients implements KafkaClientSupplier {
         return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
-    /** Says after every poll how far it is. */
+    /** Reports its position after every poll. */
     private static final class Watched extends KafkaConsumer<byte[], byte[]> {
         private final LocalShards copies;
 
@@ -66,11 +66,11 @@ final class WatchedClients implements KafkaClientSupplier {
         @Override
         public ConsumerRecords<byte[], byte[]> poll(Duration patience) {
             ConsumerRecords<byte[], byte[]> polled = super.poll(patience);
-            assignment().forEach(partition -> told(partition, polled.records(partition)));
+            assignment().forEach(partition -> report(partition, polled.records(partition)));
             return polled;
         }
 
-        private void told(TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records) {
+        private void report(TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> records) {
             long last = records.isEmpty() ? -1 : records.getLast().offset();
             try {
                 copies.reach(partition.partition()).polled(position(partition, Duration.ZERO), last);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The directory as a Kafka Streams application, and who of several instances answers what. */
+/** The directory as a Kafka Streams application, and the routing of queries between its instances. */
 @NullMarked
 package io.tierlog.controller.directory.streams;
 

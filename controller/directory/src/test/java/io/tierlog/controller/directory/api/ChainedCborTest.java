@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class ChainedCborTest {
     private static final String FIRST = "ca90027d467f8ae0c02e71aa4eff29f116d1b74ca16446a60ab640f53e976f43";
     private static final String SECOND = "a00e16765098cf2d30bf90a61b546e19e72b1ad35d37a6a03d5c490dfe6ca1a2";
-    /** Each length that a number can have; the last is no whole block of 4. */
+    /** Each length that a number can have; the last is not a whole block of 4. */
     private static final long[] TOKENS = {0, 23, 24, 255, 256, 65_535, 65_536, 151_935, 7};
 
     private static List<String> hex(PackedKeys keys) {

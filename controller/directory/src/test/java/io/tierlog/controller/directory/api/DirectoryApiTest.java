@@ -71,7 +71,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What routers ask, over both doors, of a directory on a real broker. Blocks of t1/model: 0 to 3 on a's host, 0 to 5 on a's disk, 0 and 1 on b's
+ * The queries of routers, over HTTP and gRPC, to a directory on a real broker. Blocks of t1/model: 0 to 3 on a's host, 0 to 5 on a's disk, 0 and 1
+ * on b's
  * host, 0 to 7 in the store, 8 on b's device; 9 is nowhere. Of t2/model: 0 to 3 on a's disk.
  */
 class DirectoryApiTest {
@@ -113,7 +114,7 @@ class DirectoryApiTest {
             log.put("t3/model", i, "node/a", io.tierlog.schemas.Tier.DISK, 1);
             log.put("t3/model", i, "node/b", io.tierlog.schemas.Tier.HOST, 1);
         }
-        log.lives("a", 1, "a.example:7171");
+        log.nodeStarted("a", 1, "a.example:7171");
         log.commit();
         Path tokens = Files.writeString(directory.resolve("tokens"), "operator peers sha256:" + digest("peers") + "\n"
                 + "reader all sha256:" + digest("all") + "\nreader t1 sha256:" + digest("t1") + " namespaces=t1/*, shared/model one\n");
@@ -124,7 +125,7 @@ class DirectoryApiTest {
                 ProbeLimits.DEFAULTS,
                 new TokenHashers(Map.of("t1/model", DirectoryApiTest::hashed)),
                 QueryNamespaces.MODEL);
-        app = DirectoryApp.start(config.withDoors(config.doors().withTokens(tokens, own)), extras);
+        app = DirectoryApp.start(config.withEndpoints(config.endpoints().withTokens(tokens, own)), extras);
         assertTrue(app.awaitRunning(Duration.ofSeconds(60)));
         client = new DirectoryClient(app.httpPort()).token("all");
         channel = NettyChannelBuilder.forAddress("127.0.0.1", app.grpcPort()).usePlaintext().build();
@@ -226,7 +227,7 @@ class DirectoryApiTest {
         }
     }
 
-    /** A node that is named gets ready what its disk has, though b has it in memory; by either door. */
+    /** A named node promotes blocks of its disk, though b has them in memory; over either API. */
     @Test
     void aNodeThatIsNamedIsReadiedWhateverOthersHave() throws Exception {
         PROMOTED.clear();
@@ -434,7 +435,7 @@ class DirectoryApiTest {
     }
 
     @Test
-    void badInputIsToldAtOnceAndWhole() throws Exception {
+    void aProblemListsAllFindings() throws Exception {
         Reply all = client.ask("/v1/batch_exist",
                 "{\"keys\":[\"00\",\"0011223344556677\",\"xx\",7,\"00112233445566778899\",null],\"first_index\":-1,"
                         + "\"prefetch_to_memory\":1,\"more\":2}");
@@ -449,8 +450,8 @@ class DirectoryApiTest {
                 fieldsOf(client.ask("/query", "{\"model\":\"m\",\"block_size\":1,\"token_ids\":[1,-1,\"x\"]}")));
         assertEquals(List.of("keys"), fieldsOf(client.ask("/v1/batch_exist", keys(T1, "", IntStream.range(0, 10_001)))));
         assertEquals(10_000, answers(client.ask("/v1/batch_exist", keys(T1, "", IntStream.range(0, 10_000)))).size());
-        try (DirectoryClient nobody = new DirectoryClient(app.httpPort())) {
-            assertEquals("401 unauthenticated", status(nobody.ask("/v1/exist", key(T1, 0))));
+        try (DirectoryClient anonymous = new DirectoryClient(app.httpPort())) {
+            assertEquals("401 unauthenticated", status(anonymous.ask("/v1/exist", key(T1, 0))));
         }
     }
 
@@ -469,8 +470,8 @@ class DirectoryApiTest {
             StatusRuntimeException refused = assertThrows(StatusRuntimeException.class, () -> grpc("all").batchExist(request));
             assertEquals(Status.Code.INVALID_ARGUMENT, refused.getStatus().getCode());
         }
-        StatusRuntimeException nobody = assertThrows(StatusRuntimeException.class, () -> grpc("wrong").batchExist(good));
-        assertEquals(Status.Code.UNAUTHENTICATED, nobody.getStatus().getCode());
+        StatusRuntimeException unknown = assertThrows(StatusRuntimeException.class, () -> grpc("wrong").batchExist(good));
+        assertEquals(Status.Code.UNAUTHENTICATED, unknown.getStatus().getCode());
     }
 
     private static StreamClient stream(String token, boolean reading) {
@@ -537,7 +538,7 @@ class DirectoryApiTest {
         assertEquals(List.of("a t2/model 3"), promotedUpTo(3), "what one tenant probes is not promoted for another");
     }
 
-    /** Each question has 16 KiB and its answer 1 KiB: what a caller who does not read can have on its way is bounded by the windows alone. */
+    /** Each question has 16 KiB and its answer 1 KiB: only the windows bound the queries in transit of a caller that does not read. */
     @Test
     void aCallerWhoDoesNotReadIsNotAnsweredAheadWithoutEnd() throws Exception {
         StreamClient stream = stream("all", false);
@@ -558,7 +559,7 @@ class DirectoryApiTest {
         assertEquals(asked, stream.end().size());
     }
 
-    /** The door of the other instances takes digests, which do not say whose they are: it is not for tenants, nor for readers. */
+    /** The API of the other instances takes digests, which do not reveal their namespace: it is not for tenants, nor for readers. */
     @Test
     void onlyInstancesAskAsInstancesDo() {
         PeerRequest request = PeerRequest.newBuilder()

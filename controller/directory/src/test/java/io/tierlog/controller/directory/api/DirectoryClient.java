@@ -86,11 +86,11 @@ final class DirectoryClient implements AutoCloseable {
 
     /** Those that the document has, and no other of ours. */
     private static void checkHeaders(JsonNode documented, HttpHeaders headers, String path) {
-        Set<String> said = new TreeSet<>();
-        documented.fieldNames().forEachRemaining(name -> said.add(name.toLowerCase(Locale.ROOT)));
+        Set<String> named = new TreeSet<>();
+        documented.fieldNames().forEachRemaining(name -> named.add(name.toLowerCase(Locale.ROOT)));
         Set<String> sent = new TreeSet<>();
         headers.map().keySet().stream().map(name -> name.toLowerCase(Locale.ROOT)).filter(name -> name.startsWith("tierlog-")).forEach(sent::add);
-        assertEquals(said, sent, () -> "headers of " + path);
+        assertEquals(named, sent, () -> "headers of " + path);
     }
 
     private void check(JsonNode reference, JsonNode value, String what) {

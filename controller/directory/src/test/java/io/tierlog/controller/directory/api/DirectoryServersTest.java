@@ -53,7 +53,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /**
- * Both doors and their bounds, over an index without a broker: at most 1,030 keys a question, two questions over gRPC at once. Blocks of t1/m: 0
+ * Both APIs and their limits, over an index without a broker: at most 1,030 keys a query, two gRPC queries at once. Blocks of t1/m: 0
  * and 1 on a's device and in the store, 0 to 2 on a's host, 0 to 4 on a's disk, 0 on b's host; of default/m: 0 on b's disk.
  */
 class DirectoryServersTest {
@@ -62,7 +62,7 @@ class DirectoryServersTest {
     private static final int AT_ONCE = 2;
 
     private final LocalShardFanout blocks = new LocalShardFanout();
-    private final ShardFanout fan = blocks.fan();
+    private final ShardFanout fanout = blocks.fanout();
     private final PrometheusRegistry registry = new PrometheusRegistry();
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
     private final CountDownLatch full = new CountDownLatch(AT_ONCE);
@@ -78,12 +78,12 @@ class DirectoryServersTest {
      * As many questions as may be in progress stop at a gate that is shut: those of virtual threads, which may wait. What is answered by the thread
      * of a connection does not, nor would one too many, which shall not have come so far.
      */
-    private Optional<ShardFanout> fan() {
+    private Optional<ShardFanout> fanout() {
         if (!gate.isDone() && Thread.currentThread().isVirtual() && full.getCount() > 0) {
             full.countDown();
             gate.join();
         }
-        return Optional.of(fan);
+        return Optional.of(fanout);
     }
 
     private <P extends AutoCloseable> P opened(P part) {
@@ -98,7 +98,7 @@ class DirectoryServersTest {
         IntStream.range(0, 2).forEach(i -> blocks.put(T1, i, "node/a", Tier.DEVICE).put(T1, i, "store/0", Tier.STORE));
         IntStream.range(0, 3).forEach(i -> blocks.put(T1, i, "node/a", Tier.HOST));
         IntStream.range(0, 5).forEach(i -> blocks.put(T1, i, "node/a", Tier.DISK));
-        LookupQueries questions = new LookupQueries(this::fan, KEYS, Costs.DEFAULTS, Optional.empty());
+        LookupQueries questions = new LookupQueries(this::fanout, KEYS, Costs.DEFAULTS, Optional.empty());
         TokenHashers hashers = new TokenHashers(Map.of("m", new ChainedCbor("0", ChainedCbor.WHOLE)));
         QueryNamespaces namespaces = new QueryNamespaces("{tenant}/{model}");
         Listener where = new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(2 << 20, 8, 4));
@@ -174,10 +174,10 @@ class DirectoryServersTest {
 
     /** What is in an index here and short is answered still. */
     @Test
-    void oneCallTooManyIsToldToComeBack() throws Exception {
+    void oneCallTooManyIsOverloaded() throws Exception {
         List<Future<BatchExistResponse>> asked = fill();
         StatusRuntimeException refused = refused(() -> grpc().batchExist(lengthy().getExist()));
-        assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused.getMessage());
+        assertEquals("UNAVAILABLE: 2 gRPC queries are in progress", refused.getMessage());
         assertEquals("OVERLOADED", Status.trailersFromThrowable(refused).get(GrpcCalls.entry("tierlog-problem")));
         assertEquals(1, refusals());
         assertEquals(List.of(5, 5), List.of(grpc().lookup(lookup(6).build()).getBlocks(), grpc().lookup(lookup(5).build()).getBlocks()));
@@ -205,9 +205,9 @@ class DirectoryServersTest {
         return asked;
     }
 
-    /** Without room nothing waits, however short it is. */
+    /** At the limit no query that needs another instance is admitted, however short it is. */
     @Test
-    void aShortCallThatIsNotInTheIndexHereNeedsRoom() throws Exception {
+    void aShortCallThatIsNotInTheIndexHereNeedsAdmission() throws Exception {
         List<Future<BatchExistResponse>> asked = fill();
         blocks.leave();
         ByteString key = exist(1).getPackedKeys();
@@ -217,7 +217,7 @@ class DirectoryServersTest {
                 () -> grpc().exist(ExistRequest.newBuilder().setNamespace(T1).setKey(key).build()),
                 () -> grpc().where(WhereRequest.newBuilder().setNamespace(T1).setKey(key).build()));
         for (Executable call : calls) {
-            assertEquals("UNAVAILABLE: 2 questions over gRPC are in progress", refused(call).getMessage());
+            assertEquals("UNAVAILABLE: 2 gRPC queries are in progress", refused(call).getMessage());
         }
         assertEquals(calls.size(), refusals());
         gate.complete(null);
@@ -226,14 +226,14 @@ class DirectoryServersTest {
         }
     }
 
-    /** What is in an index here and short takes nobody's room, so it is answered still. */
+    /** A short query that is in an index here needs no admission, so it is answered at the limit. */
     @Test
-    void inAStreamOneQuestionTooManyIsToldToComeBackAndTheStreamGoesOn() throws Exception {
+    void inAStreamOneQueryTooManyIsOverloadedAndTheStreamContinues() throws Exception {
         gate = new CompletableFuture<>();
         List<StreamClient> asked = List.of(stream().ask(lengthy()), stream().ask(lengthy()));
         awaitFull();
         List<StreamResponse> answers = stream().ask(lengthy()).ask(brief(exist(1))).end();
-        assertEquals("OVERLOADED 2 questions over gRPC are in progress",
+        assertEquals("OVERLOADED 2 gRPC queries are in progress",
                 answers.getFirst().getProblem().getKind() + " " + answers.getFirst().getProblem().getDetail());
         assertEquals(ByteString.copyFrom(new byte[] {1}), answers.getLast().getExist().getAnswers());
         assertEquals(1, refusals());
@@ -304,7 +304,7 @@ class DirectoryServersTest {
     }
 
     @Test
-    void aNodeHasANameAtEveryDoor() throws Exception {
+    void everyApiValidatesNodeNames() throws Exception {
         for (String wrong : List.of("no name", "a/b", "é", "n".repeat(65), " ")) {
             assertEquals(List.of("node"), fieldsOf(client.ask("/v1/lookup", keys(T1, ",\"node\":\"" + wrong + "\"", IntStream.of(0)))));
             assertInvalid(() -> grpc().lookup(lookup(1).setNode(wrong).build()));

@@ -33,9 +33,9 @@ class LookupQueriesTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     private Path directory;
 
-    private final LocalShardFanout fan = new LocalShardFanout();
+    private final LocalShardFanout fanout = new LocalShardFanout();
     private final List<String> probed = new ArrayList<>();
-    private final LookupQueries questions = new LookupQueries(() -> Optional.of(fan.fan()), MOST, Costs.DEFAULTS, Optional.of(this::probe));
+    private final LookupQueries questions = new LookupQueries(() -> Optional.of(fanout.fanout()), MOST, Costs.DEFAULTS, Optional.of(this::probe));
 
     @SuppressWarnings("NullAway.Init") // JUnit calls begin() first.
     private Caller limited;
@@ -48,7 +48,7 @@ class LookupQueriesTest {
     @BeforeEach
     void begin() throws Exception {
         for (String namespace : List.of("t1/m", "t2/m")) {
-            fan.put(namespace, 0, "node/a", Tier.DISK).put(namespace, 1, "node/a", Tier.DISK);
+            fanout.put(namespace, 0, "node/a", Tier.DISK).put(namespace, 1, "node/a", Tier.DISK);
         }
         Path file = Files.writeString(directory.resolve("tokens"), "reader t1 sha256:"
                 + DirectoryClient.digest("t1") + " namespaces=t1/*\n");
@@ -57,7 +57,7 @@ class LookupQueriesTest {
 
     @AfterEach
     void end() {
-        fan.close();
+        fanout.close();
     }
 
     private static BlockChain chain(String namespace, int count) {
@@ -107,8 +107,8 @@ class LookupQueriesTest {
     }
 
     @Test
-    void aDirectoryThatCannotAskForPromotionsSaysSo() {
-        LookupQueries plain = new LookupQueries(() -> Optional.of(fan.fan()), MOST, Costs.DEFAULTS, Optional.empty());
+    void aDirectoryWithoutPromotionsRefusesPrefetch() {
+        LookupQueries plain = new LookupQueries(() -> Optional.of(fanout.fanout()), MOST, Costs.DEFAULTS, Optional.empty());
         Problem refused = assertThrows(Problem.class, () -> plain.exist(Caller.LOCAL, chain("t1/m", 1), true, Optional.empty()));
         assertEquals(Problem.Kind.NOT_OFFERED, refused.kind());
     }

@@ -70,9 +70,9 @@ class LookupTest {
         return text.toString();
     }
 
-    /** a has 0 on its host and 1 on its disk, and nobody can read from it: for b the chain ends before it begins, for a it does not. */
+    /** a has 0 on its host and 1 on its disk, and no other node can read from it: for b the chain has length 0, for a it does not. */
     @Test
-    void aNodeWithoutADoorIsNoSourceForOthers() {
+    void aNodeWithoutAPeerAddressIsNotASourceForOthers() {
         List<Found> world = world(2, "node/a HOST 0", "node/a DISK 1");
         assertEquals("b: 0 for 0", plan("b", world));
         assertEquals("a: 2 for 7, 0+1 node/a/HOST at 0, 1+1 node/a/DISK at 7", plan("a", world));
@@ -80,7 +80,7 @@ class LookupTest {
         assertEquals("b: 2 for 8, 0+1 node/a/HOST at 2, 1+1 node/a/DISK at 6", plan("b", world));
     }
 
-    /** The block of b that is c's too and the store's: whoever cannot be read from does not count, even where it would be cheapest. */
+    /** The block of b that is c's too and the store's: a node without a peer address does not count, even where it would be cheapest. */
     @Test
     void theCheapestIsNamedOfThoseThatCanBeReadFrom() {
         doors.put("c", "c:1");
@@ -108,7 +108,7 @@ class LookupTest {
         assertEquals("b: 1 for 9, 0+1 store/0/STORE at 9", text(lookup(world, new Costs(0, 7, 9, 9, 9), Optional.of("b")).best()));
     }
 
-    /** 2 is on a's device alone: others get 0 and 1, and a goes on to 3. 5 is nowhere, so nobody hears of 6. */
+    /** 2 is on a's device alone: others get 0 and 1, and a goes on to 3. 5 is nowhere, so 6 is not in the response. */
     @Test
     void aGapEndsWhatCanBeHad() {
         List<Found> world = world(7, "store/0 STORE 0 1 3 4 6", "node/a DEVICE 1 2", "node/b DISK 0 3 6");
@@ -116,7 +116,7 @@ class LookupTest {
         assertEquals("5 -1 2", lookup.blocks() + " " + lookup.unknownFrom() + " " + lookup.storeBlocks());
         assertEquals("b: 2 for 17, 0+1 node/b/DISK at 7, 1+1 store/0/STORE at 10", plan("b", world));
         assertEquals("a: 5 for 30, 0+1 store/0/STORE at 10, 1+2 node/a/DEVICE at 0, 3+2 store/0/STORE at 10", plan("a", world));
-        // a has not the first block, so it is not told of. Whoever has nothing gets as much as b, for more.
+        // a does not have the first block, so the response leaves it out. A node without blocks gets as much as b, for more.
         assertEquals(List.of(new Lookup.NodePrefix("b", 1, 1, Map.of(Tier.DISK, 1), new Lookup.Extent(2, 17), Optional.empty())), lookup.nodes());
         assertEquals("b", lookup.best().node());
         world.set(5, new Found(Presence.UNKNOWN, List.of()));
@@ -186,7 +186,7 @@ class LookupTest {
     }
 
     @Test
-    void nodesBeyondTheBoundAreNotToldOf() {
+    void nodesBeyondTheBoundAreLeftOut() {
         List<BlockPlacement> placed = new ArrayList<>();
         for (int node = 0; node < Lookup.NODES + 5; node++) {
             placed.add(new BlockPlacement(new Location("node/" + node, Tier.HOST), 1, 0, 1));

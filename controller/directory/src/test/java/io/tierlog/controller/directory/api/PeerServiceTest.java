@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who may ask as other instances do, and how much; over gRPC, without a broker. */
+/** Tokens and limits of queries between instances; over gRPC, without a broker. */
 class PeerServiceTest {
     private static final int KEYS = 3;
 
@@ -43,10 +43,10 @@ class PeerServiceTest {
     private Path directory;
 
     private final LocalShardFanout blocks = new LocalShardFanout();
-    private final ShardFanout fan = blocks.fan();
+    private final ShardFanout fanout = blocks.fanout();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private GrpcServer door;
+    private GrpcServer server;
 
     @SuppressWarnings("NullAway.Init")
     private ManagedChannel channel;
@@ -57,14 +57,14 @@ class PeerServiceTest {
         Path tokens = Files.writeString(directory.resolve("tokens"), "operator peers sha256:" + digest("peers") + "\n"
                 + "reader all sha256:" + digest("all") + "\noperator t1 sha256:" + digest("t1") + " namespaces=t1/*\n");
         Listener where = new Listener("--test", new Endpoint("127.0.0.1", 0), new ServerLimits(2 << 20, 8, 4));
-        door = new GrpcServer(where, List.of(new PeerService(Tokens.scoped(Optional.of(tokens)), () -> Optional.of(fan), KEYS)), 32);
-        channel = NettyChannelBuilder.forAddress("127.0.0.1", door.port()).usePlaintext().build();
+        server = new GrpcServer(where, List.of(new PeerService(Tokens.scoped(Optional.of(tokens)), () -> Optional.of(fanout), KEYS)), 32);
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", server.port()).usePlaintext().build();
     }
 
     @AfterEach
     void stop() {
         channel.shutdownNow();
-        door.close();
+        server.close();
         blocks.close();
     }
 
@@ -88,7 +88,7 @@ class PeerServiceTest {
         return assertThrows(StatusRuntimeException.class, () -> as(token).ask(request), token).getStatus().getCode();
     }
 
-    /** A digest does not say whose it is: whoever is limited to namespaces would see beyond them, even those of an operator. */
+    /** A digest does not reveal its namespace: a limited caller, even an operator, would see other namespaces. */
     @Test
     void onlyAnOperatorWithoutALimitComesIn() {
         assertEquals(ByteString.copyFrom(new byte[] {1}), as("peers").ask(request(1, 1)).getAnswers(1).getPresences());

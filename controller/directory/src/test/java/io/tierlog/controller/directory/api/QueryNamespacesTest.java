@@ -10,9 +10,9 @@ import io.tierlog.controller.http.JsonBody;
 import io.tierlog.controller.http.Problem;
 import org.junit.jupiter.api.Test;
 
-/** Which namespace a query is about: what it says, what it leaves out, and what has no place. */
+/** The namespace of a query: present fields, missing ones, and ones that are not in the template. */
 class QueryNamespacesTest {
-    /** The namespace, and the tenant under whom the answer is told; the query has single quotes. */
+    /** The namespace, and the tenant of the response; the query has single quotes. */
     private static String of(String template, String query) throws Exception {
         JsonBody body = JsonBody.of((ObjectNode) new ObjectMapper().readTree(query.replace('\'', '"')));
         String tenant = QueryNamespaces.tenant(body);
@@ -54,12 +54,12 @@ class QueryNamespacesTest {
         assertEquals("lora_name,cache_salt", refused("{model}",
                 "{'model':'m','lora_name':'default','cache_salt':'default'}"));
         assertEquals("model", refused("{model}", "{'model':''}"));
-        assertEquals("tenant_id", refused("{tenant}/{model}", "{'model':'m','tenant_id':7}"), "a finding is told once");
+        assertEquals("tenant_id", refused("{tenant}/{model}", "{'model':'m','tenant_id':7}"), "a finding is listed once");
         assertThrows(IllegalArgumentException.class, () -> new QueryNamespaces("{tenant}"));
     }
 
     @Test
-    void whatAQuerySaysIsNeverReadAsAPlace() throws Exception {
+    void aFieldsValueIsNeverReadAsAPlaceholder() throws Exception {
         assertEquals("t/{tenant}$1 for t", of("{tenant}/{model}", "{'model':'{tenant}$1','tenant_id':'t'}"));
     }
 }

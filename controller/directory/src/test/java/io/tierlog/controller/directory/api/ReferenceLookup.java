@@ -100,7 +100,7 @@ final class ReferenceLookup {
         return new Plan(node, number, total, runs);
     }
 
-    /** The own copy that costs least; else that of the store and of those with a door that costs least; of equals the store, and then the first. */
+    /** The cheapest own placement; else the cheapest of the store and of nodes with a peer address; of equals the store, and then the first. */
     private Run best(int number, List<BlockPlacement> placements, String node) {
         List<Run> own = new ArrayList<>();
         List<Run> stored = new ArrayList<>();

@@ -205,7 +205,7 @@ class PlacementIndexTest {
             assertEquals(List.of(host("b", 1)), where(one, block(1)).placements());
             assertEquals(Presence.NOT_FOUND, exist(one, block(2)));
             assertEquals(Presence.FOUND, exist(other, block(3)));
-            // What comes late from the earlier life changes nothing, and what the later life has counts.
+            // Late records of the earlier incarnation change nothing, and those of the later one count.
             one.put(block(2), host("a", 1));
             assertEquals(Presence.NOT_FOUND, exist(one, block(2)));
             one.put(block(2), host("a", 2));
@@ -230,12 +230,12 @@ class PlacementIndexTest {
     }
 
     @Test
-    void fullIsARefusalAndFromThenOnNobodyKnows() {
+    void aFullIndexRefusesAndAnswersUnknownFromThenOn() {
         try (PlacementIndex index = new PlacementIndex(new IndexLimits(2, 3, 1, 2), new Incarnations())) {
             assertEquals(Taken.ADDED, index.put(block(1), host("a", 1)));
             assertEquals(Taken.ADDED, index.put(block(2), host("a", 1)));
             assertEquals(Taken.ADDED, index.put(block(1), host("b", 1)));
-            assertEquals(Taken.REPLACED, index.put(block(1), host("b", 1)), "what stands for another needs no room");
+            assertEquals(Taken.REPLACED, index.put(block(1), host("b", 1)), "a replacement needs no space");
             assertEquals("", index.refusal().orElse(""));
 
             assertEquals(Taken.FULL, index.put(block(2), host("b", 1)));
@@ -250,7 +250,7 @@ class PlacementIndexTest {
         try (PlacementIndex index = new PlacementIndex(new IndexLimits(9, 9, 9, 1), new Incarnations())) {
             index.put(block(1), host("a", 1));
             assertEquals(Taken.FULL, index.put(block(1), host("a", 2)));
-            assertTrue(index.refusal().orElseThrow().contains("1 lives of locations"));
+            assertTrue(index.refusal().orElseThrow().contains("1 locations by incarnation"));
         }
     }
 

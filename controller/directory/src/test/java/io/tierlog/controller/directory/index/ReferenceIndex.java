@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** What {@link PlacementIndex} must be, on the heap and without any art. */
 final class ReferenceIndex {
-    /** A copy, or that nobody can read what there is. */
+    /** A placement, or an unreadable record. */
     private record Known(boolean readable, BlockPlacement placed) {}
 
     private final Map<BlockKey, Map<Location, Known>> blocks = new LinkedHashMap<>();

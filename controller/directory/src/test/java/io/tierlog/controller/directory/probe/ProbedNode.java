@@ -76,7 +76,7 @@ final class ProbedNode implements AutoCloseable {
     private long takesMs;
     private @Nullable OperationReason refusal;
     private boolean elsewhere;
-    private boolean heard = true;
+    private boolean replies = true;
     private int requests;
     private long started;
     private long lastStartMs;
@@ -121,7 +121,7 @@ final class ProbedNode implements AutoCloseable {
         }
         decided.facts().stream().filter(PromotionAnswered.class::isInstance).map(PromotionAnswered.class::cast).forEach(fact -> {
             lastReply = fact.answers().getLast().reply();
-            if (heard) {
+            if (replies) {
                 probes.answered(fact);
             }
         });
@@ -148,9 +148,9 @@ final class ProbedNode implements AutoCloseable {
         refusal = why;
     }
 
-    /** The directory hears no answer from here on. */
+    /** The directory gets no reply from here on. */
     void goesUnheard() {
-        heard = false;
+        replies = false;
     }
 
     /** Another node has everything in memory. */
@@ -250,7 +250,7 @@ final class ProbedNode implements AutoCloseable {
         return lastStartMs;
     }
 
-    /** What was last said of a block. */
+    /** The last reply about a block. */
     PromotionReply lastReply() {
         return lastReply;
     }

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * cases/exist-promote.md through the directory and the core of the controller together, in virtual time: log time and the directory's clock are the
- * same. The core decides to the millisecond and says for how long it will begin nothing; the directory asks again at the first probe after that.
+ * same. The core decides to the millisecond and reports for how long it will begin nothing; the directory requests again at the first probe after
+ * that.
  */
 class ProbesToCoreTest {
     private static final int KEYS = 954;
@@ -34,7 +35,9 @@ class ProbesToCoreTest {
         }
     }
 
-    /** The same while all are in dedup, since they left the host: the core is asked once, says for how long, and is asked no more in those 10 s. */
+    /**
+     * The same while all are in dedup, since they left the host: the core gets one request, reports for how long, and gets no other in those 10 s.
+     */
     @Test
     void whatIsInDedupIsWorkOnceToo() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, KEYS)) {
@@ -49,7 +52,7 @@ class ProbesToCoreTest {
         }
     }
 
-    /** Nobody hears the answers: it is asked after 0, 1, 3 and 7 s, so 4 times in 10 s, and the core begins nothing all the same. */
+    /** Replies are lost: the core is asked after 0, 1, 3 and 7 s, so 4 times in 10 s, and the core begins nothing all the same. */
     @Test
     void unheardItIsAskedLessAndLess() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, KEYS)) {
@@ -64,7 +67,7 @@ class ProbesToCoreTest {
         }
     }
 
-    /** A host without any room says PRESSURE, and not for how long: asked after 0, 1, 3, 7, 11, 15 and 19 s of 20. */
+    /** A full host replies PRESSURE, and not for how long: asked after 0, 1, 3, 7, 11, 15 and 19 s of 20. */
     @Test
     void aFullHostIsAskedLessAndLess() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, KEYS, 0)) {
@@ -80,7 +83,7 @@ class ProbesToCoreTest {
 
     /**
      * The agent has no memory for the first of four operations of 32: 96 blocks come, and 858 are given up for 5 s. They are asked for when the
-     * second of the probe is over, told for how long, and asked for again when it is over: 8 + 7 + 7 batches, the last of which begin all.
+     * second of the probe is over, gets a reply with the time, and is requested again after it: 8 + 7 + 7 batches, the last of which begin all.
      */
     @Test
     void whatIsInCooldownIsAskedOnceUntilItIsOver() throws InterruptedException {
@@ -153,7 +156,7 @@ class ProbesToCoreTest {
         }
     }
 
-    /** The same while nobody hears the answers: it is asked after 1, 3 and 7 s, so again within 4 s. */
+    /** The same with lost replies: it is asked after 1, 3 and 7 s, so again within 4 s. */
     @Test
     void unheardAProbeStartsAgainWithinFourSeconds() throws InterruptedException {
         try (ProbedNode node = new ProbedNode(POLICY, 1)) {
@@ -202,7 +205,7 @@ class ProbesToCoreTest {
             node.elsewhereInMemory();
             node.probe(0, 2);
             assertEquals(0, node.started());
-            node.probe(0, 2, List.of("nobody"));
+            node.probe(0, 2, List.of("missing"));
             assertEquals(0, node.started());
             node.probe(0, 2, List.of(ProbedNode.NODE));
             assertEquals(2, node.started());

@@ -144,7 +144,7 @@ class PromotionProbesTest {
         }
     }
 
-    /** Both disks have it, and a says that it begins nothing for 20 s: b is asked when the second of a is over, and a not before its time is. */
+    /** Both disks have it, and a replies that it begins nothing for 20 s: b is asked when the second of a is over, and a not before its time is. */
     @Test
     void whatOneNodeWillNotHaveIsAskedOfAnother() throws InterruptedException {
         at(0, "a", Tier.DISK);
@@ -165,9 +165,9 @@ class PromotionProbesTest {
         }
     }
 
-    /** b was never asked here: what it says to others counts too, a minute at the longest. */
+    /** b was never asked here: its replies to others count too, a minute at the longest. */
     @Test
-    void whatOthersAreToldCounts() throws InterruptedException {
+    void repliesToOthersCount() throws InterruptedException {
         at(0, "b", Tier.DISK);
         try (PromotionProbes probes = probes(new ProbeLimits(128, 1_000, 1_000, 4_000, 60_000, 100, 10_000))) {
             probes.answered(answer("node/b", PromotionReply.DUPLICATE, 3_600_000));
@@ -283,11 +283,11 @@ class PromotionProbesTest {
             assertEquals(7, probes.counts().of(End.DROPPED));
             hold.countDown();
             // The keys of one that was dropped wait no longer.
-            PlacementLog.await("room for ten keys", () -> probes.probe(probe(0, 10), List.of()));
+            PlacementLog.await("space for ten keys", () -> probes.probe(probe(0, 10), List.of()));
         }
     }
 
-    /** Four keys may wait. Three do, so two more do not, and one more does; with what was looked at the room comes back. */
+    /** Four keys may wait. Three do, so two more do not, and one more does; slots are free again after the lookup. */
     @Test
     void keysThatWaitAreBounded() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(1);
@@ -333,7 +333,7 @@ class PromotionProbesTest {
         return Arrays.stream(End.values()).map(probes.counts()::of).toList();
     }
 
-    /** Nobody can be asked, and then asking fails: both are counted, and the next probe is looked at as if nothing had been. */
+    /** No shard can answer, and then the request fails: both are counted, and the next probe is looked at as if nothing had been. */
     @Test
     void aLookThatFailsIsCountedAndTheNextIsMade() throws InterruptedException {
         at(0, "a", Tier.DISK);

@@ -33,11 +33,11 @@ class CostsTest {
     }
 
     @Test
-    void whatIsNoCostIsRefused() {
+    void invalidCostsAreRefused() {
         assertThrows(IllegalArgumentException.class, () -> new Costs(5, 4, 9, 9, 9));
         assertThrows(IllegalArgumentException.class, () -> new Costs(0, 1, 9, -1, 9));
-        String told = String.valueOf(
+        String message = String.valueOf(
                 assertThrows(IllegalArgumentException.class, () -> new Costs(0, 1, 1L << 31, 9, 9)).getMessage());
-        assertTrue(told.contains("2147483648"), told);
+        assertTrue(message.contains("2147483648"), message);
     }
 }

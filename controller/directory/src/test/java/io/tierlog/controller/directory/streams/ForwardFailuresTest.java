@@ -47,7 +47,7 @@ class ForwardFailuresTest {
     }
 
     @Test
-    void whoDoesNotLetItInIsNamedOnceInAWhile() {
+    void aRefusingInstanceIsLoggedOnceInTenMinutes() {
         failures.failed(A, Status.UNAVAILABLE.asRuntimeException());
         assertEquals(List.of(), warnings());
         failures.failed(A, refused);
@@ -67,7 +67,7 @@ class ForwardFailuresTest {
 
     /** Of 257 instances the first is forgotten, so it is named again; the last is not. */
     @Test
-    void whoWasNamedIsRememberedWithinABound() {
+    void loggedInstancesAreRememberedUpToABound() {
         for (int i = 0; i < 257; i++) {
             failures.failed(new Owners.Peer("i" + i, 1), refused);
         }

@@ -15,7 +15,7 @@ import io.tierlog.schemas.Tier;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** A fan over one partition, which is here, without a broker: a test says what is where. */
+/** A fan-out over one local partition, without a broker: a test sets the placements. */
 public final class LocalShardFanout implements AutoCloseable {
     private final LocalShards copies = new LocalShards(1);
     private final PlacementIndex index = new PlacementIndex(IndexLimits.DEFAULTS, copies.incarnations());
@@ -47,7 +47,7 @@ public final class LocalShardFanout implements AutoCloseable {
         copies.remove(0, index);
     }
 
-    public ShardFanout fan() {
+    public ShardFanout fanout() {
         return new ShardFanout(new ShardFanout.Parts(copies, Optional.empty(), _ -> Owners.NONE, new NoPeers(), new Owners.Peer("here", 1),
                 DirectoryLimits.DEFAULTS, new DirectoryMetrics(copies, new ProbeCounts())));
     }

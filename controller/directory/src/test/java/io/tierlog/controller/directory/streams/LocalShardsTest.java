@@ -9,7 +9,7 @@ import io.tierlog.controller.directory.streams.LocalShards.Standby;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** When a copy that is no index may answer, and how old it is. */
+/** When a replica without an index may answer, and its age. */
 class LocalShardsTest {
     private final LocalShards copies = new LocalShards(2);
 
@@ -46,9 +46,9 @@ class LocalShardsTest {
         assertEquals(new Freshness(true, 3, 7), copies.standby(1).freshness());
     }
 
-    /** It went to another instance and came back: what was seen of it before says nothing of the new copy. */
+    /** It went to another instance and came back: earlier observations are not about the new replica. */
     @Test
-    void aCopyThatHasLeftBeginsAnew() {
+    void aReplicaThatLeftStartsOver() {
         look(0, 100, 7);
         copies.standbys(Map.of());
         assertEquals(new Standby(Freshness.UNKNOWN, false), copies.standby(1));

@@ -72,9 +72,9 @@ class LogPromotionsTest {
         producer.history().forEach(record -> assertEquals(Partitions.ofKey(record.key(), PARTITIONS), record.partition()));
     }
 
-    /** Nobody knows whether the third is on the log: what follows counts from 1 under another name, for all nodes. */
+    /** The third may or may not be in the log: later records count from 1 under another name, for all nodes. */
     @Test
-    void afterARecordOfWhichNobodyKnowsAnotherNameBegins() {
+    void anUnacknowledgedRecordStartsAnotherSenderName() {
         request("a", 1);
         request("b", 2);
         producer.sendException = new KafkaException("the broker does not answer");

@@ -12,16 +12,16 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Which life of a node counts, in whatever order partitions tell of it. */
+/** The newest incarnation of a node counts, in any order of records from partitions. */
 class NodeIncarnationsTest {
     private final Incarnations incarnations = new Incarnations();
     private final NodeIncarnations lives = new NodeIncarnations(incarnations);
 
     private void lived(long incarnation, boolean alive, @Nullable String address) {
-        lives.lived(new NodeEpoch(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));
+        lives.apply(new NodeEpoch(new Envelope("node/a", "controller/0", incarnation, 0, 0, 0, null, null, null), "a", incarnation, alive, address));
     }
 
-    /** Life 2 is told of before life 1, and then once more. */
+    /** The record of incarnation 2 comes before that of incarnation 1, and then once more. */
     @Test
     void theNewestLifeCounts() {
         assertEquals(Optional.empty(), lives.peerAddress("a"));
@@ -31,10 +31,10 @@ class NodeIncarnationsTest {
         lived(1, false, null);
         assertEquals(Optional.of("two:1"), lives.peerAddress("a"));
         lived(3, true, null);
-        assertEquals(Optional.empty(), lives.peerAddress("a"), "this life has no door");
+        assertEquals(Optional.empty(), lives.peerAddress("a"), "this incarnation has no peer address");
     }
 
-    /** The end of a life is later than its beginning, whichever partition is read first. */
+    /** The end of an incarnation is later than its beginning, whichever partition is read first. */
     @Test
     void anEndedLifeHasNoAddressAndDoesNotBeginAgain() {
         lived(1, true, "one:1");
@@ -46,7 +46,7 @@ class NodeIncarnationsTest {
         assertEquals(Optional.of("two:1"), lives.peerAddress("a"));
     }
 
-    /** What life 1 held counts until life 2 begins; what life 2 held until it ends. */
+    /** Placements of incarnation 1 count until incarnation 2 begins; those of incarnation 2 until it ends. */
     @Test
     void whatAnEndedLifeHeldCountsNoMore() {
         lived(1, true, null);

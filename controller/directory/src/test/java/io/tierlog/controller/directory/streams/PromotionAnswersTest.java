@@ -29,7 +29,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What nodes say is heard from the decisions of a real broker, among others and before its commit. */
+/** Replies are read from the decisions topic of a real broker, among other records and before their commit. */
 class PromotionAnswersTest {
     private static final Bytes KEY = PlacementLog.key(1);
 
@@ -49,18 +49,18 @@ class PromotionAnswersTest {
             answers.listen(heard::add);
             controller.initTransactions();
             controller.beginTransaction();
-            // Before anything is asked, nobody listens.
+            // Without a request nothing is read.
             say(log, controller, 0);
             controller.flush();
             int before = number.get();
-            // The first that is expected may be missed; those after it are heard, whichever partition they are in.
+            // The first expected reply may be missed; later ones are read, in every partition.
             PlacementLog.await("an answer in each partition", () -> {
                 answers.expect();
                 say(log, controller, 0);
                 say(log, controller, 1);
                 return heard.stream().anyMatch(one -> one.probe().startsWith("0/")) && heard.stream().anyMatch(one -> one.probe().startsWith("1/"));
             });
-            assertTrue(heard.stream().allMatch(one -> Integer.parseInt(one.probe().substring(2)) > before), "what came before is not heard");
+            assertTrue(heard.stream().allMatch(one -> Integer.parseInt(one.probe().substring(2)) > before), "earlier replies are not read");
             PromotionAnswered one = heard.take();
             PromotionAnswer answer = one.answers().getFirst();
             assertEquals(List.of(PromotionReply.COOLDOWN, 4_321L, KEY),

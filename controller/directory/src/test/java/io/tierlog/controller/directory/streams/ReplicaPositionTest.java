@@ -21,10 +21,10 @@ class ReplicaPositionTest {
     }
 
     @Test
-    void theEndIsReachedThoughTheMarkerIsNoRecord() {
+    void theEndIsReachedThoughTheMarkerIsNotARecord() {
         reach.polled(6, 4);
         reach.ended(6, 1_000);
-        // Handed out, and not taken up yet.
+        // Returned by the consumer, and not applied yet.
         assertEquals(of(true, 6, 0), reach.freshness(1_000, 500));
         reach.took(3, 700);
         assertEquals(of(true, 2, 700), reach.freshness(1_000, 500));
@@ -33,7 +33,7 @@ class ReplicaPositionTest {
     }
 
     @Test
-    void anAnswerGrowsOldWhileNobodyLooks() {
+    void anAnswerGrowsOldWithoutReadsOfTheEnd() {
         reach.polled(6, -1);
         reach.ended(6, 1_000);
         assertEquals(of(false, 0, 1_000), reach.freshness(1_500, 500));

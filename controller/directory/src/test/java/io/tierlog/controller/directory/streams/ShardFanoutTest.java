@@ -33,7 +33,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Who is asked, and what is made of no answer and of a wrong one. Partition 0 is here, 1 is peer a's with a standby on b, 2 is nobody's. */
+/** Routing of keys, missing answers and wrong ones. Partition 0 is here, 1 is on peer a with a standby on b, 2 has no owner. */
 class ShardFanoutTest {
     private static final Bytes NAMESPACE = Namespaces.digest("model/a");
     private static final Owners.Peer SELF = new Owners.Peer("here", 1);
@@ -58,7 +58,7 @@ class ShardFanoutTest {
             public void close() {}
         };
         Owners.Register register = partition -> partition == 1 ? new Owners(Optional.of(A), List.of(SELF, B)) : Owners.NONE;
-        DirectoryLimits limits = new DirectoryLimits(IndexLimits.DEFAULTS, DirectoryLimits.DEFAULTS.door(), 10_000, 50, forwards, 500, 5_000,
+        DirectoryLimits limits = new DirectoryLimits(IndexLimits.DEFAULTS, DirectoryLimits.DEFAULTS.server(), 10_000, 50, forwards, 500, 5_000,
                 16 << 20, 1_000, 10_000, 1);
         try (PlacementIndex index = new PlacementIndex(IndexLimits.DEFAULTS, copies.incarnations())) {
             IntStream.range(0, COUNT).forEach(i -> index.put(new BlockKey(NAMESPACE, PlacementLog.key(i)), placed(i)));
@@ -83,7 +83,7 @@ class ShardFanoutTest {
         return new BlockPartitioner(NAMESPACE, 16, 3).of(PlacementLog.key(number).unshared(), 0);
     }
 
-    /** What a peer answers that says {@code code} of all. */
+    /** The answer of a peer with {@code code} for every key. */
     private static CompletableFuture<PeerResponse> all(PeerRequest request, int code, boolean stale) {
         PeerResponse.Builder response = PeerResponse.newBuilder();
         request.getPartsList().forEach(part -> {
@@ -109,7 +109,7 @@ class ShardFanoutTest {
         KeyAnswers answers = ask(false, 9);
         check(answers, Presence.NOT_FOUND);
         assertEquals(List.of("a"), asked);
-        // Partition 2 is nobody's.
+        // Partition 2 has no owner.
         assertEquals(new Freshness(true, 0, 0), answers.freshness());
     }
 
@@ -165,7 +165,7 @@ class ShardFanoutTest {
             peers.put(B, _ -> CompletableFuture.completedFuture(response));
             check(ask(false, 9), Presence.UNKNOWN);
         }
-        // Placements were asked for, and none were told of what is found.
+        // Placements were requested, and the answer has none of a found block.
         peers.put(A, request -> all(request, 1, false));
         peers.put(B, request -> all(request, 1, false));
         check(ask(true, 9), Presence.UNKNOWN);
@@ -181,7 +181,7 @@ class ShardFanoutTest {
         return seen[0];
     }
 
-    /** One call may be under way: while nobody answers it, the next is not made. */
+    /** One call may be under way: until it is answered, the next is refused. */
     @Test
     void callsUnderWayAreBounded() {
         KeyAnswers answers = ask(false, 1);

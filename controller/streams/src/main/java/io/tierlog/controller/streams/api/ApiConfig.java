@@ -6,16 +6,16 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Where the operator's door is and who may come in; checked once, here. Immutable.
+ * Addresses and access rules of the operator API; validated here. Immutable.
  *
- * @param listen where HTTP is served
- * @param grpc where gRPC is served; empty serves none
- * @param tokens file with the tokens of those who may come in; empty lets in whoever reaches the address
- * @param insecure whether an address that others can reach may be served without tokens
+ * @param listen address of HTTP
+ * @param grpc address of gRPC; empty serves none
+ * @param tokens file with the accepted tokens; empty accepts every caller that reaches the address
+ * @param insecure whether a reachable address may be served without tokens
  * @param limits the bounds
  */
 public record ApiConfig(Endpoint listen, Optional<Endpoint> grpc, Optional<Path> tokens, boolean insecure, ApiLimits limits) {
-    /** Refuses to let everybody in from everywhere, unless that was asked for. */
+    /** Refuses a reachable address without tokens, unless that is explicitly allowed. */
     public ApiConfig {
         if (tokens.isEmpty() && !insecure) {
             requireLoopback("--api-listen", listen);
@@ -25,8 +25,8 @@ public record ApiConfig(Endpoint listen, Optional<Endpoint> grpc, Optional<Path>
 
     private static void requireLoopback(String option, Endpoint endpoint) {
         if (!endpoint.toSocketAddress().getAddress().isLoopbackAddress()) {
-            throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens whoever reaches it"
-                    + " may operate: give --api-tokens FILE, or listen on 127.0.0.1, or say --api-insecure");
+            throw new IllegalArgumentException(option + " " + endpoint + " can be reached from other machines, and without tokens every caller"
+                    + " may operate: give --api-tokens FILE, or listen on 127.0.0.1, or set --api-insecure");
         }
     }
 
@@ -40,7 +40,7 @@ public record ApiConfig(Endpoint listen, Optional<Endpoint> grpc, Optional<Path>
         return new ApiConfig(listen, Optional.of(endpoint), tokens, insecure, limits);
     }
 
-    /** The same for those who have a token. */
+    /** The same with tokens. */
     public ApiConfig withTokens(Path file) {
         return new ApiConfig(listen, grpc, Optional.of(file), insecure, limits);
     }

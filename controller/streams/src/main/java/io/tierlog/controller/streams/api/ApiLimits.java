@@ -4,7 +4,7 @@ package io.tierlog.controller.streams.api;
 import io.tierlog.controller.http.ServerLimits;
 
 /**
- * The bounds of the operator's door. What is over one of them is refused with a problem that says so.
+ * The limits of the operator API. A request over a limit gets a problem that names it.
  *
  * @param bodyBytes longest body of a request, and longest message of gRPC
  * @param jsonDepth deepest nesting of a body
@@ -13,11 +13,11 @@ import io.tierlog.controller.http.ServerLimits;
  * @param blocks most blocks that one migration, or one clearing of marks, may name
  * @param nodes most nodes that one migration may name
  * @param pageRows most rows of one page
- * @param namespaces most namespaces shown of a node or a group; how many were left out is said
+ * @param namespaces most namespaces shown of a node or a group; the response has the number of the others
  * @param viewRows most rows of one kind that are held for answers; beyond, answers about that kind are refused
  * @param factsPerRequest most facts about its aggregate that a waiting request keeps
- * @param deadlineMs how long a request waits for its decision when it does not say, in milliseconds
- * @param longestDeadlineMs the longest that it may say, in milliseconds
+ * @param deadlineMs how long a request waits for its decision by default, in milliseconds
+ * @param longestDeadlineMs the longest deadline of a request, in milliseconds
  */
 public record ApiLimits(
         int bodyBytes,
@@ -41,17 +41,17 @@ public record ApiLimits(
     /** Refuses bounds that bound nothing or let nothing through. */
     public ApiLimits {
         if (bodyBytes < 1_024 || jsonDepth < 4 || waiting < 1 || requests < waiting || blocks < 1 || nodes < 1) {
-            throw new IllegalArgumentException("a bound of the operator's door is too small: " + bodyBytes + " bytes, " + jsonDepth + " levels, "
+            throw new IllegalArgumentException("Invalid API limits: " + bodyBytes + " bytes, " + jsonDepth + " levels, "
                     + requests + " requests, " + waiting + " waiting, " + blocks + " blocks, " + nodes + " nodes");
         }
         if (pageRows < 1 || namespaces < 1 || viewRows < 1 || factsPerRequest < 1 || deadlineMs < 0 || longestDeadlineMs < deadlineMs) {
-            throw new IllegalArgumentException("a bound of the operator's door is too small: " + pageRows + " rows a page, " + namespaces
+            throw new IllegalArgumentException("Invalid API limits: " + pageRows + " rows a page, " + namespaces
                     + " namespaces, " + viewRows + " rows, " + factsPerRequest + " facts, " + deadlineMs + " of " + longestDeadlineMs + " ms");
         }
     }
 
-    /** Those of them that every door has. */
-    ServerLimits door() {
+    /** The limits of its servers. */
+    ServerLimits server() {
         return new ServerLimits(bodyBytes, jsonDepth, requests);
     }
 

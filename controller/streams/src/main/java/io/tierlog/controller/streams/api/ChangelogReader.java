@@ -15,7 +15,7 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /**
  * Feeds a {@link CommittedState}: the changelog of the controller's store from its beginning, and the decisions from their end, both read committed.
- * One thread of its own. After a failure it begins from nothing, and until it has caught up there are no answers.
+ * One thread of its own. After a failure it starts over, and requests get NOT_READY until it has caught up.
  */
 final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(500);
@@ -37,7 +37,7 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
     @Override
     public void close() {
         loop.close();
-        view.restart("the controller stops");
+        view.restart("the controller is stopping");
     }
 
     @Override
@@ -68,7 +68,7 @@ final class ChangelogReader implements LogLoop.Round, AutoCloseable {
         consumer.seekToBeginning(rows);
         consumer.seekToEnd(facts);
         Map<TopicPartition, Long> behind = new HashMap<>(consumer.endOffsets(rows));
-        // Asked for now, since the end is looked up only when it is needed: no fact that comes after the first answer may be missed.
+        // Now, since seekToEnd is lazy: it must not miss a fact that follows the first response.
         facts.forEach(consumer::position);
         view.restart("the state is being read");
         boolean caughtUp = false;

@@ -22,11 +22,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the controller has decided, as far as it is committed: the rows that answers are made of, and the facts that waiting requests wait for.
+ * The controller's committed decisions: the rows that responses are made of, and the facts that requests wait for.
  * Safe for use by several threads; fed by the one thread of {@link ChangelogReader}.
  *
  * <p>The rows come from the changelog of the controller's store, read committed, for all partitions: so they are what a restart would find, every
- * instance gives the same answers without asking another, and nothing of an open transaction is ever told. The price: each instance reads the
+ * instance gives the same answers without asking another, and nothing of an open transaction is shown. Trade-off: each instance reads the
  * changelog of all of them, and holds nodes, namespaces, marks, migrations, clocks and the policy on its heap; of each kind up to a bound.
  */
 final class CommittedState {
@@ -109,7 +109,7 @@ final class CommittedState {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new Problem(Problem.Kind.NOT_READY, "the controller stops", "ask another instance, or ask again later");
+            throw new Problem(Problem.Kind.NOT_READY, "the controller is stopping", "retry on another instance, or later");
         } finally {
             lock.unlock();
         }
@@ -159,7 +159,7 @@ final class CommittedState {
         }
     }
 
-    /** Does something as one step, of which nobody sees a part. */
+    /** Runs the change under the lock, so that no reader sees a part of it. */
     void batch(Runnable changes) {
         lock.lock();
         try {

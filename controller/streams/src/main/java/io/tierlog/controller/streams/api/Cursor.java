@@ -9,7 +9,7 @@ import java.util.Base64;
 import java.util.List;
 
 /**
- * Where a page has ended: the parts of the last row's key, as one token that clients hand back as it is.
+ * The end of a page: the parts of the last row's key as one opaque token.
  *
  * @param parts texts without line breaks
  */
@@ -19,7 +19,7 @@ record Cursor(List<String> parts) {
     }
 
     /**
-     * @throws Problem INVALID_REQUEST when the token is none of a list with that many parts
+     * @throws Problem INVALID_REQUEST when the token has another number of parts
      */
     static Cursor parse(String token, int parts) {
         try {
@@ -68,6 +68,6 @@ record Cursor(List<String> parts) {
     }
 
     private static Problem invalid() {
-        return new Problem(Problem.Kind.INVALID_REQUEST, "after is no token of this list", "take it from next of the page before, or leave it out");
+        return new Problem(Problem.Kind.INVALID_REQUEST, "after is not a token of this list", "use next of the previous page, or leave it out");
     }
 }

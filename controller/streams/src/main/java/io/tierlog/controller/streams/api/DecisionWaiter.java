@@ -9,8 +9,8 @@ import java.util.List;
 /**
  * The committed facts about one aggregate while a request about it waits. Guarded by the lock of its {@link CommittedState}.
  *
- * <p>A fact names its cause, AGGREGATE@OFFSET, and facts of a partition follow the order of its inputs. So what an input led to can be told from
- * what happened besides; and a fact caused by a later input, a tick at the latest, says that the input has been decided, also where it led to
+ * <p>A fact names its cause, AGGREGATE@OFFSET, and facts of a partition follow the order of its inputs. So the facts of an input
+ * can be separated from others. A fact of a later input, a tick at the latest, shows that the input has been decided, even if it led to
  * nothing.
  */
 final class DecisionWaiter implements AutoCloseable {
@@ -31,7 +31,7 @@ final class DecisionWaiter implements AutoCloseable {
         clock = Partitions.clock(partition);
     }
 
-    /** Says where the input stands that is waited for. */
+    /** Sets the offset of the input that is waited for. */
     void input(long itsOffset) {
         view.batch(() -> offset = itsOffset);
     }
@@ -61,13 +61,13 @@ final class DecisionWaiter implements AutoCloseable {
         }
     }
 
-    /** The offset in AGGREGATE@OFFSET; -1 when it is no such text. */
+    /** The offset in AGGREGATE@OFFSET; -1 when the text is another one. */
     private static long offsetOf(String cause) {
         int at = cause.lastIndexOf('@');
         try {
             return at < 0 ? -1 : Long.parseLong(cause.substring(at + 1));
         } catch (NumberFormatException e) {
-            // The cause is a command, whose id goes on behind the offset.
+            // The cause is a command, whose id continues after the offset.
             return -1;
         }
     }

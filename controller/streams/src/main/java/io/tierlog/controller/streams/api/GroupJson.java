@@ -74,7 +74,7 @@ final class GroupJson {
         }
     }
 
-    /** Each tier that the group uses, and each that it has a quota on. */
+    /** Each tier that the group uses or has a quota on. */
     private List<NodeJson.Usage> usage(NodeRow node, String group, List<GroupTierRow> uses) {
         List<NodeJson.Usage> usage = new ArrayList<>();
         for (TierRow tier : node.tiers()) {

@@ -19,9 +19,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can only be read: lists, page by page, and single nodes. Safe for use by several threads.
+ * The read-only routes: lists, page by page, and single nodes. Safe for use by several threads.
  *
- * <p>Where a page ends is told as a token that names the last row, so pages stay right while rows come and go.
+ * <p>The token of a page names its last row, so pages stay right while rows come and go.
  */
 final class Listings {
     private static final String LIMIT = "limit";
@@ -102,7 +102,7 @@ final class Listings {
         });
     }
 
-    /** Marks of one page, as they come by. */
+    /** Collects the marks of one page. */
     private static final class MarkPage implements StateSnapshot.Sink<RowKey.Mark, MarkRow> {
         private final StateSnapshot state;
         private final ArrayNode list;

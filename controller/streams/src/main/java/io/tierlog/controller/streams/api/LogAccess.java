@@ -6,12 +6,12 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.Topics;
 
 /**
- * The log that the door stands before.
+ * The log behind the operator API.
  *
  * @param kafka the cluster
  * @param topics names of the topics
  * @param codec bytes to records and back
  * @param partitions partitions of the log, 1 or more
- * @param changelog topic to which the controller's state is written, with the transactions of its decisions
+ * @param changelog topic of the controller's state, written in the transactions of its decisions
  */
 public record LogAccess(KafkaAccess kafka, Topics topics, Codec codec, int partitions, String changelog) {}

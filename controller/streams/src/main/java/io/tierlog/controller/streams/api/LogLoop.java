@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A thread that reads a log until it is closed, and begins anew a second after each failure. What it reads with is woken when it closes. Safe for use
+ * A thread that reads a log until it is closed, and restarts a second after each failure. Closing wakes its consumer. Safe for use
  * by several threads; the round itself runs on the one thread.
  */
 public final class LogLoop implements AutoCloseable {
@@ -28,13 +28,13 @@ public final class LogLoop implements AutoCloseable {
     /** What the thread does. */
     public interface Round {
         /**
-         * Opens its clients, says what it {@link LogLoop#reads} with, goes on while the loop is open, and closes what it has opened.
+         * Opens its clients, reports its consumer to {@link LogLoop#reads}, runs while the loop is open, and closes its clients.
          *
-         * @throws KafkaException when it is to begin anew; so does IllegalStateException
+         * @throws KafkaException for a restart of the round; IllegalStateException as well
          */
         void run(LogLoop loop);
 
-        /** A round has failed, and the next one begins after a pause. */
+        /** A round failed; the next one starts after a pause. */
         void failed(RuntimeException why);
     }
 
@@ -51,12 +51,12 @@ public final class LogLoop implements AutoCloseable {
         thread.start();
     }
 
-    /** Whether nobody has closed it. */
+    /** Whether it is not closed. */
     public boolean isOpen() {
         return closing.getCount() > 0;
     }
 
-    /** The round reads with this consumer from here on. */
+    /** The consumer of the current round. */
     public void reads(Consumer<byte[], byte[]> consumer) {
         reading = consumer;
         if (!isOpen()) {
@@ -97,7 +97,7 @@ public final class LogLoop implements AutoCloseable {
             } catch (WakeupException e) {
                 LOG.debug("{} was woken to close", name);
             } catch (KafkaException | IllegalStateException e) {
-                LOG.warn("{} begins anew in {} ms: {}", name, PAUSE_MS, e.toString());
+                LOG.warn("{} restarts in {} ms: {}", name, PAUSE_MS, e.toString());
                 round.failed(e);
                 pause(PAUSE_MS);
             } finally {

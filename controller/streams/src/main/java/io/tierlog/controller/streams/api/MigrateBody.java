@@ -17,7 +17,7 @@ import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The body of a request for a migration. Static and without state. */
+/** The body of a migration request. Static and without state. */
 final class MigrateBody {
     private static final List<MigrationMethod> METHODS = List.of(MigrationMethod.COPY, MigrationMethod.MARK, MigrationMethod.BOTH);
     private static final List<Tier> SOURCES = List.of(Tier.HOST, Tier.DISK);
@@ -28,12 +28,12 @@ final class MigrateBody {
     private MigrateBody() {}
 
     /**
-     * What the body asks for.
+     * Reads a body.
      *
      * @param header the header Idempotency-Key; empty when there is none
-     * @throws Problem INVALID_REQUEST with all that is wrong
+     * @throws Problem INVALID_REQUEST with all findings
      */
-    static MigrateCall read(JsonBody body, Optional<String> header, ApiLimits limits, OperatorRequests desk) {
+    static MigrateCall read(JsonBody body, Optional<String> header, ApiLimits limits, OperatorRequests requests) {
         String id = id(body, header, "m-");
         List<String> nodes = body.names("nodes", limits.nodes(), MigrateCall.NODE, MigrateCall.NODE_IS);
         MigrationMethod method = orElse(body.required("method", body.symbol("method", METHODS)), MigrationMethod.UNKNOWN);
@@ -44,12 +44,12 @@ final class MigrateBody {
         }
         Optional<Retention> retention = body.symbol("retention", RETENTIONS);
         if (retention.isEmpty() && !body.has("retention") && method != MigrationMethod.MARK) {
-            body.finding("retention", "is missing: what shall become of the source of a copy");
+            body.finding("retention", "is missing: keep or delete the source of a copy");
         }
         List<BlockName> blocks = blocks(body, limits);
         Optional<SampleRule> sample = body.object("sample").map(rule -> sample(rule, limits));
         if (body.has("blocks") == body.has("sample")) {
-            body.finding("blocks", "or sample must be there, and not both");
+            body.finding("blocks", "or sample must be present, and not both");
         }
         OptionalLong timeout = body.integer("mark_timeout_ms", 1, Long.MAX_VALUE / 2);
         boolean dryRun = body.flag("dry_run");
@@ -57,22 +57,22 @@ final class MigrateBody {
         body.done();
         MigrationOrder order = new MigrationOrder(method, source, target, retention.orElse(Retention.UNKNOWN), blocks, sample.orElse(null),
                 timeout.isPresent() ? timeout.getAsLong() : null, dryRun);
-        return new MigrateCall(id, nodes, order, desk.patience(deadline));
+        return new MigrateCall(id, nodes, order, requests.patience(deadline));
     }
 
-    /** The client's own id, from the body or the header; one that is made up when there is neither. */
+    /** The client's id, from the body or the header, or a generated one. */
     static String id(JsonBody body, Optional<String> header, String prefix) {
         Optional<String> own = body.name("id", MigrateCall.ID, MigrateCall.ID_IS);
         if (header.isPresent() && !header.get().matches(MigrateCall.ID)) {
             body.finding("Idempotency-Key", "must be " + MigrateCall.ID_IS);
         }
         if (header.isPresent() && own.isPresent() && !header.equals(own)) {
-            body.finding("id", "is not what the header Idempotency-Key says: give one of them, or the same twice");
+            body.finding("id", "differs from the header Idempotency-Key: send one of them, or the same value twice");
         }
         return own.or(() -> header).orElseGet(() -> prefix + UUID.randomUUID());
     }
 
-    /** The blocks that a body names; none when it names none. */
+    /** The blocks in a body; empty without any. */
     static List<BlockName> blocks(JsonBody body, ApiLimits limits) {
         List<BlockName> blocks = new ArrayList<>();
         for (JsonBody block : body.objects("blocks", limits.blocks())) {

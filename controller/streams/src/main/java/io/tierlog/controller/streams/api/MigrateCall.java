@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * A migration as a client asks for it, through whichever door.
+ * A migration request, of HTTP or gRPC.
  *
  * @param id the client's own
- * @param nodes nodes that are asked, by their names; none for all that are known
- * @param order what is wanted
+ * @param nodes names of the nodes; empty for all registered ones
+ * @param order what to migrate, and how
  * @param patience how long the client waits for the answer
  */
 record MigrateCall(String id, List<String> nodes, MigrationOrder order, Duration patience) {
@@ -39,7 +39,7 @@ record MigrateCall(String id, List<String> nodes, MigrationOrder order, Duration
         };
     }
 
-    /** Whether a migration on record is what this call asks for. */
+    /** Whether an existing migration has the same request. */
     boolean isSameAs(MigrationRow row) {
         TreeSet<String> asked = new TreeSet<>(nodes);
         List<String> has = row.parts().stream().map(PartRow::node).sorted().toList();

@@ -8,7 +8,6 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.ProtocolMessageEnum;
 import io.grpc.Context;
 import io.grpc.Deadline;
-import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.tierlog.controller.http.Caller;
 import io.tierlog.controller.http.GrpcCalls;
@@ -35,22 +34,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * MigrateCache over gRPC: the same request as over HTTP, read by the same rules, so that both doors refuse the same. Safe for use by several threads.
+ * MigrateCache over gRPC: the same request as over HTTP, read by the same rules, so both APIs refuse the same requests. Safe for use by several
+ * threads.
  */
 final class MigrateService extends OperatorGrpc.OperatorImplBase {
     private static final Logger LOG = LoggerFactory.getLogger(MigrateService.class);
-    /** The answer is to arrive before the caller's deadline. */
+    /** The response arrives before the caller's deadline. */
     private static final long MARGIN_MS = 100;
 
     private final Tokens tokens;
     private final CommittedState view;
-    private final OperatorRequests desk;
+    private final OperatorRequests requests;
     private final ApiLimits limits;
 
-    MigrateService(Tokens tokens, CommittedState view, OperatorRequests desk, ApiLimits limits) {
+    MigrateService(Tokens tokens, CommittedState view, OperatorRequests requests, ApiLimits limits) {
         this.tokens = tokens;
         this.view = view;
-        this.desk = desk;
+        this.requests = requests;
         this.limits = limits;
     }
 
@@ -58,16 +58,16 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
     public void migrateCache(MigrateCacheRequest request, StreamObserver<MigrateCacheResponse> answers) {
         try {
             Caller caller = tokens.admit(GrpcCalls.token(), Caller.Role.OPERATOR);
-            MigrateCall asked = MigrateBody.read(JsonBody.of(json(request)), Optional.empty(), limits, desk);
+            MigrateCall asked = MigrateBody.read(JsonBody.of(json(request)), Optional.empty(), limits, requests);
             MigrateCall call = new MigrateCall(asked.id(), asked.nodes(), asked.order(), patience());
-            OperatorRequests.Progress progress = desk.migrate(caller, call);
+            OperatorRequests.Progress progress = requests.migrate(caller, call);
             answers.onNext(view.read(state -> answer(call.id(), progress, state)));
             answers.onCompleted();
         } catch (Problem problem) {
             answers.onError(GrpcCalls.refused(problem));
         } catch (RuntimeException e) {
             LOG.error("MigrateCache failed", e);
-            answers.onError(Status.INTERNAL.withDescription(e.toString()).asRuntimeException());
+            answers.onError(GrpcCalls.refused(Problem.internal()));
         }
     }
 
@@ -80,7 +80,7 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
         return Duration.ofMillis(Math.clamp(leftMs, 0, limits.longestDeadlineMs()));
     }
 
-    /** The body that would ask the same over HTTP; what proto3 leaves out is left out. */
+    /** The same request as an HTTP body; proto3 defaults are left out. */
     private static ObjectNode json(MigrateCacheRequest request) {
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         if (!request.getId().isEmpty()) {
@@ -137,13 +137,13 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
 
     private static NodeAnswer node(PartRow part) {
         NodeAnswer.Builder node = NodeAnswer.newBuilder().setNode(part.node());
-        MigrationAnswer said = part.answer();
-        if (said != null) {
+        MigrationAnswer answer = part.answer();
+        if (answer != null) {
             node.setAnswered(true);
-            said.copied().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_COPY)));
-            said.marked().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_MARK)));
-            for (int i = 0; i < said.refused().size(); i++) {
-                node.addRejected(Rejected.newBuilder().setBlock(block(said.refused().get(i))).setReason(said.reasons().get(i).name()));
+            answer.copied().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_COPY)));
+            answer.marked().forEach(block -> node.addAccepted(Accepted.newBuilder().setBlock(block(block)).setMethod(Method.METHOD_MARK)));
+            for (int i = 0; i < answer.refused().size(); i++) {
+                node.addRejected(Rejected.newBuilder().setBlock(block(answer.refused().get(i))).setReason(answer.reasons().get(i).name()));
             }
         }
         return node.build();

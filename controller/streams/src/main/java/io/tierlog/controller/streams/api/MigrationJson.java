@@ -17,7 +17,7 @@ import java.util.List;
 final class MigrationJson {
     private MigrationJson() {}
 
-    /** What a list shows of a migration. */
+    /** A migration as an element of a list. */
     static void summary(ObjectNode json, String id, MigrationRow row) {
         MigrationOrder order = row.order();
         json.put("id", id).put("state", row.state().name()).put("method", order.method().name());
@@ -39,7 +39,7 @@ final class MigrationJson {
         progress(json.putObject("progress"), sum(row.parts()));
     }
 
-    /** All there is to say of a migration. */
+    /** A migration with all details. */
     static void whole(ObjectNode json, String id, MigrationRow row) {
         summary(json, id, row);
         MigrationOrder order = row.order();

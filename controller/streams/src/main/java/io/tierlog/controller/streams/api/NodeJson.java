@@ -32,7 +32,7 @@ final class NodeJson {
         row.tiers().forEach(tier -> tier(tiers.addObject(), tier));
     }
 
-    /** All there is to say of a node; of the namespaces at most as many as the bound lets through. */
+    /** A node with all details; of its namespaces at most the limit. */
     static void whole(ObjectNode json, String name, NodeRow row, StateSnapshot state, int mostNamespaces) {
         summary(json, name, row);
         json.put("process_id", row.processId());

@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The operator's door of a controller instance: HTTP, gRPC if wanted, the view of the committed state behind both. Safe for use by several threads.
+ * The operator API of a controller instance: HTTP, optional gRPC, and the committed state behind both. Safe for use by several threads.
  *
- * <p>It needs nothing of Kafka Streams: it writes to the events topic like every other sender, and reads what the controller has committed. So it
- * answers for all partitions, whichever instance owns them, and says NOT_READY until it has read the state.
+ * <p>It does not use Kafka Streams: it writes to the events topic like every other sender, and reads what the controller has committed. So it
+ * answers for all partitions, whichever instance owns them, and returns NOT_READY until it has read the state.
  */
 public final class OperatorApi implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OperatorApi.class);
@@ -27,7 +27,7 @@ public final class OperatorApi implements AutoCloseable {
     private OperatorApi() {}
 
     /**
-     * Opens the door.
+     * Starts the API.
      *
      * @throws DoorException when a port is taken, or the tokens cannot be used; nothing is left open
      */
@@ -49,14 +49,14 @@ public final class OperatorApi implements AutoCloseable {
         parts.push(feed);
         OperatorLog writer = new OperatorLog(log);
         parts.push(writer);
-        OperatorRequests desk = new OperatorRequests(view, writer, config.limits());
-        Listener where = new Listener("--api-listen", config.listen(), config.limits().door());
-        HttpServer http = new HttpServer(where, tokens, new OperatorRoutes(view, desk, config.limits()).all());
+        OperatorRequests requests = new OperatorRequests(view, writer, config.limits());
+        Listener where = new Listener("--api-listen", config.listen(), config.limits().server());
+        HttpServer http = new HttpServer(where, tokens, new OperatorRoutes(view, requests, config.limits()).all());
         parts.push(http);
         port = http.port();
         config.grpc().ifPresent(endpoint -> {
-            GrpcServer grpc = new GrpcServer(new Listener("--grpc-listen", endpoint, config.limits().door()),
-                    List.of(new MigrateService(tokens, view, desk, config.limits())), GrpcServer.CALLS_OF_A_CONNECTION);
+            GrpcServer grpc = new GrpcServer(new Listener("--grpc-listen", endpoint, config.limits().server()),
+                    List.of(new MigrateService(tokens, view, requests, config.limits())), GrpcServer.CALLS_PER_CONNECTION);
             parts.push(grpc);
             grpcPort = grpc.port();
         });
@@ -79,7 +79,7 @@ public final class OperatorApi implements AutoCloseable {
             try {
                 parts.pop().close();
             } catch (Exception e) {
-                LOG.warn("something of the operator's door did not close cleanly", e);
+                LOG.warn("a part of the operator API did not close cleanly", e);
             }
         }
     }

@@ -20,10 +20,10 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Appends what operators ask to the events topic: plain and idempotent, acknowledged by all replicas. Safe for use by several threads.
+ * Appends the requests of operators to the events topic: plain and idempotent, acknowledged by all replicas. Safe for use by several threads.
  *
  * <p>Each request has a sender of its own, operator/NAME/ID, with one record, number 1: so numbers and checksums of the log hold without a count that
- * several instances would have to share. The price: an auditor remembers as many senders as there were requests.
+ * several instances would have to share. Trade-off: an auditor remembers as many senders as there were requests.
  */
 final class OperatorLog implements AutoCloseable {
     private static final int DELIVERY_MS = 10_000;
@@ -66,11 +66,11 @@ final class OperatorLog implements AutoCloseable {
             return producer.send(record).get(DELIVERY_MS + MAX_BLOCK_MS, TimeUnit.MILLISECONDS).offset();
         } catch (ExecutionException | TimeoutException | KafkaException e) {
             Throwable why = e instanceof ExecutionException && e.getCause() != null ? e.getCause() : e;
-            throw new Problem(Problem.Kind.LOG_UNAVAILABLE, "the request could not be put on the log: " + why.getMessage(),
-                    "ask again with the same id: should it be on the log after all, it is done once");
+            throw new Problem(Problem.Kind.LOG_UNAVAILABLE, "the request could not be written to the log: " + why.getMessage(),
+                    "retry with the same id: if the log has the request after all, it is done once");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new Problem(Problem.Kind.LOG_UNAVAILABLE, "the controller stops", "ask again with the same id");
+            throw new Problem(Problem.Kind.LOG_UNAVAILABLE, "the controller is stopping", "retry with the same id");
         }
     }
 

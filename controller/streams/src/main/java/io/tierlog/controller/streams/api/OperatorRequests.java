@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What operators can have done, whichever door they come through: puts the request on the log and waits until what was decided about it is durable.
+ * The changes that operators can request, over HTTP or gRPC: appends the request to the log and waits until its decision is durable.
  * Safe for use by several threads; a call takes its thread for as long as it waits.
  */
 final class OperatorRequests {
@@ -37,23 +37,23 @@ final class OperatorRequests {
     private final ApiLimits limits;
     private final Semaphore waiting;
 
-    /** How far a request came before its deadline. */
+    /** Progress of a request at its deadline. */
     enum Progress {
-        /** It was decided, and was new. */
+        /** Decided, and new. */
         CREATED,
-        /** It was decided, and had been asked before. */
+        /** Decided, and a repeat. */
         KNOWN,
-        /** It is on the log; what was decided is not known yet. */
+        /** On the log, and not known to be decided yet. */
         PENDING
     }
 
-    /** Whether a wish about a node was decided within the deadline. */
+    /** Whether a request about a node was decided within the deadline. */
     enum Decided {
         YES,
         PENDING
     }
 
-    /** How many marks are gone; unless it is decided, marks that were asked about may be left. */
+    /** Number of cleared marks; unless decided, some of the requested marks may be left. */
     record Cleared(Decided decided, long blocks) {}
 
     OperatorRequests(CommittedState view, OperatorLog log, ApiLimits limits) {
@@ -64,9 +64,9 @@ final class OperatorRequests {
     }
 
     /**
-     * Has blocks migrated; asked twice under the same id, it is one migration.
+     * Migrates blocks; requested twice with the same id, it is one migration.
      *
-     * @throws Problem ID_TAKEN when the id stands for something else, REFUSED when the controller declines it
+     * @throws Problem ID_TAKEN when the id belongs to another request, REFUSED when the controller declines it
      */
     Progress migrate(Caller caller, MigrateCall call) {
         return bounded(() -> {
@@ -88,11 +88,11 @@ final class OperatorRequests {
     private List<String> asked(StateSnapshot state, MigrateCall call) {
         List<String> nodes = call.nodes().isEmpty() ? state.nodes() : List.copyOf(new TreeSet<>(call.nodes()));
         if (nodes.isEmpty()) {
-            throw new Problem(Problem.Kind.REFUSED, "no node is known yet", "start an agent, or name nodes");
+            throw new Problem(Problem.Kind.REFUSED, "no node is registered yet", "start an agent, or name nodes");
         }
         if (nodes.size() > limits.nodes()) {
-            throw new Problem(Problem.Kind.REFUSED, nodes.size() + " nodes are known, and one migration may ask " + limits.nodes(),
-                    "name nodes, in several migrations");
+            throw new Problem(Problem.Kind.REFUSED, nodes.size() + " nodes are registered, and one migration may name " + limits.nodes(),
+                    "split them into several migrations");
         }
         return nodes;
     }
@@ -101,7 +101,7 @@ final class OperatorRequests {
         boolean repeated = false;
         for (Fact fact : watch.consequences()) {
             if (fact instanceof MigrationDeclined declined) {
-                throw new Problem(Problem.Kind.REFUSED, String.join("; ", declined.findings()), "mend what it names, and ask under another id",
+                throw new Problem(Problem.Kind.REFUSED, String.join("; ", declined.findings()), "correct the findings, and retry with another id",
                         declined.findings().stream().map(finding -> new Problem.Finding("", finding)).toList());
             }
             if (fact instanceof InputRefused refused) {
@@ -122,12 +122,12 @@ final class OperatorRequests {
 
     private static void requireSame(MigrateCall call, MigrationRow row) {
         if (!call.isSameAs(row)) {
-            throw new Problem(Problem.Kind.ID_TAKEN, "migration " + call.id() + " is on record and asks for something else",
-                    "take another id; GET /v1/migrations/" + call.id() + " shows what it stands for");
+            throw new Problem(Problem.Kind.ID_TAKEN, "migration " + call.id() + " exists with another request",
+                    "use another id; GET /v1/migrations/" + call.id() + " shows it");
         }
     }
 
-    /** Whether every node has said what it accepts. */
+    /** Whether every node has answered. */
     static boolean answered(@Nullable MigrationRow row) {
         return row != null
                 && switch (row.state()) {
@@ -145,7 +145,7 @@ final class OperatorRequests {
     }
 
     /**
-     * Has a migration stopped.
+     * Cancels a migration.
      *
      * @return its state then; SUBMITTED or RUNNING when the decision was not known in time
      * @throws Problem MIGRATION_UNKNOWN, or TOO_LATE when it had ended
@@ -188,10 +188,10 @@ final class OperatorRequests {
     }
 
     private static Problem tooLate(String id, MigrationRow row) {
-        return new Problem(Problem.Kind.TOO_LATE, "migration " + id + " is " + row.state(), "there is nothing left to cancel");
+        return new Problem(Problem.Kind.TOO_LATE, "migration " + id + " is " + row.state(), "nothing is left to cancel");
     }
 
-    /** Has a node, or one engine instance of it, drain, or serve again. The request's name makes repeats harmless. */
+    /** Drains a node or one of its engine instances, or ends that. The request's name makes repeats harmless. */
     Decided drain(Caller caller, Wish wish, boolean drain, @Nullable String instance) {
         return bounded(() -> {
             String aggregate = StateSnapshot.NODE + wish.node();
@@ -260,14 +260,14 @@ final class OperatorRequests {
         }
     }
 
-    /** A refusal that only says it was asked before is none; every other one is told. */
+    /** Throws every refusal except that of a repeat. */
     private static void requireTaken(InputRefused refused) {
         if (refused.reason() != RefusalReason.REPEATED) {
             throw new Problem(Problem.Kind.REFUSED, refused.reason() + ": " + refused.detail(), "mend what it names, and ask again");
         }
     }
 
-    /** How long a client waits: what it says, within the bounds, or else the usual time. */
+    /** How long a client waits: its deadline within the limits, or the default. */
     Duration patience(OptionalLong deadlineMs) {
         return Duration.ofMillis(Math.min(deadlineMs.orElse(limits.deadlineMs()), limits.longestDeadlineMs()));
     }

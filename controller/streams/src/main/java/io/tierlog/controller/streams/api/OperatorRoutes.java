@@ -24,18 +24,18 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What can be asked over HTTP, one method for each route, except what is only read: see {@link Listings}. Safe for use by several threads. */
+/** The routes that change something, one method for each; {@link Listings} has the read-only ones. Safe for use by several threads. */
 final class OperatorRoutes {
     private static final String OPENAPI = "openapi.json";
 
     private final CommittedState view;
-    private final OperatorRequests desk;
+    private final OperatorRequests requests;
     private final ApiLimits limits;
     private final ObjectNode openApi = openApi();
 
-    OperatorRoutes(CommittedState view, OperatorRequests desk, ApiLimits limits) {
+    OperatorRoutes(CommittedState view, OperatorRequests requests, ApiLimits limits) {
         this.view = view;
-        this.desk = desk;
+        this.requests = requests;
         this.limits = limits;
     }
 
@@ -52,18 +52,18 @@ final class OperatorRoutes {
         return Stream.concat(own, new Listings(view, limits).all().stream()).toList();
     }
 
-    /** The document, as it is kept beside this class. */
+    /** The OpenAPI document beside this class. */
     static ObjectNode openApi() {
         try (InputStream in = Objects.requireNonNull(OperatorRoutes.class.getResourceAsStream(OPENAPI), OPENAPI)) {
             return (ObjectNode) new ObjectMapper().readTree(in);
         } catch (IOException e) {
-            throw new IllegalStateException("the document of the interface cannot be read", e);
+            throw new IllegalStateException("openapi.json cannot be read", e);
         }
     }
 
     private HttpResponse migrate(HttpRequest ask) {
-        MigrateCall call = MigrateBody.read(ask.body(), ask.key(), limits, desk);
-        OperatorRequests.Progress progress = desk.migrate(ask.caller(), call);
+        MigrateCall call = MigrateBody.read(ask.body(), ask.key(), limits, requests);
+        OperatorRequests.Progress progress = requests.migrate(ask.caller(), call);
         Map<String, String> headers = Map.of("Location", "/v1/migrations/" + call.id());
         return switch (progress) {
             case CREATED -> new HttpResponse(201, migration(call.id()), headers);
@@ -81,7 +81,7 @@ final class OperatorRoutes {
         });
     }
 
-    /** What is known so far: the whole migration, or that it is on the log. */
+    /** A migration without a decision yet: all known details, or its id alone. */
     private ObjectNode pending(MigrateCall call) {
         boolean known = view.read(state -> state.migration(call.id()) != null);
         if (known) {
@@ -97,7 +97,7 @@ final class OperatorRoutes {
         String id = ask.path("id");
         Duration patience = patience(ask.body());
         ask.body().done();
-        MigrationState state = desk.cancel(ask.caller(), id, patience);
+        MigrationState state = requests.cancel(ask.caller(), id, patience);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("id", id).put("state", state.name());
         long asOfMs = view.read(glance -> glance.asOfMs(StateSnapshot.MIGRATION + id));
@@ -112,7 +112,7 @@ final class OperatorRoutes {
         Duration patience = patience(body);
         body.done();
         OperatorRequests.Wish wish = new OperatorRequests.Wish(Objects.requireNonNull(node), request, patience);
-        OperatorRequests.Cleared cleared = desk.clearMarks(ask.caller(), wish, blocks);
+        OperatorRequests.Cleared cleared = requests.clearMarks(ask.caller(), wish, blocks);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         json.put("node", node).put("id", request).put("cleared", cleared.blocks()).put("done", cleared.decided() == OperatorRequests.Decided.YES);
         long asOfMs = view.read(state -> state.asOfMs(StateSnapshot.NODE + node));
@@ -126,7 +126,8 @@ final class OperatorRoutes {
         String request = MigrateBody.id(body, ask.key(), "d-");
         Duration patience = patience(body);
         body.done();
-        OperatorRequests.Decided decided = desk.drain(ask.caller(), new OperatorRequests.Wish(node, request, patience), drain, instance.orElse(null));
+        OperatorRequests.Wish wish = new OperatorRequests.Wish(node, request, patience);
+        OperatorRequests.Decided decided = requests.drain(ask.caller(), wish, drain, instance.orElse(null));
         return HttpResponse.of(status(decided), view.read(state -> drained(state, node, request)));
     }
 
@@ -144,7 +145,7 @@ final class OperatorRoutes {
     }
 
     private Duration patience(JsonBody body) {
-        return desk.patience(body.integer("deadline_ms", 0, limits.longestDeadlineMs()));
+        return requests.patience(body.integer("deadline_ms", 0, limits.longestDeadlineMs()));
     }
 
     private static int status(OperatorRequests.@Nullable Decided decided) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A record of the log as JSON, field by field as its schema has them, with names in small letters and underscores. Static and without state.
  *
- * <p>For records whose every field is told, so that a new field is told as well. The price: it goes by way of the record's bytes.
+ * <p>For records of which the API shows every field, including fields of later versions. Trade-off: it encodes and decodes the record.
  */
 final class RecordJson {
     private static final JsonNodeFactory JSON = JsonNodeFactory.instance;

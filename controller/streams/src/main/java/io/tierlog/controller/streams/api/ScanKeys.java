@@ -12,12 +12,12 @@ final class ScanKeys {
 
     private ScanKeys() {}
 
-    /** Where the marks of a node begin. */
+    /** The first key of a node's marks. */
     static RowKey.Mark firstMark(String node) {
         return new RowKey.Mark(StateSnapshot.NODE + node, FIRST_DIGEST, Bytes.EMPTY);
     }
 
-    /** The least key behind that of a mark. */
+    /** The key after that of a mark. */
     static RowKey.Mark after(RowKey.Mark key) {
         byte[] longer = new byte[key.block().size() + 1];
         System.arraycopy(key.block().unshared(), 0, longer, 0, key.block().size());

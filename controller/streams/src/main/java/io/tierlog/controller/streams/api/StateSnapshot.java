@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The controller's committed state as one answer sees it. Used only within one call of {@link CommittedState#read} or its likes. */
+/** The controller's committed state as of one response. Used only within one call of {@link CommittedState#read} or its likes. */
 final class StateSnapshot {
     static final String NODE = "node/";
     static final String MIGRATION = "migration/";
@@ -39,7 +39,7 @@ final class StateSnapshot {
                 Comparator.comparingLong((Task task) -> task.row().askedMs()).reversed().thenComparing(Task::id);
     }
 
-    /** A mark, and whose it is. */
+    /** A mark and its key. */
     record Marked(RowKey.Mark key, MarkRow row) {}
 
     StateSnapshot(HeapTables tables, int partitions) {
@@ -60,7 +60,7 @@ final class StateSnapshot {
     NodeRow knownNode(String name) {
         NodeRow row = node(name);
         if (row == null) {
-            throw new Problem(Problem.Kind.NODE_UNKNOWN, "no agent has registered a node called " + name, "GET /v1/nodes lists those that are known");
+            throw new Problem(Problem.Kind.NODE_UNKNOWN, "no agent has registered a node called " + name, "GET /v1/nodes lists the registered nodes");
         }
         return row;
     }
@@ -74,7 +74,7 @@ final class StateSnapshot {
         MigrationRow row = migration(id);
         if (row == null) {
             throw new Problem(Problem.Kind.MIGRATION_UNKNOWN, "no migration is called " + id + ", or it ended long ago",
-                    "GET /v1/migrations lists those that are known");
+                    "GET /v1/migrations lists the existing ones");
         }
         return row;
     }
@@ -89,7 +89,7 @@ final class StateSnapshot {
         return tasks;
     }
 
-    /** What a node has of each namespace in its present life, by the text of the namespace. */
+    /** A node's use by namespace in its current incarnation, sorted by namespace. */
     List<NamespaceRow> namespaces(String node, NodeRow of) {
         List<NamespaceRow> found = new ArrayList<>();
         scan(Rows.NAMESPACES, new RowKey.Namespace(NODE + node, ScanKeys.FIRST_DIGEST), (_, row) -> {
@@ -108,7 +108,7 @@ final class StateSnapshot {
         scan(Rows.MARKS, from, sink);
     }
 
-    /** Takes rows until it answers false. */
+    /** Takes rows until it returns false. */
     @FunctionalInterface
     interface Sink<K, V> {
         boolean take(K key, V row);
@@ -124,7 +124,7 @@ final class StateSnapshot {
         }
     }
 
-    /** Version of the policy; 0 before anybody has set one. */
+    /** Version of the policy; 0 before the first one. */
     long policyVersion() {
         PolicyRow row = policyRow();
         return row == null ? 0 : row.version();
@@ -145,7 +145,7 @@ final class StateSnapshot {
         return logTimeMs(Partitions.of(aggregate, partitions));
     }
 
-    /** Log time of the partition that is furthest behind, milliseconds since 1970: all that is told is of then, or later. */
+    /** Log time of the partition that is furthest behind, milliseconds since 1970: the whole response is of then or later. */
     long asOfMs() {
         long least = Long.MAX_VALUE;
         for (int p = 0; p < partitions; p++) {

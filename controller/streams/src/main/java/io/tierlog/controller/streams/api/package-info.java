@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The operator's door: what operators ask goes onto the log, what they are told is what the log's committed state says. */
+/** The operator API: requests go to the log, and responses come from the log's committed state. */
 @NullMarked
 package io.tierlog.controller.streams.api;
 

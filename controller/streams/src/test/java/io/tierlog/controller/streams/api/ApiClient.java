@@ -12,7 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.concurrent.CompletableFuture;
 
-/** A client of the door that holds every answer against the document of the interface. */
+/** An API client that checks every response against the OpenAPI document. */
 final class ApiClient implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -78,9 +78,9 @@ final class ApiClient implements AutoCloseable {
         return reply;
     }
 
-    /** Waits until the door has read the state. */
+    /** Waits until the API has read the state. */
     void awaitReady() {
-        TestLog.await("the door", () -> send("GET", "/v1/policy", "").status() == 200);
+        TestLog.await("the API", () -> send("GET", "/v1/policy", "").status() == 200);
     }
 
     private static Reply reply(HttpResponse<String> response) {

@@ -4,7 +4,7 @@ package io.tierlog.controller.streams.api;
 import io.tierlog.controller.streams.TestLog;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 
-/** A log, a controller that a test plays with the rows of {@link World}, and a door beside it. */
+/** A log, a scripted controller with the rows of {@link World}, and an operator API beside it. */
 final class ApiUnderTest implements AutoCloseable {
     final TestLog log;
     final ScriptedController controller;

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the door refuses, and how it says so. Nothing of it reaches the log. */
+/** Requests that the operator API refuses, and its problems. No such request reaches the log. */
 class BadInputTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
@@ -72,9 +72,9 @@ class BadInputTest {
 
     @ParameterizedTest(name = "{0} {1} {2}")
     @CsvSource(delimiter = '|', quoteCharacter = '`', nullValues = "none", value = {
-        "POST   | /v1/migrations         | {                                     | 400 | the body is no JSON",
-        "POST   | /v1/migrations         | []                                    | 400 | is JSON and no object",
-        "POST   | /v1/migrations         | {} {}                                 | 400 | the body is no JSON",
+        "POST   | /v1/migrations         | {                                     | 400 | the body is not JSON",
+        "POST   | /v1/migrations         | []                                    | 400 | is JSON but not an object",
+        "POST   | /v1/migrations         | {} {}                                 | 400 | the body is not JSON",
         "POST   | /v1/migrations         | {\"id\":\"a\",\"id\":\"a\"}           | 400 | Duplicate field 'id'",
         "POST   | /v1/migrations         | {\"id\":\"a b\"}                      | 400 | id must be 1 to 128",
         "POST   | /v1/migrations         | {\"id\":7}                            | 400 | id must be 1 to 128",
@@ -84,7 +84,7 @@ class BadInputTest {
         "POST   | /v1/migrations         | {\"source\":\"STORE\"}                | 400 | source must be one of",
         "POST   | /v1/migrations         | {\"source\":\"DISK\",\"target\":\"DISK\"} | 400 | target must be colder than DISK",
         "POST   | /v1/migrations         | {\"method\":\"COPY\"}                 | 400 | retention is missing",
-        "POST   | /v1/migrations         | {\"method\":\"COPY\"}                 | 400 | blocks or sample must be there",
+        "POST   | /v1/migrations         | {\"method\":\"COPY\"}                 | 400 | blocks or sample must be present",
         "POST   | /v1/migrations         | {\"blocks\":[7]}                      | 400 | blocks[0] must be an object",
         "POST   | /v1/migrations         | {\"blocks\":[{\"key\":\"zz\"}]}       | 400 | blocks[0].key must be hexadecimal digits",
         "POST   | /v1/migrations         | {\"blocks\":[{\"key\":\"00\"}]}       | 400 | blocks[0].key must be 8 to 32 bytes",
@@ -96,7 +96,7 @@ class BadInputTest {
         "POST   | /v1/migrations         | {\"dry_run\":\"yes\"}                 | 400 | dry_run must be true or false",
         "POST   | /v1/migrations         | {\"deadline_ms\":60001}               | 400 | deadline_ms must be a whole number from 0 to 60000",
         "POST   | /v1/migrations         | {\"deadline_ms\":99999999999999999999}| 400 | deadline_ms must be a whole number",
-        "POST   | /v1/migrations?x=1     | {}                                    | 400 | 'x' is no parameter",
+        "POST   | /v1/migrations?x=1     | {}                                    | 400 | 'x' is not a parameter",
         "DELETE | /v1/migrations/m1      | {\"why\":1}                           | 400 | why is not a field",
         "DELETE | /v1/marks              | {}                                    | 400 | node is missing",
         "DELETE | /v1/marks              | {\"node\":\"a\",\"blocks\":[]}        | 400 | blocks must be a list of 1 to 4096",
@@ -104,11 +104,11 @@ class BadInputTest {
         "GET    | /v1/migrations?limit=0 | none                                  | 400 | limit must be a whole number from 1 to 1000",
         "GET    | /v1/migrations?limit=x | none                                  | 400 | limit must be a whole number",
         "GET    | /v1/nodes?limit=1&limit=2 | none                               | 400 | 'limit' is given twice",
-        "GET    | /v1/nodes?after=*      | none                                  | 400 | after is no token",
-        "GET    | /v1/marks?after=YQ     | none                                  | 400 | after is no token",
+        "GET    | /v1/nodes?after=*      | none                                  | 400 | after is not a token",
+        "GET    | /v1/marks?after=YQ     | none                                  | 400 | after is not a token",
         "GET    | /v1/marks?colour=red   | none                                  | 400 | these are:",
-        "GET    | /v1/nodes/nobody       | none                                  | 404 | no agent has registered",
-        "GET    | /v1/migrations/nobody  | none                                  | 404 | no migration is called nobody",
+        "GET    | /v1/nodes/missing      | none                                  | 404 | no agent has registered",
+        "GET    | /v1/migrations/missing | none                                  | 404 | no migration is called missing",
         "GET    | /                      | none                                  | 404 | there is nothing at /",
         "GET    | /v1/nodes/             | none                                  | 404 | no agent has registered",
         "GET    | /v2/nodes              | none                                  | 404 | there is nothing at /v2/nodes",
@@ -116,14 +116,14 @@ class BadInputTest {
         "PATCH  | /v1/migrations         | none                                  | 405 | takes GET, POST, not PATCH",
         "POST   | /v1/migrations/m1      | none                                  | 405 | takes DELETE, GET, not POST",
     })
-    void isAProblemThatSaysWhatIsWrong(String method, String path, String body, int status, String detail) {
+    void isRefusedWithADetail(String method, String path, String body, int status, String detail) {
         Reply reply = client.send(method, path, body == null ? "" : body);
         assertProblem(status, reply);
         String all = reply.body().path("detail").asText() + reply.body().path("errors");
         JsonNode errors = reply.body().path("errors");
-        List<String> told = new ArrayList<>(List.of(reply.body().path("detail").asText()));
-        errors.forEach(error -> told.add(error.path("field").asText() + " " + error.path("detail").asText()));
-        assertTrue(told.stream().anyMatch(sentence -> sentence.contains(detail)), all);
+        List<String> sentences = new ArrayList<>(List.of(reply.body().path("detail").asText()));
+        errors.forEach(error -> sentences.add(error.path("field").asText() + " " + error.path("detail").asText()));
+        assertTrue(sentences.stream().anyMatch(sentence -> sentence.contains(detail)), all);
         if (status == 405) {
             assertEquals(detail.replaceAll(".*takes (.*), not.*", "$1"), reply.headers().firstValue("Allow").orElse(""));
         }
@@ -131,7 +131,7 @@ class BadInputTest {
     }
 
     @Test
-    void allFindingsAreToldAtOnce() {
+    void aProblemListsAllFindings() {
         Reply reply = client.ask("POST", "/v1/migrations", "{\"id\":7,\"colour\":1,\"blocks\":[{\"key\":\"00\"}]}");
         List<String> fields = new ArrayList<>();
         reply.body().path("errors").forEach(error -> fields.add(error.path("field").asText()));
@@ -150,7 +150,7 @@ class BadInputTest {
         assertEquals(client.check.fields("DrainRequest"), read("DELETE", "/v1/nodes/a/drain", "{\"nothing\":1}", "nothing"));
     }
 
-    /** What the door says are its fields when it meets one it does not know. */
+    /** The known fields in the finding about an unknown one. */
     private static List<String> read(String method, String path, String body, String field) {
         for (JsonNode error : client.ask(method, path, body).body().path("errors")) {
             if (error.path("field").asText().equals(field)) {
@@ -158,7 +158,7 @@ class BadInputTest {
                 return List.copyOf(new TreeSet<>(List.of(all.split(", ", -1))));
             }
         }
-        throw new AssertionError("nothing is said of " + field);
+        throw new AssertionError("no finding about " + field);
     }
 
     @Test
@@ -215,14 +215,14 @@ class BadInputTest {
     }
 
     @Test
-    void whoHasNoTokenDoesNotComeInAndAReaderDoesNotOperate() throws Exception {
-        Path file = Files.writeString(directory.resolve("tokens"), "# who\n\nreader ann sha256:" + digest("r-token") + "\noperator bob sha256:"
+    void aCallerWithoutATokenIsUnauthorizedAndAReaderMayNotOperate() throws Exception {
+        Path file = Files.writeString(directory.resolve("tokens"), "# callers\n\nreader ann sha256:" + digest("r-token") + "\noperator bob sha256:"
                 + digest("o-token").toUpperCase(Locale.ROOT) + "\n");
         try (OperatorApi guarded = OperatorApi.start(controller.access, ApiConfig.loopback(0).withTokens(file));
                 ApiClient guest = new ApiClient(guarded.port())) {
-            Reply nobody = guest.get("/v1/nodes");
-            assertProblem(401, nobody);
-            assertEquals("Bearer", nobody.headers().firstValue("WWW-Authenticate").orElse(""));
+            Reply anonymous = guest.get("/v1/nodes");
+            assertProblem(401, anonymous);
+            assertEquals("Bearer", anonymous.headers().firstValue("WWW-Authenticate").orElse(""));
             assertEquals(401, guest.token("wrong").get("/v1/nodes").status());
             guest.token("r-token").awaitReady();
             assertEquals(200, guest.get("/v1/nodes").status());
@@ -238,8 +238,8 @@ class BadInputTest {
     }
 
     @Test
-    void tokensThatCannotBeUsedAreSaid() throws Exception {
-        for (String text : List.of("", "# nobody\n", "admin x sha256:" + digest("x"), "reader x sha256:12", "reader x/y sha256:" + digest("x"))) {
+    void unusableTokenFilesAreRefused() throws Exception {
+        for (String text : List.of("", "# empty\n", "admin x sha256:" + digest("x"), "reader x sha256:12", "reader x/y sha256:" + digest("x"))) {
             Path file = Files.writeString(directory.resolve("bad-tokens"), text);
             ServerException refused = assertThrows(ServerException.TokensUnusable.class, () -> Tokens.of(Optional.of(file)));
             assertTrue(String.valueOf(refused.getMessage()).contains("sha256sum"), refused.getMessage());
@@ -263,7 +263,7 @@ class BadInputTest {
     }
 
     @Test
-    void aPortInUseIsSaid() throws Exception {
+    void aPortInUseIsReported() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             ApiConfig config = ApiConfig.loopback(taken.getLocalPort());
             ServerException refused = assertThrows(ServerException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());
@@ -272,7 +272,7 @@ class BadInputTest {
     }
 
     @Test
-    void oneRequestTooManyIsToldToComeBack() {
+    void oneRequestTooManyGetsRetryAfter() {
         ApiConfig narrow = ApiConfig.loopback(0).withLimits(ApiLimits.DEFAULTS.withRequests(2));
         try (OperatorApi small = OperatorApi.start(controller.access, narrow);
                 ApiClient many = new ApiClient(small.port())) {

@@ -78,7 +78,7 @@ class LogLoopTest {
 
     /** It was closed before the round had its consumer: the consumer is woken when it is named. */
     @Test
-    void whoComesTooLateIsWokenAtOnce() {
+    void aConsumerSetAfterCloseIsWokenAtOnce() {
         Reader reader = new Reader();
         LogLoop loop = new LogLoop("test-loop", new Rounds());
         loop.close();

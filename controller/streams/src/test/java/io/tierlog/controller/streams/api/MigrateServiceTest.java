@@ -124,7 +124,7 @@ class MigrateServiceTest {
         assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("x").setMarkTimeoutMs(-1));
         assertRefused(Status.Code.INVALID_ARGUMENT, "INVALID_REQUEST", "o-token", copy("x").setMethodValue(77));
         assertRefused(Status.Code.PERMISSION_DENIED, "FORBIDDEN", "r-token", copy("x"));
-        assertRefused(Status.Code.UNAUTHENTICATED, "UNAUTHENTICATED", "nobody's", copy("x"));
+        assertRefused(Status.Code.UNAUTHENTICATED, "UNAUTHENTICATED", "unknown", copy("x"));
         StatusRuntimeException noToken =
                 assertThrows(StatusRuntimeException.class, () -> OperatorGrpc.newBlockingStub(channel).migrateCache(copy("x").build()));
         assertEquals(Status.Code.UNAUTHENTICATED, noToken.getStatus().getCode());
@@ -140,7 +140,7 @@ class MigrateServiceTest {
     }
 
     @Test
-    void aPortInUseIsSaid() throws Exception {
+    void aPortInUseIsReported() throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             ApiConfig config = ApiConfig.loopback(0).withGrpc(new Endpoint("127.0.0.1", taken.getLocalPort()));
             ServerException refused = assertThrows(ServerException.CannotListen.class, () -> OperatorApi.start(controller.access, config).close());

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * Holds what the door answers against the document of its interface: every field of an answer must be in the schema, and every required one in the
+ * Checks responses against the OpenAPI document: every field of a response must be in the schema, and every required one in the
  * answer. Remembers which fields it has seen, so that a test can ask for those that never came. One thread.
  */
 final class OpenApiCheck {
@@ -27,7 +27,7 @@ final class OpenApiCheck {
         return document;
     }
 
-    /** Fails when an answer is not as the document says. */
+    /** Fails when a response does not match the document. */
     void answer(String method, String template, int status, String mediaType, JsonNode body) {
         JsonNode operation = document.path("paths").path(template).path(method.toLowerCase(Locale.ROOT));
         JsonNode response = operation.path("responses").path(String.valueOf(status));
@@ -39,7 +39,7 @@ final class OpenApiCheck {
         assertTrue(wrong.isEmpty(), () -> method + " " + template + " " + status + " " + wrong + ": " + body);
     }
 
-    /** Whether a value is as a schema of the document says. */
+    /** The mismatches of a value with a schema of the document. */
     List<String> check(String schema, JsonNode value) {
         List<String> wrong = new ArrayList<>();
         check(component(schema), value, "", wrong);

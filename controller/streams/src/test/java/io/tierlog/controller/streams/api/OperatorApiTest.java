@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The door over HTTP, moment by moment, beside a controller that a test plays. */
+/** The operator API over HTTP, step by step, beside a scripted controller. */
 class OperatorApiTest {
     private static final String COPY_OF_THREE = """
             {"id":"%s","method":"COPY","source":"HOST","target":"DISK","retention":"DELETE_SOURCE","nodes":["a"],
@@ -93,9 +93,9 @@ class OperatorApiTest {
     }
 
     @Test
-    void whatIsNotCommittedIsNotTold() {
+    void uncommittedStateIsNotShown() {
         controller.begin(() -> answered("m1", World.order(1, 2, 3)));
-        // A row of another transaction cannot pass it in the same partition; what the door tells comes from below the open one.
+        // A row of another transaction cannot pass it in the same partition; the API reads below the open one.
         assertEquals(404, client.get("/v1/migrations/m1").status());
         controller.abort();
         controller.commit(() -> answered("m2", World.order(1, 2, 3)));
@@ -172,7 +172,7 @@ class OperatorApiTest {
     }
 
     @Test
-    void whatTheControllerDeclinesIsToldWithAllFindings() {
+    void aDeclinedMigrationReportsAllFindings() {
         CompletableFuture<Reply> asked = client.later("POST", "/v1/migrations", COPY_OF_THREE.formatted("m1"));
         ScriptedController.Asked<MigrationRequested> event = controller.next(MigrationRequested.class);
         controller.commit(() -> controller.fact(
@@ -240,17 +240,17 @@ class OperatorApiTest {
         Reply refused = client.checked("DELETE", "/v1/nodes/b/drain", back.join());
         assertEquals(422, refused.status());
         assertEquals("MIGRATION_INVALID: no instances", refused.body().path("detail").asText());
-        assertEquals("node-unknown", client.ask("POST", "/v1/nodes/nobody/drain", "").problem());
+        assertEquals("node-unknown", client.ask("POST", "/v1/nodes/missing/drain", "").problem());
         assertEquals("node-unknown", client.ask("POST", "/v1/nodes/no%2Fbody/drain", "").problem());
     }
 
     @Test
-    void marksAreClearedAndHowManyIsTold() {
+    void marksAreClearedAndCounted() {
         CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks",
                 "{\"node\":\"a\",\"id\":\"c1\",\"blocks\":[{\"namespace\":\"chat/1\",\"key\":\"0000000000000001\"}]}");
         ScriptedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
         assertEquals(List.of(World.block(1)), event.event().blocks());
-        // What an input before it has led to says nothing about it.
+        // The facts of an earlier input are not about it.
         controller.commit(() -> {
             controller.tickAfter("node/a", event.offset() - 1);
             answered("m9", World.order(1, 2, 3));
@@ -265,7 +265,7 @@ class OperatorApiTest {
         assertEquals(200, reply.status());
         assertEquals(2, reply.body().path("cleared").asInt());
 
-        // Nothing was marked: no fact says so, but time goes on after the request.
+        // Nothing was marked: there is no fact, but a later tick shows that the request was decided.
         CompletableFuture<Reply> nothing = client.later("DELETE", "/v1/marks", "{\"node\":\"a\"}");
         ScriptedController.Asked<MarksClearRequested> second = controller.next(MarksClearRequested.class);
         assertEquals(List.of(), second.event().blocks());
@@ -277,7 +277,7 @@ class OperatorApiTest {
         controller.next(MarksClearRequested.class);
     }
 
-    /** One request clears 1,000 marks at most: the door asks again until one clears fewer. */
+    /** One request clears 1,000 marks at most: the API repeats it until one clears fewer. */
     @Test
     void allMarksAreClearedHoweverMany() {
         CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"id\":\"all\"}");
@@ -303,9 +303,9 @@ class OperatorApiTest {
         assertEquals(0, controller.waiting(MarksClearRequested.class));
     }
 
-    /** The deadline passes between two rounds: what is known to be gone is told, and that more may be left. */
+    /** The deadline passes between two rounds: the response has the cleared marks, and that more may be left. */
     @Test
-    void whatTheDeadlineLeavesIsSaid() {
+    void marksLeftAtTheDeadlineAreReported() {
         CompletableFuture<Reply> asked = client.later("DELETE", "/v1/marks", "{\"node\":\"a\",\"deadline_ms\":3000}");
         ScriptedController.Asked<MarksClearRequested> event = controller.next(MarksClearRequested.class);
         controller.commit(() -> {
@@ -336,7 +336,7 @@ class OperatorApiTest {
         List<String> ofA = pages("/v1/marks?limit=2&node=a&group=chat", "marks", "key");
         assertEquals(List.of(0, 2, 4).stream().map(i -> World.key(i).hex()).toList(), ofA);
         assertEquals(List.of("a", "b"), pages("/v1/nodes?limit=1", "nodes", "node"));
-        assertEquals("node-unknown", client.get("/v1/marks?node=nobody").problem());
+        assertEquals("node-unknown", client.get("/v1/marks?node=missing").problem());
         assertEquals("invalid-request", client.get("/v1/marks?after=bm90aGluZw").problem());
     }
 

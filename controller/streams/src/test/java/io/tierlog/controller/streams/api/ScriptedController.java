@@ -28,8 +28,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a controller writes, line by line as a test wants it: rows to the changelog and facts to the decisions topic, in transactions, by the core's
- * own encoding. So the door can be asked at every moment of a decision, and about rows that would take long to come about. One thread.
+ * The records of a controller, one by one as a test writes them: rows to the changelog and facts to the decisions topic, in transactions, by the
+ * core's
+ * own encoding. So a test can call the API at every moment of a decision, and with rows that would take long to produce. One thread.
  */
 final class ScriptedController implements AutoCloseable {
     final LogAccess access;

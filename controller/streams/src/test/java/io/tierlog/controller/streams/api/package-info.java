@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tests of the operator's door, against a controller that is played and against a real one. */
+/** Tests of the operator API, against a scripted controller and against a real one. */
 @NullMarked
 package io.tierlog.controller.streams.api;
 

@@ -7,7 +7,7 @@ import io.tierlog.engine.v1.BlockStatus;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
 
-/** What became of single blocks, as the door says it. Static and without state. */
+/** What became of single blocks, as the engine API reports it. Static and without state. */
 final class BlockAnswers {
     private BlockAnswers() {}
 

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Where engines find the door: on a port of loopback, on a Unix socket, or on both.
+ * Address of the engine API: a port of loopback, a Unix socket, or both.
  *
  * @param port 0 to 65535, 0 for any free one; empty for no TCP
  * @param socket path of the socket, which only the user of this process may open; empty for none
@@ -14,10 +14,10 @@ import java.util.OptionalInt;
 public record EngineAddress(OptionalInt port, Optional<Path> socket) {
     public EngineAddress {
         if (port.isEmpty() && socket.isEmpty()) {
-            throw new IllegalArgumentException("a door has a port or a socket, or both");
+            throw new IllegalArgumentException("an engine API has a port or a socket, or both");
         }
         if (port.isPresent() && (port.getAsInt() < 0 || port.getAsInt() > 65_535)) {
-            throw new IllegalArgumentException("door port " + port.getAsInt() + " is not between 0 and 65535");
+            throw new IllegalArgumentException("engine API port " + port.getAsInt() + " is not between 0 and 65535");
         }
     }
 

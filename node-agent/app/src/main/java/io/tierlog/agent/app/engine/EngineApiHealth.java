@@ -7,7 +7,7 @@ package io.tierlog.agent.app.engine;
  * @param onTheLog whether the controller has accepted this agent
  * @param incarnation 0 when it has not
  * @param hostFreeBlocks free host pages
- * @param diskFreeBlocks room on the disk, in blocks; 0 when there is no disk tier
+ * @param diskFreeBlocks free space on the disk, in blocks; 0 when there is no disk tier
  * @param waitingRequests attempts that wait for a fetch
  * @param activeOperations operations in progress
  */

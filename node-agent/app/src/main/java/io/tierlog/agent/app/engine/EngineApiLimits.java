@@ -4,14 +4,14 @@ package io.tierlog.agent.app.engine;
 import io.tierlog.agent.core.api.AgentLimits;
 
 /**
- * The bounds of the door, checked once.
+ * The bounds of the engine API, checked once.
  *
  * @param pendingCalls calls that wait for the core's answer
  * @param sessions sessions open at once
  * @param queuedNotices notices that wait for an engine that reads slowly; one more ends its session
- * @param blocksPerCall keys or blocks in one call; the core behind the door has the same bound, {@code keysPerRequest}
+ * @param blocksPerCall keys or blocks in one call; the core behind the API has the same bound, {@code keysPerRequest}
  * @param namespaceBytes length of a namespace in UTF-8
- * @param callMs how long the door waits for the answer to a call that brings no deadline of its own, in milliseconds
+ * @param callMs how long the API waits for the answer to a call that brings no deadline of its own, in milliseconds
  */
 public record EngineApiLimits(int pendingCalls, int sessions, int queuedNotices, int blocksPerCall, int namespaceBytes, long callMs) {
     /** 1,024 calls, 16 sessions, 8,192 notices, as many blocks as the core takes (4,096), 1,024 bytes, 30 s. */
@@ -22,7 +22,7 @@ public record EngineApiLimits(int pendingCalls, int sessions, int queuedNotices,
 
     public EngineApiLimits {
         if (pendingCalls < 1 || sessions < 1 || queuedNotices < 1 || blocksPerCall < 1 || namespaceBytes < 1 || callMs < 1) {
-            throw new IllegalArgumentException("limits of the door are 1 or more: pendingCalls " + pendingCalls + ", sessions " + sessions
+            throw new IllegalArgumentException("limits of the engine API are 1 or more: pendingCalls " + pendingCalls + ", sessions " + sessions
                     + ", queuedNotices " + queuedNotices + ", blocksPerCall " + blocksPerCall + ", namespaceBytes " + namespaceBytes
                     + ", callMs " + callMs);
         }

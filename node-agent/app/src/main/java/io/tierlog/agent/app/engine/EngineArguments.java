@@ -39,7 +39,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * Checks every argument of every call and makes the core's inputs of them, so that bad input ends at the door. Without state; safe for use
+ * Checks every argument of every call and makes the core's inputs of them, so that bad input ends at the API. Without state; safe for use
  * by several threads.
  */
 final class EngineArguments {

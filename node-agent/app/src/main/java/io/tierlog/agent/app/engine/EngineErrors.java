@@ -22,8 +22,8 @@ import io.tierlog.agent.core.port.EngineReplies.Refusal;
  * </pre>
  *
  * <p>The trailers say it for programs: {@code tierlog-refusal} is the name on the left, {@code tierlog-retry} whether the same call may
- * succeed later. NOT_HELD and EXPIRED are the door's own words; the first says the position of the key in {@code tierlog-position}. Memory that the
- * device does not open is a LAYOUT_MISMATCH, BUSY when room is wanting, CLOSING when the device is lost.
+ * succeed later. NOT_HELD and EXPIRED are reasons of the API; the first has the position of the key in {@code tierlog-position}. Memory that the
+ * device does not open is a LAYOUT_MISMATCH, BUSY when capacity is exhausted, CLOSING when the device is lost.
  */
 final class EngineErrors {
     static final Metadata.Key<String> REFUSAL = Metadata.Key.of("tierlog-refusal", Metadata.ASCII_STRING_MARSHALLER);
@@ -59,7 +59,7 @@ final class EngineErrors {
         return status(refusal).withDescription(detail).asRuntimeException(trailers);
     }
 
-    /** What an engine hears when the device does not open its memory. */
+    /** The error of an engine whose memory the device does not open. */
     static StatusRuntimeException of(DeviceFault fault) {
         Refusal refusal = switch (fault.kind()) {
             case INVALID_VALUE, INVALID_HANDLE, UNSUPPORTED, MEMORY_GONE, COPY_FAILED -> Refusal.LAYOUT_MISMATCH;

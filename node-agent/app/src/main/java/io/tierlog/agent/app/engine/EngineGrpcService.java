@@ -51,7 +51,7 @@ import java.util.function.Function;
 import java.util.function.LongFunction;
 
 /**
- * Every call of the door: checked, numbered, remembered, given to the core. The answer comes later through {@link GrpcEngineReplies}.
+ * Every call of the engine API: checked, numbered, remembered, given to the core. The answer comes later through {@link GrpcEngineReplies}.
  *
  * <p>Called by gRPC's threads and never blocks them, but for the opening of an engine's memory.
  */
@@ -103,7 +103,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
             }
         });
         long call = pending.nextNumber();
-        // The core may open it all the same, and then nobody but the door knows that it is over.
+        // The core may open it all the same, and then only this service knows that it is over.
         Departure late = new Departure(() -> wiring.posts().accept(new AgentInput.SessionClosed(session.id(), false)));
         Pending opening = new Opening(session);
         AgentInput input = new AgentInput.SessionOpened(call, session.id(), instance);
@@ -181,7 +181,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
                 : pending.add(call, registering));
     }
 
-    /** The memory is attached when the core has taken the pool, before the engine hears of it. */
+    /** The memory is attached when the core has taken the pool, before the engine receives the reply. */
     private final class Registering implements Pending {
         private final EngineSession session;
         private final EnginePool pool;
@@ -212,10 +212,10 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
             }
         }
 
-        /** The caller hears that it took too long; the core's answer still counts. */
+        /** The caller receives EXPIRED; the core's answer still counts. */
         void late() {
             if (told.compareAndSet(false, true)) {
-                caller.onError(EngineErrors.expired("no answer within " + limits.callMs() + " ms; register again to hear what became of it"));
+                caller.onError(EngineErrors.expired("no answer within " + limits.callMs() + " ms; register again to learn its outcome"));
             }
         }
     }
@@ -250,7 +250,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
             try {
                 return arguments.load(call, request, session.devicePages());
             } catch (BadArgumentException e) {
-                // As for what the core refuses: nothing stays pinned for a load that never comes. Nobody waits for an answer to this.
+                // As for what the core refuses: nothing stays pinned for a load that never comes. No caller waits for an answer to this.
                 wiring.posts().accept(new AgentInput.LeaseReleased(call, session.id(), request.getLease()));
                 throw e;
             }
@@ -329,7 +329,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         unary(observer, session, maker, encode, AgentInput.CallGone::new);
     }
 
-    /** {@code gone} tells the core that nobody has heard, or will hear, what became of the call, whatever that was. */
+    /** {@code gone} reports to the core that no caller received, or will receive, the outcome of the call, whatever it was. */
     private <R> void unary(
             StreamObserver<R> observer, String session, Maker maker, Function<Answer, R> encode, LongFunction<AgentInput> gone) {
         ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
@@ -351,10 +351,10 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         departure.passed();
     }
 
-    /** The door's own deadline for a call that brought none. */
+    /** The API's own deadline for a call that brought none. */
     private void expire(long call, Departure departure) {
         pending.take(call).ifPresent(waiting -> {
-            waiting.refuse(EngineErrors.expired("no answer within " + limits.callMs() + " ms, the door's own deadline for a call that brings none"));
+            waiting.refuse(EngineErrors.expired("no answer within " + limits.callMs() + " ms, the API's own deadline for a call that brings none"));
             departure.gone();
         });
     }

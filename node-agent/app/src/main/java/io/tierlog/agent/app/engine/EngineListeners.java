@@ -20,10 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The sockets of the door: a gRPC server for TCP, another for the Unix socket, one service behind both. A Netty server has one kind of channel, and
- * the kind for Unix sockets is Java's own, so that no native library is needed.
+ * The sockets of the engine API: a gRPC server for TCP, another for the Unix socket, one service behind both. A Netty server has one kind of channel,
+ * and the kind for Unix sockets is Java's own, so that no native library is needed.
  *
- * <p>For one thread. The price of the Unix socket: two threads of its own.
+ * <p>For one thread. Trade-off of the Unix socket: two threads of its own.
  */
 final class EngineListeners {
     private static final Logger LOG = LoggerFactory.getLogger(EngineListeners.class);
@@ -59,14 +59,14 @@ final class EngineListeners {
                 file = Optional.of(socket);
                 NettyServerBuilder builder = NettyServerBuilder.forAddress(socket.bindAt())
                         .channelType(NioServerDomainSocketChannel.class)
-                        .bossEventLoopGroup(loop("door-socket-accept"))
-                        .workerEventLoopGroup(loop("door-socket"));
+                        .bossEventLoopGroup(loop("engine-socket-accept"))
+                        .workerEventLoopGroup(loop("engine-socket"));
                 start(builder);
                 socket.publish();
             }
         } catch (IOException | UnsupportedOperationException e) {
             Throwable cause = e.getCause() == null ? e : e.getCause();
-            throw new EngineServerException("the engine door cannot be opened: " + e.getMessage() + (cause == e ? "" : ": " + cause.getMessage()), e);
+            throw new EngineServerException("the engine API cannot listen: " + e.getMessage() + (cause == e ? "" : ": " + cause.getMessage()), e);
         }
     }
 
@@ -121,7 +121,7 @@ final class EngineListeners {
                 file.get().close();
             }
         } catch (IOException e) {
-            LOG.warn("the socket of the engine door was not taken away: {}", e.toString());
+            LOG.warn("the socket of the engine API was not removed: {}", e.toString());
         }
     }
 }

@@ -17,21 +17,21 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The engine door: gRPC on loopback, on a Unix socket, or on both, for the engines of this node.
+ * The engine API: gRPC on loopback, on a Unix socket, or on both, for the engines of this node.
  *
  * <p>Safe for use by several threads. Calls become inputs of the core on gRPC's threads, without a hop; replies go out from the core's
- * thread. The price: whoever can open a socket on this machine can open a session, unless the door has a Unix socket alone, which only its own user
+ * thread. Trade-off: any process on this machine can open a session, unless the API has a Unix socket alone, which only its own user
  * can open; device memory is what the engine says it is.
  */
 public final class EngineServer implements AutoCloseable {
     private static final int END_S = 2;
 
     /**
-     * What the door stands between.
+     * The collaborators of the server.
      *
      * @param node name of the node, told to engines
      * @param agreed what engines must hand over; gives the size of a block, at most 2^31 - 1 bytes
-     * @param calls takes an engine's call; false when there is no room
+     * @param calls takes an engine's call; false when its inbox is full
      * @param posts takes the end of a session; always
      * @param pools where the memory of engines is opened and given to
      * @param health how the agent is
@@ -49,7 +49,7 @@ public final class EngineServer implements AutoCloseable {
         }
     }
 
-    /** The device side of the door. */
+    /** The device side of the API. */
     public interface Pools {
         /**
          * Opens the memory of an engine.
@@ -69,7 +69,7 @@ public final class EngineServer implements AutoCloseable {
     private final EngineListeners listeners;
 
     /**
-     * A door that is not open yet.
+     * A server that does not listen yet.
      *
      * @param address where it will be
      */
@@ -81,15 +81,15 @@ public final class EngineServer implements AutoCloseable {
     }
 
     /**
-     * Opens the door.
+     * Starts to listen.
      *
-     * @throws EngineServerException when the port is taken, or the socket cannot be had; the door is to be closed all the same
+     * @throws EngineServerException when the port is taken, or the socket cannot be had; the server must be closed all the same
      */
     public void start() {
         listeners.start();
     }
 
-    /** The port engines connect to; -1 when the door has none. */
+    /** The port engines connect to; -1 when the API has none. */
     public int port() {
         return listeners.port();
     }

@@ -5,7 +5,7 @@ import io.tierlog.agent.core.port.EngineReplies.StoreAnswer;
 import io.tierlog.engine.v1.ExistReply;
 import io.tierlog.engine.v1.Whereabouts;
 
-/** Where blocks are, as the door says it. Static and without state. */
+/** Where blocks are, as the engine API reports it. Static and without state. */
 final class Existence {
     private Existence() {}
 

@@ -5,7 +5,7 @@ import io.tierlog.agent.core.port.Offer;
 import io.tierlog.engine.v1.OfferReason;
 import io.tierlog.schemas.Tier;
 
-/** Offers as the door says them. Static and without state. */
+/** Offers as the engine API reports them. Static and without state. */
 final class Offers {
     private Offers() {}
 

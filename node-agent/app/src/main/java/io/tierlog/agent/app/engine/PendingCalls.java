@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The calls that wait for the core, by number; a bounded number of them. Safe for use by several threads. A call whose caller has gone is
- * forgotten: the core's answer then goes nowhere. The price: one thread that waits for the deadlines of calls that have none of their own.
+ * forgotten: the core's answer then goes nowhere. Trade-off: one thread that waits for the deadlines of calls that have none of their own.
  */
 final class PendingCalls implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PendingCalls.class);
@@ -31,7 +31,7 @@ final class PendingCalls implements AutoCloseable {
         void refuse(StatusRuntimeException status);
     }
 
-    /** A call that waits, and the watch over its deadline when the door has to keep one. */
+    /** A call that waits, and the watch over its deadline when the API has to keep one. */
     private record Waiting(Pending pending, @Nullable Watch watch) {}
 
     /** A watch that may be cancelled before it has begun. Safe for use by several threads. */

@@ -8,7 +8,7 @@ import io.grpc.Status;
 
 /**
  * Tells how a stream ended: gRPC says "cancelled" to the service both when the engine cancels the call and when its connection breaks, and
- * only a tracer hears the difference. Without state.
+ * only a trace shows the difference. Without state.
  */
 final class SessionEnds extends ServerStreamTracer.Factory {
     private static final Context.Key<End> END = Context.key("tierlog-session-end");

@@ -16,13 +16,13 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file of a Unix socket. It is bound in a directory that nobody else may enter and takes its name when its mode is 0600, so that at no moment
- * anyone but this user can connect; what a dead process has left under that name is replaced, what a live one listens on is not.
+ * The file of a Unix socket. It is bound in a directory that only this user may enter and takes its name when its mode is 0600, so that at no moment
+ * other users can connect; what a dead process has left under that name is replaced, what a live one listens on is not.
  *
- * <p>For one thread. The price: two processes that start at the same moment for the same path do not see each other, and the later one has it.
+ * <p>For one thread. Trade-off: two processes that start at the same moment for the same path do not see each other, and the later one has it.
  */
 final class SocketFile implements AutoCloseable {
-    /** What Linux has room for, its closing zero not counted. */
+    /** Longest path that Linux accepts, its closing zero not counted. */
     private static final int MOST_PATH_BYTES = 107;
 
     private final Path path;
@@ -32,7 +32,7 @@ final class SocketFile implements AutoCloseable {
     /**
      * Looks whether the path can be had.
      *
-     * @throws IOException when it is too long, something else lies there, or somebody listens there
+     * @throws IOException when it is too long, something else lies there, or another process listens there
      */
     SocketFile(Path path) throws IOException {
         this.path = path.toAbsolutePath();
@@ -40,7 +40,7 @@ final class SocketFile implements AutoCloseable {
         if (directory == null || !Files.isDirectory(directory)) {
             throw new IOException(path + ": there is no such directory");
         }
-        this.nest = directory.resolve(".door" + ProcessHandle.current().pid());
+        this.nest = directory.resolve(".engine" + ProcessHandle.current().pid());
         if (longest() > MOST_PATH_BYTES) {
             throw new IOException(path + " is too long for a socket: " + longest() + " bytes with the name it is made under, at most "
                     + MOST_PATH_BYTES);
@@ -67,7 +67,7 @@ final class SocketFile implements AutoCloseable {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             return probe.connect(UnixDomainSocketAddress.of(path));
         } catch (IOException e) {
-            return false; // nobody accepts there
+            return false; // no process accepts there
         }
     }
 

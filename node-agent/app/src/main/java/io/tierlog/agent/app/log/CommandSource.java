@@ -29,14 +29,14 @@ import org.slf4j.LoggerFactory;
  *
  * <p>By default they are read before the controller's transaction commits; a command that comes from an aborted one costs work, never
  * correctness. A record that cannot be read goes to the dead letters; its operation becomes overdue, is cancelled, and ends so. One
- * thread of its own. The price: no consumer group, so a partition's other commands are read and thrown away.
+ * thread of its own. Trade-off: no consumer group, so a partition's other commands are read and thrown away.
  */
 public final class CommandSource implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(CommandSource.class);
     private static final Duration POLL = Duration.ofSeconds(1);
     private static final Duration END = Duration.ofSeconds(2);
 
-    /** Takes an input of the log, waiting for room; false when there is nobody to take it any more. */
+    /** Takes an input of the log, waiting for space; false when the loop has ended. */
     public interface Inbox {
         boolean put(AgentInput input) throws InterruptedException;
     }
@@ -57,7 +57,7 @@ public final class CommandSource implements AutoCloseable {
      * Stands at the end of the commands; reads nothing before {@link #start}.
      *
      * @param committedOnly whether to wait for the controller's commit
-     * @param fatal hears of a cluster that refuses to be read
+     * @param fatal receives the refusal of a cluster that refuses to be read
      */
     public CommandSource(AgentLog log, boolean committedOnly, DeadLetters deadLetters, Inbox inbox, Consumer<Throwable> fatal) {
         this.partition = log.partitionIn(log.topics().commands());
@@ -88,7 +88,7 @@ public final class CommandSource implements AutoCloseable {
             consumer.close(CloseOptions.timeout(END));
             return;
         }
-        // The wakeup ends a poll, the interrupt a wait for room or for the registry.
+        // The wakeup ends a poll, the interrupt a wait for space or for the registry.
         consumer.wakeup();
         synchronized (reading) {
             if (reading.get()) {

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * Events to the log, by a plain idempotent producer: numbered per aggregate from 1, each with the checksum of the one before.
  *
  * <p>Safe for use by several threads; the order of calls is the order in the log. A record that cannot be delivered in time is fatal: those
- * after it would carry numbers that show a gap for ever. The price of that: a cluster that is away longer than the delivery time-out ends
+ * after it would carry numbers that show a gap for ever. Trade-off: a cluster that is away longer than the delivery time-out ends
  * every agent.
  */
 public final class KafkaEventSink implements EventSink, AutoCloseable {
@@ -56,7 +56,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     /**
      * Connects; the cluster is not asked anything yet.
      *
-     * @param fatal hears once of an event that could not be delivered
+     * @param fatal receives, once, the failure of an event that could not be delivered
      */
     public static KafkaEventSink connect(AgentLog log, EventBuffer buffer, Consumer<Throwable> fatal) {
         int timeoutMs = Math.toIntExact(buffer.deliveryTimeout().toMillis());

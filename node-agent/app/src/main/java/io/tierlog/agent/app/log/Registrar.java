@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * How a process comes to speak for its node: it asks by AgentRegistering, and the controller answers by a committed decision.
  *
- * <p>Blocks its caller, for as long as no controller answers; it asks once and waits, since a second question would be a second life.
+ * <p>Blocks its caller, for as long as no controller answers; it asks once and waits, since a second question would be a second infe.
  * Refused as a duplicate it asks again every second until the registration time-out, for the other process may be dying; every other
  * refusal is final.
  */
@@ -44,7 +44,7 @@ public final class Registrar {
 
     /**
      * @param timeout how long to keep asking while another process speaks for the node
-     * @param stopped true when nobody wants to know any more
+     * @param stopped true when the agent is stopping
      */
     public Registrar(AgentLog log, EventSink sink, Duration timeout, BooleanSupplier stopped) {
         this.log = log;

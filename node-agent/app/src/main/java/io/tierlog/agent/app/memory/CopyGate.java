@@ -4,7 +4,7 @@ package io.tierlog.agent.app.memory;
 /**
  * A gate that tests and drills set in a stream of copies, to a device or a store: it stands before every block.
  *
- * <p>Safe for use by several threads: the stream calls {@link #pass}, anyone the rest. Open unless told otherwise; the price of an open
+ * <p>Safe for use by several threads: the stream calls {@link #pass}, other threads the rest. Open at first. Trade-off of an open
  * gate is one uncontended lock per block.
  */
 public final class CopyGate {

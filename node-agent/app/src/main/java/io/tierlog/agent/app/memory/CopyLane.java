@@ -47,7 +47,7 @@ final class CopyLane {
     }
 
     /**
-     * Queues a unit, or answers it at once: with QUEUE_FULL when there is no room, with CANCELLED when the lane has ended, with DEVICE_FAULT
+     * Queues a unit, or answers it at once: with QUEUE_FULL when the queue is full, with CANCELLED when the lane has ended, with DEVICE_FAULT
      * when the device is lost.
      */
     void queue(CopyUnit unit) {
@@ -120,7 +120,7 @@ final class CopyLane {
                 try {
                     queue.wait();
                 } catch (InterruptedException e) {
-                    // Nobody interrupts this thread on purpose; the end comes by stop().
+                    // No code interrupts this thread on purpose; the end comes by stop().
                     LOG.warn("{} was interrupted and goes on", thread.getName());
                 }
             }

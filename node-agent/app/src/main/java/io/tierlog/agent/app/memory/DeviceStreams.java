@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * <p>A unit ends only when its stream is idle for it, also when it failed. When a fault leaves that open, the stream is drained; while that
  * takes long, or when the context is over and the driver does not say so, the unit's blocks are reported UNKNOWN, and again once they are
  * known. Loads go before saves. Safe for use by several threads; completions come from the two threads here, or from the caller's when a unit
- * is refused, and their consumer must not block. The price: two threads, and every byte is read once more for its checksum.
+ * is refused, and their consumer must not block. Trade-off: two threads, and every byte is read once more for its checksum.
  */
 public final class DeviceStreams implements DeviceCopies, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeviceStreams.class);
@@ -81,7 +81,7 @@ public final class DeviceStreams implements DeviceCopies, AutoCloseable {
     private final LoadsFirst turns;
     private final CopyLane saves;
     private final CopyLane loads;
-    /** Guards the field pool: a unit must take hold of it before anyone can let go of it. */
+    /** Guards the field pool: a unit must take hold of it before another thread can release it. */
     private final Object attachment = new Object();
     /** Guards the end of the context. */
     private final Object ending = new Object();
@@ -108,7 +108,7 @@ public final class DeviceStreams implements DeviceCopies, AutoCloseable {
      * Registers the host pool and starts both streams. The device is this object's from here on: it is closed with it, or when this fails.
      *
      * @param name begins the names of the threads
-     * @param completions hears of every unit, once; of one in doubt, twice; must not block
+     * @param completions receives the end of every unit, once; of one in doubt, twice; must not block
      * @throws DeviceFault when the host pool cannot be registered or a stream cannot be opened
      */
     public static DeviceStreams start(

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * A device whose memory is files that both sides map: real bytes move between them and the host's slabs, by the same plans as on a GPU, one
  * thread per stream, with a bandwidth per stream and a gate per direction.
  *
- * <p>Safe for use by several threads. The price: an engine that shortens its file makes its copies fail with MEMORY_GONE.
+ * <p>Safe for use by several threads. Trade-off: an engine that shortens its file makes its copies fail with MEMORY_GONE.
  */
 public final class EmulatedDevice implements DeviceMemory {
     private static final int SLAB_ALIGNMENT_BYTES = 4_096;

@@ -224,7 +224,7 @@ final class EmulatedStream implements DeviceStream {
         }
         try {
             if (!device.gate(direction).pass()) {
-                failed = new DeviceFault(Kind.COPY_FAILED, "the gate of " + thread.getName() + " was told to fail this copy");
+                failed = new DeviceFault(Kind.COPY_FAILED, "the gate of " + thread.getName() + " fails this copy");
                 return;
             }
             for (Copy.Linear run : copy.runs()) {

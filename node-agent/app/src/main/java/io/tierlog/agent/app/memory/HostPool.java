@@ -11,10 +11,10 @@ import java.util.OptionalInt;
 
 /**
  * The host pages of an agent: native memory, mapped, placed and touched at start, so that a node that lacks the memory fails then and not under
- * load. It is one run of addresses, cut into slabs of whole pages for whoever must register it with a device.
+ * load. It is one run of addresses, cut into slabs of whole pages for the device that registers it.
  *
  * <p>Safe for use by several threads; who may touch a page when is the core's business. After {@link #close} every access throws
- * {@link IllegalStateException}. The price: the memory is taken for the whole life of the agent, used or not.
+ * {@link IllegalStateException}. Trade-off: the memory is taken as long as the agent runs, used or not.
  */
 public final class HostPool implements AutoCloseable {
     private static final int PAGE_ALIGNMENT_BYTES = 4_096;

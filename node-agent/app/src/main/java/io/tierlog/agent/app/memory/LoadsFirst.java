@@ -34,7 +34,7 @@ final class LoadsFirst {
         return saveWaits;
     }
 
-    /** Nobody waits any more. */
+    /** No save waits any more. */
     synchronized void end() {
         over = true;
         notifyAll();

@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 /**
  * Holds a stream to a bandwidth: a piece ends no earlier than it would on a link of that speed. Confined to one thread.
  *
- * <p>The price: a park is at least some 50 microseconds on most systems, so debts below that are carried over to the next piece.
+ * <p>Trade-off: a park is at least some 50 microseconds on most systems, so debts below that are carried over to the next piece.
  */
 final class Pacer {
     private static final long SMALLEST_PARK_NS = 50_000;
@@ -19,7 +19,7 @@ final class Pacer {
 
     /**
      * @param bytesPerSecond 0 for no limit
-     * @param hurry true when nobody wants to wait any more
+     * @param hurry true when the wait must end at once
      */
     Pacer(long bytesPerSecond, BooleanSupplier hurry) {
         this.bytesPerSecond = bytesPerSecond;

@@ -220,7 +220,7 @@ final class UnitRun {
         }
     }
 
-    /** Nobody knows what a fault has left in the stream: nothing ends before it has been seen idle. */
+    /** The state of a stream after a fault is unknown: nothing ends before it has been seen idle. */
     private void awaitIdle() {
         try {
             while (!contextEnded && !stream.drain(owner.limits().drainNanos())) {

@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks a directory over gRPC who else has blocks. Safe for use by several threads; nobody waits. Whoever it cannot ask in time, or may not ask, has
- * nothing: a request never waits for a directory longer than for that. The price: what a directory says is as old as its answer, and a node that was
- * named may have let go since; then it refuses, and the store is asked.
+ * Queries a directory over gRPC for the other nodes that have blocks. Safe for use by several threads; no thread waits. The answer is empty when the
+ * directory does not reply in time, or refuses: a request never waits longer for a directory. Trade-off: an answer may be out of date. A node that
+ * has dropped the block refuses the read, and the store is read instead.
  */
 public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryPeers.class);
@@ -54,7 +54,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     /**
      * Which directory is asked, and as whom.
      *
-     * @param address of its gRPC door
+     * @param address of its gRPC API
      * @param token that is shown: a reader's at least; empty for a directory that asks for none
      */
     public record Access(PeerAddress address, Optional<PeerToken> token) {
@@ -69,7 +69,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
      * What bounds it.
      *
      * @param waitMs how long an answer is waited for, in milliseconds, 1 or more
-     * @param calls calls under way at once, 1 or more; beyond them nobody is asked
+     * @param calls calls under way at once, 1 or more; beyond them the answer is empty
      */
     public record Bounds(long waitMs, int calls) {
         public Bounds {
@@ -92,7 +92,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
      * Begins to connect.
      *
      * @param node name of this node, which is not told of itself
-     * @param completions hears of every call, once
+     * @param completions receives the end of every call, once
      */
     public DirectoryPeers(String node, Access access, Bounds bounds, Consumer<AgentInput> completions) {
         this.node = node;
@@ -147,7 +147,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
         return packed.toByteString();
     }
 
-    /** What one call hears. gRPC speaks to it from one thread at a time. */
+    /** The observer of one call. gRPC calls it from one thread at a time. */
     private final class Answer implements StreamObserver<LookupResponse> {
         private final long unit;
         private final int most;

@@ -8,7 +8,7 @@ import io.tierlog.schemas.Bytes;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** The finder of an agent that has no directory to ask: nobody has anything. */
+/** The finder of an agent without a directory: no other node has a block. */
 public final class NoopPeerFinder implements PeerFinder {
     private final Consumer<AgentInput> completions;
 

@@ -5,7 +5,7 @@ import io.tierlog.agent.core.port.PeerReplies;
 import io.tierlog.schemas.PeerReadReason;
 import java.util.List;
 
-/** The answers of an agent without a peer door, which nobody can have asked. */
+/** The replies of an agent without a peer API, which receives no calls. */
 public final class NoopPeerReplies implements PeerReplies {
     @Override
     public void retry(long call, long afterMs) {
@@ -23,6 +23,6 @@ public final class NoopPeerReplies implements PeerReplies {
     }
 
     private static IllegalStateException nobody(long call) {
-        return new IllegalStateException("this agent has no peer door, and call " + call + " has come through it");
+        return new IllegalStateException("this agent has no peer API and cannot have received call " + call + "");
     }
 }

@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * Where a peer door is, or a directory.
+ * Address of a peer API, or of a directory.
  *
  * @param host name or address; an IPv6 address without brackets
  * @param port 0 to 65535; 0 for any free one, to listen on
@@ -33,7 +33,7 @@ public record PeerAddress(String host, int port) {
         try {
             return new PeerAddress(host, Integer.parseInt(text.substring(colon + 1)));
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException("'" + text + "' is no address: HOST:PORT, for example 127.0.0.1:7171", e);
+            throw new IllegalArgumentException("'" + text + "' is not HOST:PORT, for example 127.0.0.1:7171", e);
         }
     }
 

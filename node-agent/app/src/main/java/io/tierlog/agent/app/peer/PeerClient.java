@@ -55,7 +55,7 @@ public final class PeerClient implements PeerTransfers, AutoCloseable {
     /**
      * @param node name of this node: the one that asks
      * @param token that is shown; empty for none
-     * @param completions hears of every unit, once
+     * @param completions receives the end of every unit, once
      */
     public PeerClient(String node, HostPool host, Optional<PeerToken> token, PeerLimits limits, Consumer<AgentInput> completions) {
         this.node = node;

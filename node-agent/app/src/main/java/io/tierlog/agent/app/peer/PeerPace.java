@@ -6,7 +6,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lets no more than so many bytes a second go to other nodes, all reads together. Safe for use by several threads; what waits holds none. The price:
+ * Limits the bytes per second that go to other nodes, all reads together. Safe for use by several threads; what waits holds none. Trade-off:
  * reads take turns by chance, chunk by chunk.
  */
 final class PeerPace {
@@ -21,7 +21,7 @@ final class PeerPace {
         this.clock = clock;
     }
 
-    /** Whether so many bytes may go now; if not, {@code goOn} runs when it is worth while to ask again, unless the door closes. */
+    /** Whether that number of bytes may go now; if not, {@code goOn} runs when another attempt is worth while, unless the server closes. */
     boolean pass(int bytes, Runnable goOn) {
         if (bytesPerSecond == PeerLimits.UNBOUNDED) {
             return true;
@@ -38,7 +38,7 @@ final class PeerPace {
         try {
             var _ = clock.schedule(goOn, waitNs, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
-            return false; // the door is closed, and its reads are over
+            return false; // the server is closed, and its reads are over
         }
         return false;
     }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One unit that is read from another node: asks again while its grant is not known there, writes what comes straight into host pages, compares each
- * block's checksum, and ends once. Safe for use by several threads; who holds the lock may write, so that after the end nobody does.
+ * block's checksum, and ends once. Safe for use by several threads; who holds the lock may write, so that after the end no thread does.
  */
 final class PeerRead {
     private static final long MOST_BACKOFF_MS = 100;
@@ -55,7 +55,7 @@ final class PeerRead {
      * Where from and where to.
      *
      * @param clock for asking again
-     * @param received hears how many bytes have come
+     * @param received receives the number of bytes that have come
      */
     record Way(PeerServiceGrpc.PeerServiceStub stub, HostPool host, ScheduledExecutorService clock, PeerLimits limits, LongConsumer received) {}
 
@@ -72,7 +72,7 @@ final class PeerRead {
     void begin() {
         long leftMs = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
         if (leftMs <= 0 || System.nanoTime() - grantEndNs > 0) {
-            giveUp(OperationReason.NOT_SERVING); // all that time nobody there knew of the grant
+            giveUp(OperationReason.NOT_SERVING); // all that time the other node had no grant
             return;
         }
         ReadRequest.Builder request = ReadRequest.newBuilder().setGrant(asked.grant()).setAsker(asked.node()).setNamespace(asked.namespace());
@@ -89,11 +89,11 @@ final class PeerRead {
         try {
             way.stub().withDeadlineAfter(leftMs, TimeUnit.MILLISECONDS).read(request.build(), new Replies());
         } catch (IllegalStateException e) {
-            giveUp(OperationReason.IO); // the call has failed, or was given up, while it was begun
+            giveUp(OperationReason.IO); // the call has failed, or was abandoned, while it was begun
         }
     }
 
-    /** What one call hears. */
+    /** The observer of one call. */
     private final class Replies implements ClientResponseObserver<ReadRequest, ReadReply> {
         private boolean answered;
 
@@ -137,7 +137,7 @@ final class PeerRead {
             }
         }
 
-        /** There is nothing left to cancel: whoever is still beginning the call would be told of a cancel by an exception. */
+        /** There is nothing left to cancel: a thread that is still beginning the call would get an exception for a cancel. */
         private void isOver() {
             lock.lock();
             try {
@@ -227,7 +227,7 @@ final class PeerRead {
         }
         ClientCallStreamObserver<ReadRequest> running = call;
         if (!whole && running != null) {
-            running.cancel("nobody waits for the rest", null);
+            running.cancel("no request waits for the rest", null);
         }
         ended.accept(this, List.copyOf(results));
     }

@@ -28,14 +28,14 @@ import java.util.zip.CRC32C;
  * One read by another node: waits for the core's answer, then sends the pages, chunk by chunk, as fast as the reader takes them, and tells the core
  * once that no page is read any more.
  *
- * <p>Safe for use by several threads; whoever holds the lock may read a page, so that after the end nobody does. A chunk is copied out of its page
- * and its checksum taken from the copy: what the checksum says is what was sent. The price: one copy of every byte.
+ * <p>Safe for use by several threads; the holder of the lock may read a page, so that after the end no thread does. A chunk is copied out of its page
+ * and its checksum taken from the copy: the checksum is that of the bytes sent. Trade-off: one copy of every byte.
  */
 final class PeerSend {
     private final long call;
     private final ReadRequest request;
     private final ServerCallStreamObserver<ReadReply> reader;
-    private final Room room;
+    private final SendContext context;
     private final ReentrantLock lock = new ReentrantLock();
     private final Runnable goOn;
     private final CRC32C crc = new CRC32C();
@@ -50,19 +50,19 @@ final class PeerSend {
     /**
      * What all reads share.
      *
-     * @param posts hears of the end of each read that was sent
-     * @param ended hears of the end of each call
+     * @param posts receives the end of each read that was sent
+     * @param ended receives the end of each call
      */
-    record Room(
+    record SendContext(
             HostPool host, PeerLimits limits, PeerGate gate, PeerPace pace, Executor senders, Consumer<PeerReadFinished> posts,
             Consumer<PeerSend> ended) {}
 
-    PeerSend(long call, ReadRequest request, ServerCallStreamObserver<ReadReply> reader, Room room) {
+    PeerSend(long call, ReadRequest request, ServerCallStreamObserver<ReadReply> reader, SendContext context) {
         this.call = call;
         this.request = request;
         this.reader = reader;
-        this.room = room;
-        this.goOn = () -> room.senders().execute(this::drain);
+        this.context = context;
+        this.goOn = () -> context.senders().execute(this::drain);
     }
 
     long call() {
@@ -88,19 +88,19 @@ final class PeerSend {
                 over = true;
                 reader.onNext(reply);
                 reader.onCompleted();
-                room.ended().accept(this);
+                context.ended().accept(this);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** The core lends these pages until it hears of the end; which it does at once when the reader has gone already. */
+    /** The core shares these pages for read until it receives the end, at once when the reader has gone already. */
     void send(List<LeasedPage> lent) {
         lock.lock();
         try {
             if (over) {
-                room.posts().accept(new PeerReadFinished(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+                context.posts().accept(new PeerReadFinished(call, 0, 0, PeerReadReason.CANCELLED, List.of()));
                 return;
             }
             pages = lent;
@@ -115,7 +115,7 @@ final class PeerSend {
     void drain() {
         lock.lock();
         try {
-            while (sending && !over && reader.isReady() && room.pace().pass(chunk(), goOn) && room.gate().pass(goOn)) {
+            while (sending && !over && reader.isReady() && context.pace().pass(chunk(), goOn) && context.gate().pass(goOn)) {
                 step();
             }
         } catch (RuntimeException e) {
@@ -127,12 +127,12 @@ final class PeerSend {
 
     /** Size of the next chunk. */
     private int chunk() {
-        return Math.min(room.limits().chunkBytes(), room.host().blockBytes() - offset);
+        return Math.min(context.limits().chunkBytes(), context.host().blockBytes() - offset);
     }
 
     private void step() {
         LeasedPage lent = pages.get(block);
-        MemorySegment page = room.host().page(lent.hostPage());
+        MemorySegment page = context.host().page(lent.hostPage());
         int length = chunk();
         byte[] data = new byte[length];
         MemorySegment.copy(page, ValueLayout.JAVA_BYTE, offset, data, 0, length);
@@ -163,7 +163,7 @@ final class PeerSend {
         }
     }
 
-    /** The reader has gone, or its time is over, or the door closes. */
+    /** The reader has gone, or its time is over, or the server closes. */
     void giveUp(PeerReadReason why, Status status) {
         lock.lock();
         try {
@@ -180,9 +180,9 @@ final class PeerSend {
         }
         over = true;
         if (sending) {
-            room.posts().accept(new PeerReadFinished(call, block, sentBytes, why, List.copyOf(wrong)));
+            context.posts().accept(new PeerReadFinished(call, block, sentBytes, why, List.copyOf(wrong)));
         }
-        room.ended().accept(this);
+        context.ended().accept(this);
         if (status.isOk()) {
             reader.onCompleted();
         } else if (!reader.isCancelled()) {

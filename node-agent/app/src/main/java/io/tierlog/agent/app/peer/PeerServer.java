@@ -37,8 +37,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The peer door: where the agents of other nodes read what the core lends them. Calls become inputs of the core, whose answers come through
- * {@link PeerReplies}. Safe for use by several threads. The price: what is sent is not encrypted; on a network that others can listen on it goes
+ * The peer API: the agents of other nodes read the blocks that the core shares with them. Calls become inputs of the core, whose answers come through
+ * {@link PeerReplies}. Safe for use by several threads. Trade-off: what is sent is not encrypted; on a network that others can listen on it goes
  * through a tunnel.
  */
 public final class PeerServer implements PeerReplies, AutoCloseable {
@@ -50,19 +50,19 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     private final Predicate<AgentInput> calls;
     private final ExecutorService senders;
     private final ScheduledExecutorService clock;
-    private final PeerSend.Room room;
+    private final PeerSend.SendContext room;
     private final Server server;
     private final AtomicLong lastCall = new AtomicLong();
     private final Map<Long, PeerSend> open = new ConcurrentHashMap<>();
     private final Map<Long, ScheduledFuture<?>> ends = new ConcurrentHashMap<>();
 
     /**
-     * What the door stands between.
+     * The collaborators of the server.
      *
      * @param address where it listens
-     * @param token that callers show; empty lets anyone in who reaches it, which only loopback may
+     * @param token that callers send; empty accepts every caller that reaches it, which only loopback may
      * @param host whose pages are sent
-     * @param calls takes a call for the core; false when there is no room
+     * @param calls takes a call for the core; false when its inbox is full
      * @param posts takes the end of a read; always
      * @param gate what stands before every chunk
      */
@@ -71,19 +71,19 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
             PeerGate gate) {
         public Wiring {
             if (token.isEmpty() && !address.isLoopback()) {
-                throw new IllegalArgumentException("a peer door that other machines reach (" + address + ") needs a token: give --peer-token-file");
+                throw new IllegalArgumentException("a peer API that other machines reach (" + address + ") needs a token: give --peer-token-file");
             }
         }
     }
 
-    /** A door that is not open yet; {@code name} begins the names of its threads. */
+    /** A server that does not listen yet; {@code name} begins the names of its threads. */
     public PeerServer(String name, Wiring wiring, PeerLimits limits) {
         this.address = wiring.address();
         this.limits = limits;
         this.calls = wiring.calls();
         this.senders = Executors.newFixedThreadPool(limits.threads(), Thread.ofPlatform().name(name + "-peer-send-", 0).daemon().factory());
         this.clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().name(name + "-peer-clock").daemon().factory());
-        this.room = new PeerSend.Room(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
+        this.room = new PeerSend.SendContext(wiring.host(), limits, wiring.gate(), new PeerPace(limits.bytesPerSecond(), clock), this::sender,
                 wiring.posts()::accept, this::ended);
         this.server = NettyServerBuilder.forAddress(new InetSocketAddress(address.host(), address.port()))
                 .executor(senders)
@@ -94,7 +94,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
                 .build();
     }
 
-    /** Shows who comes without the token the door. */
+    /** Refuses calls without the token. */
     private static final class Guard implements ServerInterceptor {
         private final Optional<PeerToken> token;
 
@@ -149,7 +149,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
         try {
             senders.execute(task);
         } catch (RejectedExecutionException e) {
-            task.run(); // the door closes: it finds that its read is over
+            task.run(); // the server closes: it finds that its read is over
         }
     }
 
@@ -188,7 +188,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
     }
 
     /**
-     * Opens the door.
+     * Starts to listen.
      *
      * @throws PeerServerException when the address cannot be had
      */
@@ -197,7 +197,7 @@ public final class PeerServer implements PeerReplies, AutoCloseable {
             server.start();
             return this;
         } catch (IOException e) {
-            throw new PeerServerException("the peer door cannot be opened at " + address + ": " + e.getMessage(), e);
+            throw new PeerServerException("the peer API cannot listen at " + address + ": " + e.getMessage(), e);
         }
     }
 

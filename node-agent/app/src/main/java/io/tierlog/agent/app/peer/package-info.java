@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reads across nodes: the door where others read what this agent lends, and the way to theirs. */
+/** Reads across nodes: the API through which other nodes read blocks of this agent, and the client of theirs. */
 @org.jspecify.annotations.NullMarked
 package io.tierlog.agent.app.peer;

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * and raise the generation of what is put next ({@link GenerationFloors}): where links are, a generation of one key is given once. Deletes need file
  * locks ({@link FanLocks}), puts and reads do not.
  *
- * <p>Safe for use by several threads and processes. The price of the default, no fsync: after a loss of power objects may be short or
+ * <p>Safe for use by several threads and processes. Trade-off of the default, no fsync: after a loss of power objects may be short or
  * empty, which reads find out. With fsync a write waits for the disk twice, for the file and for its name: measured on one local disk with
  * objects of 16 KiB, some 900 microseconds each instead of 45. Fsync covers the file, its name in its directory, and directories made for it; of a
  * delete the raised generation before the name goes, and then the name's absence.
@@ -93,7 +93,7 @@ public final class DirectoryStore implements SharedStore {
         } catch (NoSuchFileException e) {
             return directory.present() ? Presence.ABSENT : Presence.UNREACHABLE;
         } catch (IOException e) {
-            // Whether it is there nobody can say, and that is all that a caller needs to know.
+            // Whether it is there is unknown, and that is all that a caller needs to know.
             LOG.debug("the store {} does not say whether {} is there: {}", directory.root(), name.key(), e.toString());
             return Presence.UNREACHABLE;
         }
@@ -148,7 +148,7 @@ public final class DirectoryStore implements SharedStore {
         return late ? Optional.empty() : unlessGone(result);
     }
 
-    /** What lay in the way was deleted while it was looked at: nothing is wrong, and there is room now. */
+    /** What lay in the way was deleted while it was looked at: nothing is wrong, and the name is free now. */
     private static Optional<Result> unlessGone(Result result) {
         return result.reason() == OperationReason.NOT_FOUND ? Optional.empty() : Optional.of(result);
     }
@@ -200,7 +200,7 @@ public final class DirectoryStore implements SharedStore {
         };
     }
 
-    /** A handle that went stale under a read is opened anew, once: by its name another object may be there, or none. */
+    /** A handle that went stale under a read is opened again, once: by its name another object may be there, or none. */
     private Result readFresh(ObjectName name, ByteBuffer into) throws IOException {
         try {
             return readOnce(name, into);
@@ -258,7 +258,7 @@ public final class DirectoryStore implements SharedStore {
                     "it says " + header.length() + " bytes and has " + (size - ObjectHeader.BYTES));
         }
         if (length >= 0 && header.length() != length) {
-            // Nothing is wrong with it: somebody's blocks have another size under the same namespace.
+            // Nothing is wrong with it: blocks of another writer have another size under the same namespace.
             return otherSize(name, header.length(), length);
         }
         return Result.arrived(header.crc32c(), header.generation());
@@ -291,7 +291,7 @@ public final class DirectoryStore implements SharedStore {
         }
     }
 
-    /** Gives the file its name if nobody has it; returns whether it did. */
+    /** Gives the file its name if no other file has it; returns whether it did. */
     private boolean publish(Path temporary, ObjectName name) throws IOException {
         Path target = directory.object(name);
         try {

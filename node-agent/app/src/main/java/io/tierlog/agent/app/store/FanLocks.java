@@ -24,12 +24,13 @@ import java.util.stream.Stream;
  *
  * <p>Two locks are taken, in this order. First one of this process, because file locks are held by processes and not by threads; it is found by
  * what the directory {@code locks} is for the operating system, so that several stores on one directory, by whatever path, share it. Then the lock
- * of the file, which the operating system gives back when a process dies. A process that closes a file loses all its locks of that file, whoever
- * took them (fcntl, POSIX): so the files locked are no others' and are opened and closed only here, under the first lock. That is why the floors,
+ * of the file, which the operating system gives back when a process dies. A process that closes a file loses all its locks of that file, whichever
+ * thread took them (fcntl, POSIX): so the files locked are no others' and are opened and closed only here, under the
+ * first lock. That is why the floors,
  * which every put opens, are other files.
  *
- * <p>Safe for use by several threads and processes; no work takes a second lock. The price: one lock stands for 16 fan directories of each
- * namespace, and where a server takes a lock back from a client that it does not hear (NFS 4, after its lease), a remover that stood still for so
+ * <p>Safe for use by several threads and processes; no work takes a second lock. Trade-off: one lock stands for 16 fan directories of each
+ * namespace, and where a server takes a lock back from a client that is silent (NFS 4, after its lease), a remover that stood still for so
  * long is not alone any more.
  */
 final class FanLocks {

@@ -21,7 +21,7 @@ public final class FaultyStore implements SharedStore {
         TORN_WRITE,
         /** A read, write or delete fails with IO, as on a full disk or a bad cable. */
         IO_ERROR,
-        /** Any call finds nobody. */
+        /** The store does not answer. */
         UNREACHABLE,
         /** A write says that it has arrived, and keeps nothing. */
         LOST_WRITE,

@@ -19,7 +19,7 @@ import java.nio.file.StandardOpenOption;
  *
  * <p>A size is read in one step, so no reader sees half a change. It never shrinks: who raises it is alone ({@link FanLocks}), and a file is made
  * before the first object of its fan directory and never removed. It is opened for every look, because an NFS client asks its server when a file
- * is opened, and not when it is only looked at. The price: a file is opened twice for every object written, and grows by a byte for each delete.
+ * is opened, and not when it is only looked at. Trade-off: a file is opened twice for every object written, and grows by a byte for each delete.
  * Without fsync a loss of power may take back floors that were raised just before it. Safe for use by several threads and processes.
  */
 final class GenerationFloors {
@@ -39,7 +39,7 @@ final class GenerationFloors {
     }
 
     /**
-     * The floor of a fan directory, made with 0 if need be. It is made on the way of a put, so that nobody finds a floor by a name that was not
+     * The floor of a fan directory, created with 0 if it does not exist. A put creates it, so that no reader finds a floor by a name that was not
      * there a moment ago: NFS clients remember for a while that a name was not there.
      */
     long made(Path fan) throws IOException {

@@ -15,12 +15,12 @@ import java.nio.file.Files;
  * <p>The floor is raised before a name goes. Hence <b>a generation of one key is given once</b>. Of two puts that link the same key with generation
  * G, the second finds the name free only after a removal of the first, and that raised the floor to G before; the second looks at the floor again
  * after its link, and a floor never falls: it sees that it is late, takes away what it linked, and gives nothing. What a late put takes away is never
- * what another one gave, because after the floor has reached G nobody gives G any more, and what was given before still has its name or is gone.
- * A wrong object, whose generation nobody can read, counts as floor and one: no object has more, since each was put with a floor that was
+ * what another one gave, because after the floor has reached G no writer gives G any more, and what was given before still has its name or is gone.
+ * A wrong object, whose generation cannot be read, counts as floor and one: no object has more, since each was put with a floor that was
  * seen before.
  *
  * <p>Who dies holding the lock leaves a floor raised and the object there, or both done; both are right. Who dies between link and second look
- * leaves an object that was given to nobody and may have a generation that was given and deleted before. A late delete of that one
+ * leaves an object that no caller received and may have a generation that was given and deleted before. A late delete of that one
  * then takes it: a right object is put again, nothing wrong is read.
  *
  * <p>Safe for use by several threads and processes.
@@ -52,7 +52,7 @@ final class ObjectRemoval {
                 return DirectoryStore.staleGeneration(name, there.generation(), generation);
             }
             directory.floors().raise(directory.fan(name), generation);
-            // "Not there" is the answer to the repetition of a call whose first answer was lost: nobody else removes now.
+            // "Not there" is the answer to the repetition of a call whose first answer was lost: no other process removes now.
             Files.deleteIfExists(directory.object(name));
             directory.forceFan(name);
             return Result.gone(generation);

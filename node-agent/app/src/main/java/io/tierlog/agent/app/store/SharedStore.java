@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * A store that several agents share, one object per block. Calls block; none throws for what a store can suffer: whatever goes wrong is a
  * typed result.
  *
- * <p>Safe for use by several threads and processes. An object, once there, does not change; a wrong one is moved aside by whoever finds it,
+ * <p>Safe for use by several threads and processes. An object, once there, does not change; a wrong one is moved aside by the caller that finds it,
  * so that the next write puts a right one.
  */
 public interface SharedStore extends AutoCloseable {

@@ -26,12 +26,12 @@ import java.util.concurrent.atomic.AtomicLong;
  *   objects/NAMESPACE/FAN/KEY                     the objects; 4,096 FAN directories per namespace, by CRC32C of the key
  *   incoming/PROCESS-NUMBER                       being written; on the same file system, so that a link makes it an object
  *   floors/NAMESPACE/FAN                          its size is the highest generation deleted there
- *   locks/NN                                      locked by whoever deletes
+ *   locks/NN                                      locked by the process that deletes
  *   aside/NAMESPACE-KEY.COPY                      wrong objects, kept for people, at most 1,000 of them
  * </pre>
  *
  * <p>Temporary files have one directory of their own instead of lying beside their objects: what a crashed writer left is found without
- * looking through the whole store. At start those that nobody has touched for some time are removed, a bounded number of them; their age is counted
+ * looking through the whole store. At start those that no process has touched lately are removed, a bounded number of them; their age is counted
  * by the clock of the file system, which on a network is another one than ours.
  */
 final class StoreDirectory {
@@ -166,7 +166,7 @@ final class StoreDirectory {
         }
     }
 
-    /** Gives a file another name if nobody has that one. */
+    /** Gives a file another name if no other file has that one. */
     static void link(Path file, Path name) throws IOException {
         try {
             Files.createLink(name, file);
@@ -193,7 +193,7 @@ final class StoreDirectory {
                 Files.move(object(name), freeAside(name));
             }
         } catch (NoSuchFileException e) {
-            // Somebody has taken it away by hand.
+            // It was removed by hand.
         }
     }
 

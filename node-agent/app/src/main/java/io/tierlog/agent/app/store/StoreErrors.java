@@ -12,7 +12,7 @@ import java.util.Locale;
  * Static and without state.
  */
 final class StoreErrors {
-    /** ESTALE: what was open, or known by its place, is no more; on NFS when another client has removed it, or the server was set up anew. */
+    /** ESTALE: what was open, or known by its place, is no more; on NFS when another client has removed it, or the server was set up again. */
     private static final List<String> STALE = List.of("stale file handle", "stale nfs file handle");
 
     /** EROFS, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH, ENOTCONN, ENODEV, ESHUTDOWN. */

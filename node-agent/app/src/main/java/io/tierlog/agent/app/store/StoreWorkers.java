@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A unit is cut into pieces that several workers take, and ends once, when its last piece has. Probes and reads have workers of their
  * own: a request waits for those and shall not stand behind backups. Calls come from the core's thread, completions from the workers' (or
- * from the caller's when there is no room); their consumer must not block. The price: {@code readers + writers} threads that may hang
+ * from the caller's when the queue is full); their consumer must not block. Trade-off: {@code readers + writers} threads that may hang
  * with a hanging file system, and units of one kind may end in another order than they began.
  */
 public final class StoreWorkers implements StoreTransfers, AutoCloseable {
@@ -81,7 +81,7 @@ public final class StoreWorkers implements StoreTransfers, AutoCloseable {
 
     /**
      * @param name begins the names of the threads
-     * @param completions hears of every unit, once
+     * @param completions receives the end of every unit, once
      */
     public StoreWorkers(String name, SharedStore store, HostPool host, Limits limits, Consumer<AgentInput> completions) {
         this.store = store;

@@ -11,7 +11,7 @@ import io.tierlog.agent.core.port.DeviceFault;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What an engine hears of a device that does not open its memory. */
+/** The errors of an engine whose memory the device does not open. */
 class EngineErrorsTest {
     @ParameterizedTest
     @CsvSource({

@@ -143,7 +143,7 @@ class EngineGrpcServiceTest {
         return inputs.stream().filter(type::isInstance).map(type::cast).toList().getLast();
     }
 
-    /** How often the core was told that the load's caller has gone; with its pages, and after the load. */
+    /** How often the core received that the load's caller has gone; with its pages, and after the load. */
     private long toldGone(long call) {
         AgentInput.CallGone expected = new AgentInput.CallGone(call, last(AgentInput.LoadCalled.class).attempt(), List.of(5));
         assertEquals(expected, inputs.getLast());
@@ -152,16 +152,16 @@ class EngineGrpcServiceTest {
     }
 
     @Test
-    void aCallerThatGoesBeforeItsAnswerIsToldToTheCore() {
+    void aCallerThatLeavesBeforeItsReplyIsReportedToTheCore() {
         long call = loading();
         caller.vanish();
         assertEquals(1, toldGone(call));
         replies.loaded(call, 1, "");
-        assertEquals(List.of(), caller.heard, "nobody hears it");
+        assertEquals(List.of(), caller.heard, "no caller receives it");
     }
 
     @Test
-    void aCallerThatGoesBeforeItHearsItsAnswerIsToldToTheCore() {
+    void aCallerThatLeavesBeforeItReceivesItsReplyIsReportedToTheCore() {
         long call = loading();
         replies.loaded(call, 1, "");
         assertEquals(1, caller.heard.getFirst().getLoaded());
@@ -170,7 +170,7 @@ class EngineGrpcServiceTest {
     }
 
     @Test
-    void aCallerThatGoesBeforeItHearsARefusalIsToldToTheCore() {
+    void aCallerThatLeavesBeforeItReceivesARefusalIsReportedToTheCore() {
         long call = loading();
         replies.refused(call, Refusal.BAD_ARGUMENT, "page 5 is pinned", false);
         assertEquals(1, caller.errors.size());
@@ -179,7 +179,7 @@ class EngineGrpcServiceTest {
     }
 
     @Test
-    void aCallThatIsLateWhenItComesIsToldToTheCoreOnce() throws Exception {
+    void aCallThatIsLateOnArrivalIsReportedToTheCoreOnce() throws Exception {
         long before = loading();
         replies.loaded(before, 1, "");
         LoadRequest again = load(sessionOf(last(AgentInput.LoadCalled.class))).build();
@@ -212,7 +212,7 @@ class EngineGrpcServiceTest {
 
     /** It is over while the core is being given it. */
     @Test
-    void aDepartureIsSaidOnceAndAfterTheCall() {
+    void aDepartureIsReportedOnceAndAfterTheCall() {
         List<String> said = new ArrayList<>();
         Departure departure = new Departure(() -> said.add("gone"));
         departure.gone();

@@ -58,7 +58,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The door over real gRPC, with a list of inputs in the place of the core: blocks of 100 bytes, a pool of 8 pages, 4 calls at most. */
+/** The engine API over real gRPC, with a list of inputs in the place of the core: blocks of 100 bytes, a pool of 8 pages, 4 calls at most. */
 class EngineServerTest {
     private static final int BLOCK = 100;
     private static final int PAGES = 8;
@@ -69,7 +69,7 @@ class EngineServerTest {
 
     private final List<AgentInput> inputs = new CopyOnWriteArrayList<>();
     private final List<EnginePool> attached = new CopyOnWriteArrayList<>();
-    private final EmulatedDevice device = new EmulatedDevice("door", EmulatedDevice.Limits.DEFAULTS);
+    private final EmulatedDevice device = new EmulatedDevice("engine", EmulatedDevice.Limits.DEFAULTS);
     private final EngineServer.Pools pools = new EngineServer.Pools() {
         @Override
         public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
@@ -86,7 +86,8 @@ class EngineServerTest {
     private volatile boolean full;
     private final EngineServer door = new EngineServer(
             EngineAddress.tcp(0),
-            new EngineServer.Wiring("n1", new AgreedLayouts(layouts, 1), this::call, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
+            new EngineServer.Wiring(
+                    "n1", new AgreedLayouts(layouts, 1), this::call, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
             new EngineApiLimits(PENDING, 2, 3, 6, 20, 30_000));
 
     private boolean call(AgentInput input) {
@@ -136,7 +137,7 @@ class EngineServerTest {
     }
 
     @Test
-    void badArgumentsEndAtTheDoor() {
+    void badArgumentsEndAtTheApi() {
         TestEngine engine = engine();
         String session = open(engine, "gpu0");
         attach(engine, session);
@@ -273,7 +274,7 @@ class EngineServerTest {
     @Test
     void anUnknownSessionAndASecondOneOfTheInstanceAreRefused() {
         TestEngine engine = engine();
-        refused(Status.Code.NOT_FOUND, () -> engine.calls().submit(submit("nobody").build()));
+        refused(Status.Code.NOT_FOUND, () -> engine.calls().submit(submit("unknown").build()));
         open(engine, "gpu0");
         TestEngine second = engine();
         CompletableFuture<?> taken = later(() -> second.open("gpu0"));
@@ -320,7 +321,7 @@ class EngineServerTest {
         }
         List<AgentInput> forgotten = List.copyOf(inputs);
         inputs.clear();
-        Eventually.await("room for one more call", () -> {
+        Eventually.await("space for one more call", () -> {
             CompletableFuture<?> next =
                     later(() -> engine.calls().withDeadlineAfter(50, TimeUnit.MILLISECONDS).submit(submit(session).build()));
             return statusOf(next).getCode() == Status.Code.DEADLINE_EXCEEDED && count(Submitted.class) > 0;
@@ -336,7 +337,7 @@ class EngineServerTest {
     }
 
     @Test
-    void aDoorThatClosesSaysSo() {
+    void aServerThatClosesReportsIt() {
         TestEngine engine = engine();
         String session = open(engine, "gpu0");
         CompletableFuture<?> waiting = later(() -> engine.calls().submit(submit(session).build()));
@@ -348,10 +349,11 @@ class EngineServerTest {
     }
 
     @Test
-    void aPortThatIsTakenIsSaid() {
+    void aPortInUseIsReported() {
         EngineServer second = new EngineServer(
                 EngineAddress.tcp(door.port()),
-                new EngineServer.Wiring("n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
+                new EngineServer.Wiring(
+                        "n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
                 EngineApiLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(EngineServerException.class, second::start).getMessage());
         assertTrue(message.contains(String.valueOf(door.port())), message);

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The door on a Unix socket: who may open it, what lies in its way, and what is left of it. */
+/** The engine API on a Unix socket: who may open it, what lies in its way, and what is left of it. */
 class EngineSocketTest {
     @TempDir
     Path directory;
@@ -50,7 +50,7 @@ class EngineSocketTest {
     }
 
     private Path path() {
-        return directory.resolve("door.sock");
+        return directory.resolve("engine.sock");
     }
 
     private EngineServer door(EngineAddress address) {
@@ -104,7 +104,7 @@ class EngineSocketTest {
         EngineServer door = door(EngineAddress.unix(path()));
         door.start();
         assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(path(), LinkOption.NOFOLLOW_LINKS)));
-        assertEquals(List.of("door.sock"), left(), "nothing but the socket");
+        assertEquals(List.of("engine.sock"), left(), "nothing but the socket");
         assertEquals(3, incarnationThrough(path()));
         assertEquals(-1, door.port());
         door.close();
@@ -112,7 +112,7 @@ class EngineSocketTest {
     }
 
     @Test
-    void aDoorMayHaveBoth() throws Exception {
+    void aServerMayHavePortAndSocket() throws Exception {
         EngineServer door = door(new EngineAddress(OptionalInt.of(0), Optional.of(path())));
         door.start();
         assertTrue(door.port() > 0);
@@ -130,7 +130,7 @@ class EngineSocketTest {
     }
 
     @Test
-    void aSocketOfALiveProcessIsSaidAndStays() throws Exception {
+    void aSocketOfARunningProcessIsReportedAndStays() throws Exception {
         door(EngineAddress.unix(path())).start();
         EngineServer second = door(EngineAddress.unix(path()));
         String why = String.valueOf(assertThrows(EngineServerException.class, second::start).getMessage());
@@ -140,7 +140,7 @@ class EngineSocketTest {
     }
 
     @Test
-    void aFileThatIsNoSocketIsSaidAndStays() throws Exception {
+    void aFileThatIsNotASocketIsReportedAndStays() throws Exception {
         Files.writeString(path(), "a letter");
         String why = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(path()))::start).getMessage());
         assertTrue(why.contains("is no socket"), why);
@@ -148,11 +148,11 @@ class EngineSocketTest {
     }
 
     @Test
-    void aPathThatCannotBeIsSaid() {
+    void anImpossiblePathIsReported() {
         Path tooLong = directory.resolve("x".repeat(100));
         String length = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(tooLong))::start).getMessage());
         assertTrue(length.contains("at most 107"), length);
-        Path nowhere = directory.resolve("none").resolve("door");
+        Path nowhere = directory.resolve("none").resolve("engine");
         String missing = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(nowhere))::start).getMessage());
         assertTrue(missing.contains("no such directory"), missing);
     }
@@ -170,7 +170,7 @@ class EngineSocketTest {
     }
 
     @Test
-    void aDoorWithoutAnAddressIsRefused() {
+    void aServerWithoutAnAddressIsRefused() {
         assertThrows(IllegalArgumentException.class, () -> new EngineAddress(OptionalInt.empty(), Optional.empty()));
         assertThrows(IllegalArgumentException.class, () -> EngineAddress.tcp(65_536));
     }

@@ -89,11 +89,11 @@ class DeviceStreamsFaultsTest {
             world.faulty.failNext(Call.RELEASE, Kind.INVALID_VALUE);
             world.attach();
             world.streams.save(2, StreamsWorld.saves(1));
-            assertEquals(List.of(OperationReason.COMPLETED), world.reasons(2), "one that cannot be released harms nobody");
+            assertEquals(List.of(OperationReason.COMPLETED), world.reasons(2), "one that cannot be released harms no other");
         }
     }
 
-    /** The first piece stands at the gate when the second cannot be queued: nothing may be said before the first has moved. */
+    /** The first piece stands at the gate when the second cannot be queued: nothing may be reported before the first has moved. */
     @Test
     void aUnitThatFailedEndsOnlyWhenItsStreamIsIdle() throws Exception {
         try (StreamsWorld world = new StreamsWorld(directory, StreamsWorld.LIMITS)) {
@@ -112,10 +112,10 @@ class DeviceStreamsFaultsTest {
         }
     }
 
-    /** Half of a piece is queued, and the stream does not become idle: the core hears of the doubt, and later how it was. */
+    /** Half of a piece is queued, and the stream does not become idle: the core receives the doubt, and later the outcome. */
     @ParameterizedTest
     @EnumSource(Direction.class)
-    void anOutcomeThatIsNotKnownIsSaidTwice(Direction direction) throws Exception {
+    void anUnknownOutcomeIsReportedTwice(Direction direction) throws Exception {
         try (StreamsWorld world = new StreamsWorld(directory, QUICK)) {
             CopyGate gate = world.emulated.gate(direction);
             gate.pauseAfter(1);
@@ -128,13 +128,13 @@ class DeviceStreamsFaultsTest {
                         new io.tierlog.agent.core.port.DeviceCopies.PageCopy(3, 0, crc),
                         new io.tierlog.agent.core.port.DeviceCopies.PageCopy(5, 0, crc)));
             }
-            Eventually.await("the doubt is told", () -> world.ended.size() == 1);
+            Eventually.await("the doubt is reported", () -> world.ended.size() == 1);
             assertEquals(BlockStatus.UNKNOWN, world.ended.getFirst().results().get(1).status());
             assertFalse(direction == Direction.SAVE && world.landed(1), "bytes may still move, and have not");
 
             gate.resume();
 
-            Eventually.await("the end is told", () -> world.ended.size() == 2);
+            Eventually.await("the end is reported", () -> world.ended.size() == 2);
             assertEquals(1, world.ended.getLast().unit());
             assertEquals(List.of(OperationReason.COMPLETED, OperationReason.DEVICE_FAULT),
                     world.ended.getLast().results().stream().map(UnitResult::reason).toList());

@@ -128,7 +128,7 @@ class DeviceStreamsTest {
         assertArrayEquals(new byte[BLOCK], world.hostPage(6), "nothing of the failed block landed");
     }
 
-    /** Two units in all: one under way, one waits, the third finds no room; then by bytes: 3,000 of 4,000, and a unit of 2,000. */
+    /** Two units in all: one under way, one waits, the third finds the queue full; then by bytes: 3,000 of 4,000, and a unit of 2,000. */
     @Test
     void aFullQueueIsATypedAnswer() throws Exception {
         StreamsWorld units = world(new DeviceStreams.Limits(2, 1 << 20, 2_000, 0, 20_000, 0));
@@ -153,7 +153,7 @@ class DeviceStreamsTest {
         assertEquals(1, world.ended.size());
         int crc = world.host.crc32c(0);
         world.streams.load(7, List.of(new PageCopy(7, 0, crc)));
-        assertEquals(List.of(OperationReason.COMPLETED), world.reasons(7), "the other direction has room of its own");
+        assertEquals(List.of(OperationReason.COMPLETED), world.reasons(7), "the other direction has its own queue");
         gate.resume();
         Eventually.await("all have ended", () -> world.ended.size() == refused + 1);
     }

@@ -77,7 +77,7 @@ class FaultyDeviceMemoryTest extends DeviceMemoryContract {
     }
 
     @Test
-    void aKindThatEndsTheContextIsSaidAgainByEveryCall() throws DeviceFault {
+    void aFaultThatEndsTheContextIsReportedByEveryCall() throws DeviceFault {
         DeviceStream stream = faulty.open(Direction.SAVE);
         faulty.failNext(Call.ENQUEUE, Kind.ILLEGAL_ADDRESS);
         assertThrows(DeviceFault.class, () -> stream.enqueue(plan(copy())));

@@ -114,7 +114,7 @@ class DirectoryPeersTest {
                 .setLendable(lendable).addTiers(TierPrefix.newBuilder().setTier(io.tierlog.directory.v1.Tier.TIER_HOST).setBlocks(onHost))).build();
     }
 
-    /** f has blocks on its device, which it cannot lend, and a is the one that asks. */
+    /** f has blocks on its device, which it cannot share, and a is the requester. */
     @Test
     void whatIsAskedIsThePromptFromItsPosition() throws Exception {
         LookupResponse said = holder("c", "c:1", 9, 9).toBuilder()
@@ -133,7 +133,7 @@ class DirectoryPeersTest {
         assertEquals(new DirectoryPeers.Lookups(1, 0, 0), finder.lookups());
     }
 
-    /** Late, without a token, or with nobody there: nobody has anything, and the next question is asked again. */
+    /** Late, without a token, or without a directory: no other node has a block, and the next lookup is a new request. */
     @Test
     void whatFailsIsNobodysAndCounted() throws Exception {
         DirectoryStand silent = new DirectoryStand(Optional.empty(), request -> null);
@@ -160,7 +160,7 @@ class DirectoryPeersTest {
         assertEquals(new DirectoryPeers.Lookups(1, 1, 0), left.lookups());
     }
 
-    /** Two may be under way; the third is answered at once, by nobody. When one of them is over, there is room again. */
+    /** Two may be under way; the third is empty at once. When one of them is over, another may begin. */
     @Test
     void thereAreNoMoreQuestionsThanTheLimit() throws Exception {
         DirectoryStand silent = new DirectoryStand(Optional.empty(), request -> null);
@@ -176,7 +176,7 @@ class DirectoryPeersTest {
         long first = next().unit();
         assertEquals(Set.of(1L, 2L), Set.of(first, next().unit()));
         finder.find(4, "m", 0, List.of(KEY));
-        Eventually.await("there is room", () -> silent.open() == 3);
+        Eventually.await("there is space", () -> silent.open() == 3);
         found(4);
     }
 

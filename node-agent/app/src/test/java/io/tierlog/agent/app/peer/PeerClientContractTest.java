@@ -20,7 +20,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** The real reader, over sockets, from the real door of a node whose core lends what a map holds. */
+/** The real reader, over sockets, from the real peer API of a node whose core shares the blocks of a map. */
 class PeerClientContractTest extends PeerTransfersContract {
     private static final PeerLimits LIMITS = new PeerLimits(2_048, 2, 8, 16, 10_000, 5_000, 1L << 20, 2, 4, PeerLimits.UNBOUNDED);
 

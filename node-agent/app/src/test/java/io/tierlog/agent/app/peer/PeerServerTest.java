@@ -37,7 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Both sides of the peer door over real sockets, with a test that plays the lender's core. Blocks of 10,000 bytes in chunks of 4,096. */
+/** Both sides of the peer API over real sockets, with a test that plays the holder's core. Blocks of 10,000 bytes in chunks of 4,096. */
 class PeerServerTest {
     private static final int BLOCK = 10_000;
     private static final PeerLimits LIMITS = new PeerLimits(4_096, 2, 4, 16, 2_000, 1_000, 8L * BLOCK, 2, 4, PeerLimits.UNBOUNDED);
@@ -129,7 +129,7 @@ class PeerServerTest {
     }
 
     @Test
-    void whatIsLentArrives() throws Exception {
+    void sharedBlocksArrive() throws Exception {
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 3);
         PeerReadCalled in = take(asked);
@@ -157,7 +157,7 @@ class PeerServerTest {
         assertEquals(List.of(OperationReason.COMPLETED), reasons(take(ended)));
     }
 
-    /** The grant never comes: 200 ms later the unit ends, though a read may take minutes, and nobody asks any more. */
+    /** The grant never comes: 200 ms later the unit ends, though a read may take minutes, and no request follows. */
     @Test
     void aReaderDoesNotAskForEver() throws Exception {
         PeerLimits patient = new PeerLimits(4_096, 2, 4, 16, 300_000, 200, 8L * BLOCK, 2, 4, PeerLimits.UNBOUNDED);
@@ -199,7 +199,7 @@ class PeerServerTest {
     }
 
     @Test
-    void withoutTheTokenNobodyIsHeard() throws Exception {
+    void callsWithoutTheTokenAreRefused() throws Exception {
         PeerServer server = server();
         read(client(Optional.empty()), server, 1, 1);
         assertEquals(List.of(OperationReason.IO), reasons(take(ended)));
@@ -208,9 +208,9 @@ class PeerServerTest {
         assertEquals(0, asked.size());
     }
 
-    /** The page does not hold what the log says: nothing of it counts, and the core hears which. */
+    /** The page does not hold what the log says: nothing of it counts, and the core receives which. */
     @Test
-    void aWrongPageIsToldToTheLender() throws Exception {
+    void aWrongPageIsReportedToTheHolder() throws Exception {
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 2);
         PeerReadCalled in = take(asked);
@@ -223,9 +223,9 @@ class PeerServerTest {
         assertEquals(List.of(OperationReason.COMPLETED, OperationReason.IO), reasons(take(ended)));
     }
 
-    /** The lender dies after the first block: that one counts, the others do not, and nothing is read or written afterwards. */
+    /** The holder dies after the first block: that one counts, the others do not, and nothing is read or written afterwards. */
     @Test
-    void aLenderThatDiesInBetweenIsAnError() throws Exception {
+    void aHolderThatDiesInBetweenIsAnError() throws Exception {
         gate.closeAfter(4);
         PeerServer server = server();
         read(client(Optional.of(TOKEN)), server, 1, 2);
@@ -313,7 +313,7 @@ class PeerServerTest {
     }
 
     @Test
-    void aDoorForOtherMachinesNeedsAToken() {
+    void anApiForOtherMachinesNeedsAToken() {
         IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, () -> new PeerServer.Wiring(
                 PeerAddress.parse("0.0.0.0:0"), Optional.empty(), from, input -> true, input -> {}, gate));
         assertTrue(String.valueOf(refused.getMessage()).contains("--peer-token-file"), refused.getMessage());

@@ -154,7 +154,7 @@ class DirectoryStoreTest extends StoreContractTest {
 
     @Test
     void aFullDiskIsATypedAnswerAndLeavesNothingBehind() throws IOException {
-        // Room for 16 disk blocks of 256 bytes; an object of 1,128 bytes takes 5, so the fourth write finds none.
+        // Space for 16 disk blocks of 256 bytes; an object of 1,128 bytes takes 5, so the fourth write finds none.
         Configuration disk = Configuration.unix().toBuilder().setBlockSize(256).setMaxSize(16 * 256).build();
         try (FileSystem full = Jimfs.newFileSystem(disk)) {
             DirectoryStore store = DirectoryStore.open(full.getPath("/store"), DirectoryStore.Options.DEFAULTS);

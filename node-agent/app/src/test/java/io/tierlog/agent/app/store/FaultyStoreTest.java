@@ -69,7 +69,7 @@ class FaultyStoreTest extends StoreContractTest {
     }
 
     @Test
-    void theGateFailsTheObjectItIsToldTo() {
+    void theGateFailsTheChosenObject() {
         store.gate().failAt(2);
         assertEquals(BlockStatus.ARRIVED, write(1).status());
         assertEquals(OperationReason.IO, write(2).reason());

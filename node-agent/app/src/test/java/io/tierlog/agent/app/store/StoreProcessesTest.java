@@ -101,7 +101,7 @@ class StoreProcessesTest {
             }
             assertEquals(0, child.waitFor());
         }
-        // Fewer than deletes: what a late put has not taken away yet can be deleted too, and was given to nobody.
+        // Fewer than deletes: what a late put has not taken away yet can be deleted too, and no caller received it.
         assertTrue(given.size() >= 400, given.size() + " given for 800 deletes");
         assertEquals(List.of(), Churn.twice(given));
     }

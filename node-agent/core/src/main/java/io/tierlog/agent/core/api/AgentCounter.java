@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.api;
 
-/** What an agent counts: everything that is not an event of its own, and a few sums. */
+/** Counters of an agent: what is not an event, and a few sums. */
 public enum AgentCounter {
     SUBMITTED,
     ANSWERED_AT_ONCE,
@@ -12,7 +12,7 @@ public enum AgentCounter {
     FETCHED_BLOCKS,
     /** Blocks that came from the disk ahead of requests. */
     PROMOTED_BLOCKS,
-    /** Blocks that reads found on the disk alone, and whose promotion they asked for. */
+    /** Blocks that reads found on the disk alone and requested a promotion for. */
     PROMOTIONS_ASKED,
     SAVED_BLOCKS,
     BACKED_UP_BLOCKS,
@@ -26,7 +26,7 @@ public enum AgentCounter {
     COMMANDS_IGNORED,
     /** Completions of units that are not under way: late, repeated, or never begun. */
     LATE_COMPLETIONS,
-    /** The store could not be asked what it has. */
+    /** Probes that the store did not answer. */
     PROBES_UNANSWERED,
     WRITE_BACKS_DEFERRED,
     BLOCKS_JOINED,
@@ -39,7 +39,7 @@ public enum AgentCounter {
     BOUNCED_BLOCKS,
     /** Pages of the agent's own that a transfer of unknown outcome has kept. */
     BOUNCE_PAGES_QUARANTINED,
-    /** Copies whose port answered for other blocks than it was asked for. */
+    /** Copies whose port answered for other blocks than requested. */
     COPY_RESULT_MISMATCHES,
     /** Blocks that were copied while their source was lost: the copy was dropped. */
     COPY_SOURCES_LOST,
@@ -49,19 +49,19 @@ public enum AgentCounter {
     DISK_READS_FALLEN_BACK,
     /** Of the fetched blocks those that came from another node. */
     FETCHED_FROM_PEERS,
-    /** Blocks that another node was to lend and did not: read from the store. */
+    /** Blocks that another node did not give: read from the store instead. */
     PEER_READS_FALLEN_BACK,
-    /** Other nodes' holdings that were not told in time. */
+    /** Questions to the directory which other nodes have blocks, without an answer in time. */
     FINDS_UNANSWERED,
     /** Blocks that were sent to other nodes. */
     SENT_BLOCKS,
-    /** Reads of other nodes that were told to ask again. */
+    /** Reads of other nodes that got the answer to try again. */
     PEER_READS_RETRIED,
-    /** Copies that the disk held at start and the log was told of. */
+    /** Placements that the disk held at start and the agent reported to the log. */
     DISK_COPIES_RECOVERED,
     /** Copies that the disk held at start and that have no place in the tier: of another block size, or beyond its capacity. */
     DISK_COPIES_GIVEN_UP,
-    /** Drops that the disk has to be asked for again. */
+    /** Drops that the disk has to repeat. */
     DISK_DROPS_REPEATED,
     PINS_EXPIRED,
     /** Reservations of engines that came to their end unused. */

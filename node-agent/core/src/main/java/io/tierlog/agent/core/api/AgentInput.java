@@ -73,12 +73,12 @@ public sealed interface AgentInput {
     /** All of {@code keys} shall stay on the host for {@code leaseMs} milliseconds, 0 for the agent's own time; or none. */
     record ReserveCalled(long call, String session, String namespace, List<Bytes> keys, long leaseMs) implements AgentInput {}
 
-    /** The engine does not want what the lease names. */
+    /** The engine releases a lease. */
     record LeaseReleased(long call, String session, String lease) implements AgentInput {}
 
     /**
-     * Nobody has heard, or will hear, what became of this call: its deadline has passed, or its caller has gone. It comes after the call, which
-     * may be under way, answered or refused by then, or may never have come. {@code pages} are the device pages of a Load or Read, as the caller
+     * The caller of a call does not get an answer: its deadline has passed, or the caller is gone. This input comes after the call, which may be
+     * under way, answered or refused by then, or may never have come. {@code pages} are the device pages of a Load or Read, as the caller
      * named them, for that attempt.
      */
     record CallGone(long call, Attempt attempt, List<Integer> pages) implements AgentInput {
@@ -101,7 +101,7 @@ public sealed interface AgentInput {
     /** The attempt has ended: COMPLETED, PREEMPTED, or one of the rejections. */
     record Finished(long call, Attempt attempt, RequestReason reason, int generatedTokens) implements AgentInput {}
 
-    /** The attempt is given up. */
+    /** The engine cancels the attempt. */
     record Cancelled(long call, Attempt attempt) implements AgentInput {}
 
     /** A block that left the engine's device pool. */
@@ -112,7 +112,7 @@ public sealed interface AgentInput {
 
     // --- completions of what the ports started
 
-    /** One block of a unit: what became of it; {@code crc32c} of the bytes that arrived; {@code generation} of the copy on disk, else 0. */
+    /** Result of one block of a unit; {@code crc32c} of the bytes that arrived; {@code generation} of the placement on disk, else 0. */
     record UnitResult(BlockStatus status, OperationReason reason, int crc32c, long generation) {
         /** One that has no generation. */
         public UnitResult(BlockStatus status, OperationReason reason, int crc32c) {
@@ -123,7 +123,7 @@ public sealed interface AgentInput {
     /** A unit of DeviceCopies is idle; results in the order of its copies. */
     record CopiesEnded(long unit, List<UnitResult> results) implements AgentInput {}
 
-    /** The store has answered a probe: {@code present} keys from the first on; {@code reachable} false when it could not be asked. */
+    /** The store has answered a probe: {@code present} keys from the first on; {@code reachable} false when it could not be reached. */
     record StoreProbed(long unit, int present, boolean reachable) implements AgentInput {}
 
     /** A unit of StoreTransfers is idle; results in the order of its objects. */
@@ -132,17 +132,17 @@ public sealed interface AgentInput {
     /** A unit of DiskTransfers is idle; results in the order of its blocks. */
     record DiskUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
 
-    /** Other nodes that have blocks which were looked for; none when nobody has any, or nobody could be asked. */
+    /** Other nodes that have the blocks; empty when there are none, or the directory could not be reached. */
     record PeersFound(long unit, List<PeerFinder.Holder> holders) implements AgentInput {}
 
     /** A unit of PeerTransfers is idle; results in the order of its pages. */
     record PeerUnitEnded(long unit, List<UnitResult> results) implements AgentInput {}
 
-    /** An agent of node {@code asker} reads blocks that a grant of this node lends; call is the number under which PeerReplies answers. */
+    /** An agent of node {@code asker} reads blocks of a peer read lease; call is the number under which PeerReplies answers. */
     record PeerReadCalled(long call, String grant, String asker, String namespace, List<Bytes> keys) implements AgentInput {}
 
     /**
-     * What a reader was to be sent has been sent, or never will be; no page is read for it any more.
+     * A read of another node has ended; no page is read for it now.
      *
      * @param sentBlocks blocks that were sent whole, count
      * @param sentBytes bytes that were sent
@@ -151,7 +151,7 @@ public sealed interface AgentInput {
      */
     record PeerReadFinished(long call, int sentBlocks, long sentBytes, PeerReadReason reason, List<Bytes> wrong) implements AgentInput {}
 
-    /** A copy that the disk held when the process started, as its header says; {@code bytes} is its length. */
+    /** A placement that the disk held when the process started, from its header; {@code bytes} is its length. */
     record FoundOnDisk(String namespace, Block block, long generation, int crc32c, int bytes) {}
 
     /**
@@ -168,7 +168,7 @@ public sealed interface AgentInput {
     /** Time has passed; deadlines and heartbeats are looked at. */
     record TimePassed() implements AgentInput {}
 
-    /** The process was asked to end: refuse new work, finish transfers, say goodbye. */
+    /** The process stops: refuse new work, finish transfers, report the end. */
     record StopRequested() implements AgentInput {}
 
     /** What an agent registers with; kept here because the core checks engines against it; no disk tier when {@code diskBlocks} is 0. */

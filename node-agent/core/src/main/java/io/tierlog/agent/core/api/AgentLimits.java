@@ -8,7 +8,7 @@ package io.tierlog.agent.core.api;
  * @param units how bytes are cut into units of work
  * @param bounds how much there may be of anything
  * @param disk what goes to and from the disk of the node
- * @param engines what engines may have open at the door beside requests
+ * @param engines what engines may have open beside requests
  * @param storeShards number of shards of the store's aggregates; must be the controller's
  * @param bounceBlocks pages of the agent's own, in blocks, that belong to no tier: copies from the device or the disk to a colder tier go through
  *     them; with 0 such copies are refused
@@ -20,15 +20,15 @@ public record AgentLimits(
     /**
      * Reads from other nodes, and by them. Times in milliseconds.
      *
-     * @param findMs longest wait of a submission for who else has its blocks, 0 or more
-     * @param retryMs after how long a reader whose grant is not known asks again, 1 or more
-     * @param grants grants that are kept, and as many more whose end is remembered, 1 or more
+     * @param findMs longest wait of a submission for the answer which other nodes have its blocks, 0 or more
+     * @param retryMs time until the next try of a reader whose peer read lease has not arrived, 1 or more
+     * @param grants peer read leases that are open at once; the ends of as many more are remembered, 1 or more
      * @param reads reads by other nodes under way at once, 1 or more
-     * @param refusalMs how long a holder that did not lend is asked after others, 0 or more
+     * @param refusalMs how long a node that refused a read ranks behind others, 0 or more
      * @param units units that are read from other nodes at once, beside those of fetches, 1 or more
      */
     public record Peers(long findMs, long retryMs, int grants, int reads, long refusalMs, int units) {
-        /** What holds when nothing is said. */
+        /** The defaults. */
         public static final Peers DEFAULTS = new Peers(20, 5, 256, 16, 10_000, 8);
 
         public Peers {
@@ -45,12 +45,12 @@ public record AgentLimits(
      * Promotions that reads ask for. Times in milliseconds.
      *
      * @param blocks most blocks of one record, 1 to the 128 that a probe may name
-     * @param remembered blocks that are remembered as asked for; the oldest are forgotten beyond, 1 or more
-     * @param leastMs how long a block is not asked for again, 1 or more
-     * @param mostMs how long at most, when it is asked for again and again; not less
+     * @param remembered blocks whose request is remembered; beyond it the oldest are forgotten, 1 or more
+     * @param leastMs how long a block is not requested again, 1 or more
+     * @param mostMs the same at most, when it is requested again and again; not less
      */
     public record Promotions(int blocks, int remembered, long leastMs, long mostMs) {
-        /** What holds when nothing is said. */
+        /** The defaults. */
         public static final Promotions DEFAULTS = new Promotions(128, 16_384, 1_000, 4_000);
 
         public Promotions {
@@ -73,9 +73,9 @@ public record AgentLimits(
      * Times in milliseconds.
      *
      * @param prefetchWaitMs longest wait of a request for a fetch, 0 or more
-     * @param writeBackWaitMs how long device pages of a finished request wait for a command, and a write-back for room
-     * @param writeBackPatienceMs how long those pages wait at most, when no more than half of the device waits like that; not less
-     * @param heartbeatMs time between two signs of life, 1 or more
+     * @param writeBackWaitMs how long device pages of a finished request wait for a command, and a write-back for capacity
+     * @param writeBackPatienceMs how long those pages wait at most, while no more than half of the device waits like that; not less
+     * @param heartbeatMs time between two heartbeats, 1 or more
      */
     public record Times(long prefetchWaitMs, long writeBackWaitMs, long writeBackPatienceMs, long heartbeatMs) {
         public Times {
@@ -124,15 +124,15 @@ public record AgentLimits(
     }
 
     /**
-     * What engines may have open at the door beside requests. Times in milliseconds.
+     * What engines may have open beside requests. Times in milliseconds.
      *
      * @param leases reservations of one session that are open at once, 1 or more
      * @param reservedPercent most of the host pages that all reservations together keep, 1 to 100
-     * @param leaseMs how long a reservation lasts when the engine does not say, 1 or more
-     * @param mostLeaseMs how long one lasts at most, whatever the engine says; not less
+     * @param leaseMs default duration of a reservation, 1 or more
+     * @param mostLeaseMs longest duration of a reservation; not less
      * @param calls calls of each kind (Exist, Read, Save) that wait for something at once, 1 or more
-     * @param readWaitMs how long a Read waits for blocks on their way when the engine does not say, 0 or more
-     * @param mostReadWaitMs how long one waits at most, whatever the engine says; not less
+     * @param readWaitMs default wait of a Read for blocks on their way, 0 or more
+     * @param mostReadWaitMs longest wait of a Read; not less
      */
     public record Engines(int leases, int reservedPercent, long leaseMs, long mostLeaseMs, int calls, long readWaitMs, long mostReadWaitMs) {
         public Engines {
@@ -154,8 +154,8 @@ public record AgentLimits(
      *
      * @param requests attempts that live or whose device pages are still pinned
      * @param waiting attempts that wait for the store's answer or for a fetch; one more is answered at once
-     * @param operations operations in progress, those that wait for room included
-     * @param keysPerRequest keys of one request, blocks of one call or command; the door must have the same
+     * @param operations operations in progress, those that wait for capacity included
+     * @param keysPerRequest keys of one request, blocks of one call or command; the engine server must have the same
      * @param journal commands, ended operations, and (times 64) blocks of ended operations that are remembered
      */
     public record Bounds(int requests, int waiting, int operations, int keysPerRequest, int journal) {
@@ -173,7 +173,7 @@ public record AgentLimits(
         }
     }
 
-    /** Keys of one request and blocks of one call or command, when nothing else is said: a record of the log stays under 1 MiB. */
+    /** Default for keys of one request and blocks of one call or command: a record of the log stays under 1 MiB. */
     public static final int KEYS_PER_REQUEST = 4_096;
 
     /** Most blocks in one WriteBackBlocks; a command of that size may be followed by another for the same request. */
@@ -190,59 +190,59 @@ public record AgentLimits(
         atLeast("bounceBlocks", bounceBlocks, 0);
     }
 
-    /** The limits of an agent that is told nothing else. */
+    /** The default limits. */
     public static AgentLimits defaults() {
         return new AgentLimits(
                 new Times(200, 2_000, 10_000, 1_000), new Units(32, 4, 4, 2, 4), new Bounds(4_096, 1_024, 1_024, KEYS_PER_REQUEST, 4_096),
                 new Disk(4, 2, 1_000), new Engines(256, 50, 5_000, 60_000, 256, 10, 10_000), 8, 8);
     }
 
-    /** The same with another longest wait for a fetch. */
+    /** A copy with another longest wait for a fetch. */
     public AgentLimits withPrefetchWaitMs(long ms) {
         return with(new Times(ms, times.writeBackWaitMs, times.writeBackPatienceMs, times.heartbeatMs));
     }
 
-    /** The same with another wait of a finished request's device pages, which is not extended. */
+    /** A copy with another wait of a finished request's device pages, which is not extended. */
     public AgentLimits withWriteBackWaitMs(long ms) {
         return with(new Times(times.prefetchWaitMs, ms, ms, times.heartbeatMs));
     }
 
-    /** The same with other times. */
+    /** A copy with other times. */
     public AgentLimits with(Times other) {
         return new AgentLimits(other, units, bounds, disk, engines, storeShards, bounceBlocks, peers, promotions);
     }
 
-    /** The same with other units. */
+    /** A copy with other units. */
     public AgentLimits with(Units other) {
         return new AgentLimits(times, other, bounds, disk, engines, storeShards, bounceBlocks, peers, promotions);
     }
 
-    /** The same with other limits of the disk. */
+    /** A copy with other limits of the disk. */
     public AgentLimits with(Disk other) {
         return new AgentLimits(times, units, bounds, other, engines, storeShards, bounceBlocks, peers, promotions);
     }
 
-    /** The same with other bounds. */
+    /** A copy with other bounds. */
     public AgentLimits with(Bounds other) {
         return new AgentLimits(times, units, other, disk, engines, storeShards, bounceBlocks, peers, promotions);
     }
 
-    /** The same with other limits at the door. */
+    /** A copy with other limits of engines. */
     public AgentLimits with(Engines other) {
         return new AgentLimits(times, units, bounds, disk, other, storeShards, bounceBlocks, peers, promotions);
     }
 
-    /** The same with another number of pages of the agent's own. */
+    /** A copy with another number of bounce pages. */
     public AgentLimits withBounceBlocks(int blocks) {
         return new AgentLimits(times, units, bounds, disk, engines, storeShards, blocks, peers, promotions);
     }
 
-    /** The same with other limits of reads from other nodes, and by them. */
+    /** A copy with other limits of reads between nodes. */
     public AgentLimits with(Peers other) {
         return new AgentLimits(times, units, bounds, disk, engines, storeShards, bounceBlocks, other, promotions);
     }
 
-    /** The same with other limits of promotions that reads ask for. */
+    /** A copy with other limits of promotions that reads request. */
     public AgentLimits with(Promotions other) {
         return new AgentLimits(times, units, bounds, disk, engines, storeShards, bounceBlocks, peers, other);
     }

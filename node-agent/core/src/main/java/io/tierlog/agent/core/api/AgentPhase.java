@@ -2,7 +2,7 @@
 package io.tierlog.agent.core.api;
 
 /**
- * The life of an agent process.
+ * The phases of an agent process.
  *
  * <pre>
  *   UNREGISTERED --> ON_LOG --> STOPPING --> STOPPED
@@ -19,10 +19,10 @@ public enum AgentPhase {
     STOPPING,
     /** Another process speaks for the node: no new work, transfers end, no goodbye. */
     FENCED,
-    /** Nothing moves any more; the process may exit. */
+    /** No byte moves; the process may exit. */
     STOPPED;
 
-    /** Whether an agent may go from this phase to {@code next}. */
+    /** Whether an agent may change from this phase to {@code next}. */
     public boolean mayBecome(AgentPhase next) {
         return switch (this) {
             case UNREGISTERED -> next == ON_LOG || next == STOPPED;

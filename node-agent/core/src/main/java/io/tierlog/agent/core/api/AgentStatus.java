@@ -8,8 +8,8 @@ import java.util.Map;
 /**
  * How an agent is at one moment.
  *
- * @param phase where it is in its life
- * @param incarnation its life as the controller counts it; 0 before registration
+ * @param phase phase of the process
+ * @param incarnation number of the process as the controller counts it; 0 before registration
  * @param commandSequence highest command number that was run
  * @param usage use of each tier that is the agent's
  * @param largestFreeRun host pages in the longest run of free neighbours
@@ -38,7 +38,7 @@ public record AgentStatus(
      * Pages of the agent's own, in no tier.
      *
      * @param pages all there are
-     * @param free those that nobody uses
+     * @param free those that no operation uses
      * @param quarantined those that a transfer of unknown outcome keeps
      */
     public record Bounce(int pages, int free, int quarantined) {}

@@ -32,7 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What engines say about attempts after Submit: prefilled, sealed, finished, given up, and what left the device pool. For the core's one thread. */
+/** Calls about attempts after Submit: prefilled, sealed, finished, cancelled, and evictions from the device pool. For the core's one thread. */
 public final class EngineCalls {
     private final AgentContext context;
     private final EngineSessions engines;
@@ -143,7 +143,7 @@ public final class EngineCalls {
             return Optional.of("page " + block.page() + " was given to other content while it is pinned: wait for its Released notice");
         }
         return before.filter(known -> known.generation() >= block.generation())
-                .map(known -> "page " + block.page() + " had generation " + known.generation() + " already, for other content");
+                .map(known -> "page " + block.page() + " had generation " + known.generation() + " already, with other content");
     }
 
     // --- ends
@@ -238,7 +238,7 @@ public final class EngineCalls {
         return context.device().content(block.page()).filter(evicted::equals).isPresent();
     }
 
-    /** Why an operation's block cannot be read from the device any more; empty when it can. */
+    /** Why an operation cannot read the block from the device; empty when it can. */
     public Optional<OperationReason> whyNotOnDevice(LiveAttempt attempt, String namespace, PagedBlock block) {
         if (!attempt.hasSealed(block)) {
             return Optional.of(OperationReason.NOT_SERVING);

@@ -20,14 +20,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Answers where blocks are. Looking is no use of a block: nothing is pinned, fetched or made younger by it. For the core's one thread.
+ * Answers where blocks are. It does not count as a use of a block: it pins nothing, fetches nothing and makes no block younger. One core thread.
  */
 public final class ExistCalls implements Component {
     private final AgentContext context;
     private final EngineSessions engines;
     private final Map<Long, Look> asked = new LinkedHashMap<>();
 
-    /** A call that waits for the store. One whose caller has gone counts until the store has answered: the question is asked all the same. */
+    /** A call that waits for the store. It counts until the store has answered, also when its caller is gone. */
     private static final class Look {
         private final ExistCalled in;
         private boolean gone;
@@ -59,7 +59,7 @@ public final class ExistCalls implements Component {
         }
     }
 
-    /** The store has answered; false when it was asked by somebody else. */
+    /** The store has answered; false when the probe was for a request. */
     public boolean probed(StoreProbed in) {
         Look asker = asked.remove(in.unit());
         if (asker == null) {

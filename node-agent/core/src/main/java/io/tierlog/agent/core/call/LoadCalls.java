@@ -61,7 +61,7 @@ public final class LoadCalls {
             engines.refuse(in.call(), Refusal.CLOSING, "The agent stops", false);
             end(in.lease(), lease.get());
         } else if (operations.full()) {
-            engines.refuse(in.call(), Refusal.BUSY, "the agent has all the work it can take", true);
+            engines.refuse(in.call(), Refusal.BUSY, "the agent is at its limit of work", true);
         } else {
             check(in, lease.get());
         }

@@ -15,16 +15,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Asks this node's own aggregate for promotion of what a read wanted and only the disk of this node has. Whether anything comes of it is the
- * controller's to decide, and nobody waits for it: the next read may find it on its way or on the host.
+ * Requests a promotion, from this node's own aggregate, of blocks that a read wanted and that only the disk of this node has. The controller decides,
+ * and the read does not wait for it: the next read may find the blocks on their way or on the host.
  *
- * <p>What was asked for is kept back for a while, and twice as long each time that it is asked for again at once, up to a bound, as a
- * directory does that hears no answers. Bounded by {@link AgentLimits.Promotions}; forgetting costs work alone. For the core's one thread.
+ * <p>A block is not requested again for a while, and for twice as long each time that it is requested again soon, up to a bound; a directory
+ * backs off in the same way. Bounded by {@link AgentLimits.Promotions}; forgetting a block costs one more request. For the core's one thread.
  */
 final class PromotionRequests {
     private final AgentContext context;
     private final AgentLimits.Promotions limits;
-    /** In the order in which they were asked for. */
+    /** In the order of their last request. */
     private final Map<Asked, Kept> asked = new LinkedHashMap<>();
     private long asks;
 
@@ -38,7 +38,7 @@ final class PromotionRequests {
         limits = context.limits().promotions();
     }
 
-    /** A read found no copy of these blocks on the host, and none on its way. */
+    /** A read found these blocks neither on the host nor on their way there. */
     void missed(String namespace, List<Block> blocks) {
         if (blocks.isEmpty() || !context.disk().exists() || !context.disk().isOpen() || context.ports().events().congested()) {
             return;

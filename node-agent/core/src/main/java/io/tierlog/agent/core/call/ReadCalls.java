@@ -23,9 +23,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Blocks that engines read by name, without a request. What serves on the host is copied; what an operation of this agent is bringing there is
- * waited for, within one time for the whole call; nothing is fetched for it, since what to fetch is the controller's to decide. For what only the
- * disk has it is asked to decide ({@link PromotionRequests}), and the read does not wait for that.
+ * Blocks that engines read by name, without a request. The read copies what serves on the host, and waits for blocks that an operation of this
+ * agent is bringing there, within one time for the whole call. It fetches nothing: the controller decides what to fetch. For blocks that only the
+ * disk has it requests a promotion ({@link PromotionRequests}) and does not wait for it.
  *
  * <p>For the core's one thread.
  */
@@ -60,7 +60,7 @@ public final class ReadCalls implements Component {
         } else if (!context.takesWork()) {
             engines.refuse(in.call(), Refusal.CLOSING, "The agent stops", false);
         } else if (operations.full() || waits.size() >= context.limits().engines().calls()) {
-            engines.refuse(in.call(), Refusal.BUSY, "the agent has all the work it can take", true);
+            engines.refuse(in.call(), Refusal.BUSY, "the agent is at its limit of work", true);
         } else {
             begin(in);
         }
@@ -97,7 +97,7 @@ public final class ReadCalls implements Component {
         return item;
     }
 
-    /** Reads whose waiting time is over go on with what the host holds. */
+    /** Reads whose waiting time is over continue with what the host holds. */
     @Override
     public void expire() {
         for (Optional<ReadBack> due = waits.pollDue(context.nowMs()); due.isPresent(); due = waits.pollDue(context.nowMs())) {
@@ -105,7 +105,7 @@ public final class ReadCalls implements Component {
         }
     }
 
-    /** A session has ended: it waits no more. */
+    /** A session has ended: its wait ends. */
     public void ended(TransferSession session) {
         if (session instanceof ReadBack read) {
             waits.clear(read);

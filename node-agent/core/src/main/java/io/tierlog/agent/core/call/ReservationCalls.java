@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What engines ask to have kept on the host outside of requests, all of it or nothing, and what they give up again. It begins no transfer.
- * For the core's one thread.
+ * Reservations: blocks that an engine wants to keep on the host outside of requests, all of them or none, and the release of leases. It begins no
+ * transfer. For the core's one thread.
  */
 public final class ReservationCalls {
     private final AgentContext context;

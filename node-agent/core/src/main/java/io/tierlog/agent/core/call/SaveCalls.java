@@ -32,16 +32,16 @@ import java.util.SequencedMap;
 import java.util.function.Predicate;
 
 /**
- * Engines that want sealed blocks on the host now. Whether a block is written back is the controller's to decide: it is asked by an event, and the
- * call is answered when each block serves, when the write-back of it has ended without that, when a copy has taken it past the host to a colder
- * tier, or when the controller has refused it and nothing else brings it.
+ * Calls that want sealed blocks on the host now. The controller decides whether a block is written back: an event requests it. The call is
+ * answered when each block serves, when its write-back has failed, when a copy has taken it to a colder tier, or when the controller has refused
+ * it and no other operation brings it.
  *
  * <p>For the core's one thread.
  */
 public final class SaveCalls implements Component {
     private static final BlockAnswer HERE = new BlockAnswer(true, OperationReason.COMPLETED);
 
-    /** One call: what is known of each of its blocks, in their order. */
+    /** One call: the answer for each of its blocks, as far as there is one, in their order. */
     private static final class Save {
         final SaveCalled asked;
         final SequencedMap<Bytes, Optional<BlockAnswer>> blocks = new LinkedHashMap<>();
@@ -87,9 +87,9 @@ public final class SaveCalls implements Component {
         if (wrong.isPresent()) {
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
         } else if (context.phase() != AgentPhase.ON_LOG || !attempt.logged()) {
-            engines.refuse(in.call(), Refusal.NOT_ON_THE_LOG, "the agent, or this attempt, is not on the log: nobody can decide", true);
+            engines.refuse(in.call(), Refusal.NOT_ON_THE_LOG, "the agent, or this attempt, is not on the log yet", true);
         } else if (open.size() >= context.limits().engines().calls() || context.ports().events().congested()) {
-            engines.refuse(in.call(), Refusal.BUSY, "too many saves wait, or the log does not take more", true);
+            engines.refuse(in.call(), Refusal.BUSY, "too many saves wait, or the log is congested", true);
         } else {
             ask(in, attempt);
         }
@@ -152,7 +152,7 @@ public final class SaveCalls implements Component {
         }
     }
 
-    /** A mark has sent the block past the host: it is saved where the policy wants it. */
+    /** A mark has sent the block to a colder tier than the host: it is saved where the policy wants it. */
     private void settleColder(String namespace, BlockTransfer item) {
         if (!isOnItsWay(namespace, item.block().key())) {
             BlockAnswer answer = new BlockAnswer(item.done(), item.done() ? OperationReason.COMPLETED : item.reason());
@@ -170,7 +170,7 @@ public final class SaveCalls implements Component {
         return session.kind() == OperationKind.WRITE_BACK || session instanceof Fetch;
     }
 
-    /** {@code last} when nothing else is to bring the block to the host; what was refused waits for no more than what is on its way. */
+    /** {@code last} when no other operation brings the block to the host; a refused block waits for operations under way only. */
     private void settle(String namespace, Bytes key, boolean last, OperationReason why) {
         for (String name : List.copyOf(open.keySet())) {
             Save save = open.get(name);
@@ -198,7 +198,7 @@ public final class SaveCalls implements Component {
     public void refused(RefuseSave command) {
         Save save = open.get(command.save());
         if (save == null) {
-            return; // answered, or nobody waits for it any more
+            return; // answered, or its caller is gone
         }
         for (Block block : command.blocks()) {
             Bytes key = block.key();
@@ -229,7 +229,7 @@ public final class SaveCalls implements Component {
         refuseAll(save -> save.asked.attempt().session().equals(session), Refusal.UNKNOWN_SESSION, "the session has ended");
     }
 
-    /** Nobody decides any more. */
+    /** Refuses all: no command will come. */
     public void refuseAll() {
         refuseAll(any -> true, Refusal.CLOSING, "the agent stops");
     }

@@ -31,7 +31,7 @@ public final class BackUpCommands {
         boolean sized = !command.blocks().isEmpty() && command.blocks().size() <= context.limits().bounds().keysPerRequest();
         if (!sized || context.phase() != AgentPhase.ON_LOG || operations.full() || context.ports().events().congested()) {
             releaseEarlier(command.releases());
-            context.refuse(command.header(), operation, OperationReason.QUEUE_FULL, "the agent has all the work it can take");
+            context.refuse(command.header(), operation, OperationReason.QUEUE_FULL, "the agent is at its limit of work");
             return;
         }
         List<BlockTransfer> items = new ArrayList<>(command.blocks().size());
@@ -59,7 +59,7 @@ public final class BackUpCommands {
         operations.add(new BackUp(context, command, items));
     }
 
-    /** The pin of an operation that still moves bytes stays, whatever a command says. */
+    /** Releases a pin, unless it belongs to an operation that still moves bytes. */
     void releaseEarlier(String pin) {
         if (operations.find(pin).isEmpty()) {
             context.pages().unpinAll(pin);

@@ -36,8 +36,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands in the order of the log. Each is run once; a repeat is answered again from the journal; what is late or contradicts an earlier one
- * is refused. For the core's one thread.
+ * Commands in the order of the log. Each runs once. A repeat gets the same answer from the journal. A late command, or one that contradicts an
+ * earlier one, is refused. For the core's one thread.
  */
 public final class Commands {
     private final AgentContext context;
@@ -66,7 +66,7 @@ public final class Commands {
         this.peerReads = starters.peerReads();
     }
 
-    /** Those who begin operations, or wait for them. */
+    /** The classes that begin operations, and those that wait for commands. */
     public record Starters(
             PrefetchCommands prefetches,
             PromoteCommands promotes,
@@ -77,7 +77,7 @@ public final class Commands {
             SaveCalls saves,
             PeerReadLeases peerReads) {}
 
-    /** True when the command is for this life of this node. */
+    /** True when the command is for this incarnation of this node. */
     public boolean isForUs(Command command) {
         boolean ours = context.onTheLog()
                 && context.phase() != AgentPhase.STOPPED
@@ -115,7 +115,7 @@ public final class Commands {
                 }
             }
             case CONFLICT -> {
-                // An operation that is known has, or will have, a terminal event of its own.
+                // An operation in the journal has, or will have, a terminal event of its own.
                 boolean fails = known == CommandJournal.State.UNKNOWN;
                 context.refuse(header, fails ? operation : null, OperationReason.COMMAND_CONFLICT,
                         "command " + header.commandSequence() + " came with other content before");
@@ -164,8 +164,8 @@ public final class Commands {
         String operation = command.operation();
         Optional<TransferSession> session = operations.find(operation);
         if (session.isPresent()) {
-            if (session.get().state() == TransferSession.State.WAITING_FOR_ROOM && session.get() instanceof WriteBack inLine) {
-                writeBacks.cancelInLine(inLine);
+            if (session.get().state() == TransferSession.State.WAITING_FOR_PAGES && session.get() instanceof WriteBack queued) {
+                writeBacks.cancelQueued(queued);
             } else {
                 operations.cancel(session.get(), OperationReason.CANCELLED);
             }

@@ -27,8 +27,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Begins copies to a colder tier, from the device, the host or the disk: pins what still holds what the command names, and on the disk takes room
- * for each copy. What has no room is refused block by block; nothing on the disk makes way for it. For the core's one thread.
+ * Begins copies to a colder tier, from the device, the host or the disk: pins the sources that still hold what the command names, and reserves
+ * capacity on the disk for each target. It refuses block by block what has no capacity; it evicts nothing from the disk. For the core's one
+ * thread.
  */
 public final class CopyCommands implements Component {
     private final AgentContext context;
@@ -70,7 +71,7 @@ public final class CopyCommands implements Component {
             return Optional.of("this agent cannot copy from " + from + " to " + to);
         }
         if (from != Tier.HOST && context.bounce().capacity() == 0) {
-            return Optional.of("this agent has no pages of its own for a copy from " + from + " to go through: give it bounce blocks");
+            return Optional.of("this agent has no bounce pages, which a copy from " + from + " needs");
         }
         boolean nameless = from == Tier.DEVICE && (origin == null || origin.request().isEmpty());
         return nameless ? Optional.of("a copy from the device names the request that sealed the blocks") : Optional.empty();
@@ -85,7 +86,7 @@ public final class CopyCommands implements Component {
         boolean takes = disk ? context.disk().isOpen() : context.phase() == AgentPhase.ON_LOG;
         return takes && !operations.full() && !context.ports().events().congested()
                 ? Optional.empty()
-                : Optional.of("the agent has all the work it can take, or has not yet said what its disk holds");
+                : Optional.of("the agent is at its limit of work, or has not reported its disk yet");
     }
 
     private void begin(CopyBlocks command) {
@@ -122,7 +123,7 @@ public final class CopyCommands implements Component {
 
     // --- blocks
 
-    /** Finds the source of a block and takes room for its copy, or says why it is not copied. */
+    /** Finds the source of a block and reserves its target, or fails the block with a reason. */
     private void place(CopyBlocks command, PagedBlock block, BlockTransfer item, Optional<LiveAttempt> attempt) {
         Optional<OperationReason> whyNot = switch (command.source()) {
             case DEVICE -> onDevice(command, block, attempt);
@@ -225,7 +226,7 @@ public final class CopyCommands implements Component {
         }
     }
 
-    /** What the engine held on the device is gone with it: what has left its pages by then goes on. */
+    /** The device pages of the engine are gone: blocks that have left them continue. */
     @Override
     public void sessionGone(String session) {
         for (TransferSession one : operations.all()) {

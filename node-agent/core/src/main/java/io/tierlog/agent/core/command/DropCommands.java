@@ -26,8 +26,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Frees host pages and copies on the disk as commanded, each only if it holds what the command names, nobody pins it, and no block there extends
- * it. On the host it is one step, since no byte moves; see {@link DiskDrop} for the disk. For the core's one thread.
+ * Frees host pages and placements on the disk, each only if it holds what the command names, has no pin, and no block there extends it. On the
+ * host it is one step, since no byte moves; see {@link DiskDrop} for the disk. For the core's one thread.
  */
 public final class DropCommands {
     private final AgentContext context;
@@ -99,7 +99,7 @@ public final class DropCommands {
         return Optional.empty();
     }
 
-    /** A copy on this node that is relied on must be here; what the controller says of the store it has leased there. */
+    /** A placement on this node that the command relies on must serve here; the controller has leased the one in the store. */
     private boolean holdsElsewhere(DropBlocks command, PagedBlock block) {
         Bytes key = block.block().key();
         return switch (command.reliesOn()) {
@@ -117,7 +117,7 @@ public final class DropCommands {
     private void fromDisk(DropBlocks command) {
         if (!context.disk().isOpen() || operations.full() || context.ports().events().congested()) {
             context.refuse(command.header(), command.operation(), OperationReason.QUEUE_FULL,
-                    "the agent has all the work it can take, or has not yet said what its disk holds");
+                    "the agent is at its limit of work, or has not reported its disk yet");
             return;
         }
         context.journal().started(command.operation());
@@ -136,15 +136,15 @@ public final class DropCommands {
         operations.add(new DiskDrop(context, command, items));
     }
 
-    /** Nobody finds the copy from here on; or why it stays, or that there is none. */
+    /** No lookup finds the placement from here on; or it stays with a reason, or there is none. */
     private void takeFromDisk(DropBlocks command, PagedBlock block, BlockTransfer item, Map<Bytes, Integer> extending) {
         Optional<DiskPlacement> found = context.disk().index().known(command.namespace(), block.block().key());
-        if (found.isEmpty() || found.get().toldToLeave()) {
+        if (found.isEmpty() || found.get().removalReported()) {
             item.gone();
             return;
         }
         DiskPlacement copy = found.get();
-        if (copy.state() != DiskState.SERVING) { // it comes, or another drop takes it and says so at its end
+        if (copy.state() != DiskState.SERVING) { // it is being written, or another drop takes it and reports it
             item.failed(OperationReason.NOT_SERVING);
         } else if (copy.generation() != block.generation()) {
             item.failed(OperationReason.STALE_GENERATION);

@@ -84,7 +84,7 @@ public final class PrefetchCommands {
                 start(command, attempt, items, pages.get());
                 return;
             }
-            refused = Optional.of(new Refused(OperationReason.NO_ROOM, "no room for " + items.size() + " blocks on the host"));
+            refused = Optional.of(new Refused(OperationReason.NO_ROOM, "too few host pages for " + items.size() + " blocks"));
         }
         refuse(command, refused.get());
         requests.ready(attempt, reasonFor(refused.get().why()));
@@ -110,7 +110,7 @@ public final class PrefetchCommands {
         operations.add(fetch);
     }
 
-    /** Asks the other node for what it is to lend, by an event of its own; what the own disk has is read there. */
+    /** Requests a peer read by an event; blocks that this node's disk holds are read there. */
     private void readFromPeer(PrefetchBlocks command, List<BlockTransfer> items) {
         PeerSource peer = command.peer();
         if (peer == null) {
@@ -137,7 +137,7 @@ public final class PrefetchCommands {
 
     private Optional<Refused> check(PrefetchBlocks command, LiveAttempt attempt) {
         if (context.phase() != AgentPhase.ON_LOG || operations.full() || context.ports().events().congested()) {
-            return Optional.of(new Refused(OperationReason.QUEUE_FULL, "the agent has all the work it can take"));
+            return Optional.of(new Refused(OperationReason.QUEUE_FULL, "the agent is at its limit of work"));
         }
         boolean known = command.sources().stream().allMatch(source -> isSource(command, source));
         if (!known || command.sources().size() != command.blocks().size()) {

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Begins promotions, or refuses them: into free pages only, so nothing that anybody has asked for leaves for them. For the core's one thread. */
+/** Begins promotions, or refuses them: into free pages only, so a promotion evicts nothing. For the core's one thread. */
 public final class PromoteCommands {
     private final AgentContext context;
     private final Operations operations;
@@ -36,7 +36,7 @@ public final class PromoteCommands {
         } else if (command.blocks().isEmpty() || command.blocks().size() > most) {
             refuse(command, OperationReason.QUEUE_FULL, "1 to " + most + " blocks in one command");
         } else if (!context.disk().isOpen() || operations.full() || context.ports().events().congested()) {
-            refuse(command, OperationReason.QUEUE_FULL, "the agent has all the work it can take, or has not yet said what its disk holds");
+            refuse(command, OperationReason.QUEUE_FULL, "the agent is at its limit of work, or has not reported its disk yet");
         } else {
             begin(command);
         }

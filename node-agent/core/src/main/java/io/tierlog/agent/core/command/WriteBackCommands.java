@@ -29,8 +29,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Begins write-backs. One that finds no room waits in line, its device pages pinned, until pages come free or its time is up: others may be
- * holding room only until their backup has ended.
+ * Begins write-backs. One that finds too few pages waits in a queue with its device pages pinned, until pages come free or its time is over: other
+ * operations may hold pages only until their backup has ended.
  *
  * <p>For the core's one thread.
  */
@@ -40,9 +40,9 @@ public final class WriteBackCommands implements Component {
     private final Requests requests;
     private final EngineCalls engineCalls;
     private final HostFill fill;
-    private final Deque<WriteBack> line = new ArrayDeque<>();
+    private final Deque<WriteBack> queue = new ArrayDeque<>();
     private final Deadlines<WriteBack> ends = new Deadlines<>();
-    private long roomSeen = -1;
+    private long freeSeen = -1;
 
     public WriteBackCommands(AgentContext context, Operations operations, Requests requests, EngineCalls engineCalls, HostFill fill) {
         this.context = context;
@@ -86,7 +86,7 @@ public final class WriteBackCommands implements Component {
         WriteBack session = new WriteBack(context, fill, owner, command, items);
         context.journal().started(command.operation());
         operations.add(session);
-        if (!line.isEmpty() || !begin(session)) {
+        if (!queue.isEmpty() || !begin(session)) {
             defer(session);
         }
     }
@@ -107,10 +107,10 @@ public final class WriteBackCommands implements Component {
             return Optional.of("1 to " + context.limits().bounds().keysPerRequest() + " blocks in one command");
         }
         boolean busy = context.phase() != AgentPhase.ON_LOG || operations.full() || context.ports().events().congested();
-        return busy ? Optional.of("the agent has all the work it can take") : Optional.empty();
+        return busy ? Optional.of("the agent is at its limit of work") : Optional.empty();
     }
 
-    // --- room
+    // --- capacity
 
     private boolean begin(WriteBack session) {
         Optional<List<PagedBlock>> pages = fill.reserve(session.operation(), session.cause(), session.namespace(), session.items());
@@ -133,45 +133,45 @@ public final class WriteBackCommands implements Component {
             return;
         }
         context.counters().increment(AgentCounter.WRITE_BACKS_DEFERRED);
-        line.add(session);
+        queue.add(session);
         ends.set(session, context.nowMs() + context.limits().times().writeBackWaitMs());
     }
 
-    /** Room may have come free: those in line try in turn. */
+    /** Pages may have come free: the queue tries in turn. */
     public void retry() {
-        if (roomSeen == context.pages().roomChanges()) {
+        if (freeSeen == context.pages().freeChanges()) {
             return;
         }
-        while (!line.isEmpty() && begin(line.getFirst())) {
-            ends.clear(line.removeFirst());
+        while (!queue.isEmpty() && begin(queue.getFirst())) {
+            ends.clear(queue.removeFirst());
         }
-        roomSeen = context.pages().roomChanges(); // read afterwards: trying pins and unpins, which is no new room
+        freeSeen = context.pages().freeChanges(); // read afterwards: a try pins and unpins, which frees no page
     }
 
     /** Those in line whose time is up are refused. */
     @Override
     public void expire() {
         for (Optional<WriteBack> due = ends.pollDue(context.nowMs()); due.isPresent(); due = ends.pollDue(context.nowMs())) {
-            leaveLine(due.get());
-            refuse(due.get(), OperationReason.NO_ROOM, "no room came free in " + context.limits().times().writeBackWaitMs() + " ms");
+            leaveQueue(due.get());
+            refuse(due.get(), OperationReason.NO_ROOM, "no host pages came free in " + context.limits().times().writeBackWaitMs() + " ms");
         }
     }
 
-    /** Nobody in line will find room any more. */
+    /** Refuses all in the queue: no page will come free for them. */
     public void refuseAll(OperationReason why, String detail) {
-        for (WriteBack session : List.copyOf(line)) {
-            leaveLine(session);
+        for (WriteBack session : List.copyOf(queue)) {
+            leaveQueue(session);
             refuse(session, why, detail);
         }
     }
 
-    /** What the engine held on the device is gone with it; copies under way come to rest, for nobody. */
+    /** The device pages of the engine are gone: write-backs in the queue are refused, those under way are abandoned. */
     @Override
     public void sessionGone(String session) {
         for (TransferSession one : operations.all()) {
             if (one instanceof WriteBack writeBack && writeBack.owner().session().equals(session)) {
-                if (line.contains(writeBack)) {
-                    leaveLine(writeBack);
+                if (queue.contains(writeBack)) {
+                    leaveQueue(writeBack);
                     refuse(writeBack, OperationReason.ENGINE_GONE, "the engine has left");
                 } else {
                     operations.abandon(writeBack, OperationReason.ENGINE_GONE);
@@ -181,8 +181,8 @@ public final class WriteBackCommands implements Component {
     }
 
     /** One in line is cancelled: it never began to move. */
-    void cancelInLine(WriteBack session) {
-        leaveLine(session);
+    void cancelQueued(WriteBack session) {
+        leaveQueue(session);
         session.failPending(OperationReason.CANCELLED);
         operations.remove(session);
         session.noticeFailed(session.owner(), OperationReason.CANCELLED);
@@ -192,10 +192,10 @@ public final class WriteBackCommands implements Component {
                 e, session.operation(), OperationReason.CANCELLED, session.namespace(), results));
     }
 
-    private void leaveLine(WriteBack session) {
-        line.remove(session);
+    private void leaveQueue(WriteBack session) {
+        queue.remove(session);
         ends.clear(session);
-        roomSeen = -1; // the one behind it may need less
+        freeSeen = -1; // the one behind it may need less
     }
 
     private void refuse(WriteBack session, OperationReason why, String detail) {

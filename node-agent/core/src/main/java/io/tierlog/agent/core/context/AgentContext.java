@@ -33,14 +33,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What every room of the core works with: the tables, the journal, the ports, the time of the input at hand, and how things are said.
+ * What all parts of the core share: the tables, the journal, the ports, the time of the current input, and the way to the log.
  *
  * <p>For the core's one thread.
  */
 public final class AgentContext {
     /**
-     * A terminal event that can be said again, and then names the number under which it was said first: a controller that has forgotten the operation
-     * by then must not take what it says for news.
+     * A terminal event that can be repeated. A repeat names the number of the first one: a controller that has forgotten the operation meanwhile
+     * must not apply it as a new event.
      */
     public static final class Terminal {
         private final String cause;
@@ -52,7 +52,7 @@ public final class AgentContext {
             this.event = event;
         }
 
-        private Event said(Envelope e) {
+        private Event next(Envelope e) {
             if (first == 0) {
                 first = e.sequence();
                 return event.apply(e);
@@ -117,7 +117,7 @@ public final class AgentContext {
         return bounce;
     }
 
-    /** What the engine's device pages hold and who pins them. */
+    /** Content and pins of the engine's device pages. */
     public DevicePins device() {
         return device;
     }
@@ -169,7 +169,7 @@ public final class AgentContext {
         incarnation = registered;
     }
 
-    /** Fetched is only more than so many blocks, as the policy had it when the agent registered. A hint: the controller decides. */
+    /** A fetch is worth it for more blocks than this, by the policy at registration. A hint: the controller decides. */
     public int thresholdBlocks() {
         return thresholdBlocks;
     }
@@ -210,14 +210,14 @@ public final class AgentContext {
 
     // --- events and notices
 
-    /** An event about this node; before registration there is nobody to tell. */
+    /** Appends an event about this node; before registration there is no log to append to. */
     public void append(String cause, Function<Envelope, Event> event) {
         append(aggregate, cause, event);
     }
 
     /** A terminal event, for the first time or again. */
     public void append(Terminal terminal) {
-        append(terminal.cause, terminal::said);
+        append(terminal.cause, terminal::next);
     }
 
     public void append(String about, String cause, Function<Envelope, Event> event) {
@@ -226,7 +226,7 @@ public final class AgentContext {
         }
     }
 
-    /** The one terminal event of an operation that a command asked for. */
+    /** Appends the one terminal event of an operation that a command began. */
     public void end(String operation, String cause, int blocks, Function<Envelope, Event> event) {
         Terminal terminal = new Terminal(cause, event);
         journal.ended(operation, terminal, blocks);
@@ -245,7 +245,7 @@ public final class AgentContext {
         }
     }
 
-    /** A host page does not hold what it should: its block serves no longer. */
+    /** A host page has wrong bytes: its block does not serve from now on. */
     public void condemn(Page page) {
         counters.increment(AgentCounter.CHECKSUM_FAILURES);
         if (page.state() == PageState.SERVING) {
@@ -264,7 +264,7 @@ public final class AgentContext {
         }
     }
 
-    /** Tells an engine which of these pages nobody pins; whoever pins the others sees to them. */
+    /** Notifies an engine of those of these pages that have no pin; the holder of a pin sees to the others. */
     public void noticeFree(Attempt owner, List<Integer> pages) {
         List<Integer> free = pages.stream().distinct().filter(page -> !device.pinned(page)).toList();
         if (!free.isEmpty()) {
@@ -272,7 +272,7 @@ public final class AgentContext {
         }
     }
 
-    /** Blocks had to go for want of room. */
+    /** Reports evictions under pressure. */
     public void appendEvicted(String cause, List<Evicted> gone) {
         Map<String, List<PagedBlock>> byNamespace = new LinkedHashMap<>();
         for (Evicted one : gone) {

@@ -31,17 +31,17 @@ import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The disk tier as the core sees it: what a start has found and tells the log in steps, what serves, and copies that nobody finds any more
- * until their bytes have left the disk.
+ * The disk tier as the core sees it: placements that a start has found and reports to the log in steps, those that serve, and those that no lookup
+ * finds until their bytes have left the disk.
  *
- * <p>A copy that was found is used only once the log has heard of it. A copy that is given up is dropped from the disk in the background, again
- * until that succeeds: a drop names its generation, so once more is nothing. For the core's one thread.
+ * <p>A placement that was found serves only once the log has it. An abandoned one is dropped from the disk in the background, again until that
+ * succeeds: a drop names its generation, so a repeat has no effect. For the core's one thread.
  */
 public final class DiskTier implements Component {
     /** How long the reports wait when the log does not take more, in milliseconds. */
     private static final long CONGESTED_MS = 10;
 
-    /** Bytes on the disk that nobody finds; without a copy when the index never had them. */
+    /** Bytes on the disk that no lookup finds; without a placement when the index never had one. */
     private record Remnant(String namespace, Bytes key, long generation, @Nullable DiskPlacement copy) {
         boolean idle() {
             return copy == null || copy.pins().isEmpty();
@@ -53,7 +53,7 @@ public final class DiskTier implements Component {
     private final AgentContext context;
     private final List<FoundOnDisk> found = new ArrayList<>();
     private final SequencedMap<String, Deque<DiskPlacement>> toReport = new LinkedHashMap<>();
-    /** Steps that the log has not taken; together no more blocks than a start has found. */
+    /** Steps that are not on the log yet; together no more blocks than a start has found. */
     private final Deque<SeenInStore> seen = new ArrayDeque<>();
     private final Deque<Remnant> remnants = new ArrayDeque<>();
     private List<Remnant> dropping = List.of();
@@ -91,11 +91,11 @@ public final class DiskTier implements Component {
 
     public void found(DiskFound in) {
         if (!exists() || allFound) {
-            throw new IllegalStateException("What the disk held is told once, to an agent that has one");
+            throw new IllegalStateException("The content of the disk is reported once, to an agent that has a disk");
         }
         found.addAll(in.copies());
         if (in.last()) {
-            // The lower the index the more a copy is worth: without its prefix a block is of no use.
+            // The lower the index the more a placement is worth: a block without its prefix has no use.
             found.sort(Comparator.comparingInt(copy -> copy.block().index()));
             found.forEach(this::take);
             found.clear();
@@ -106,7 +106,7 @@ public final class DiskTier implements Component {
     private void take(FoundOnDisk copy) {
         boolean known = index.known(copy.namespace(), copy.block().key()).isPresent();
         if (copy.bytes() != context.registration().blockBytes() || (index.isFull() && !known)) {
-            // Of another layout, or of a larger disk: nobody may ever use it.
+            // Of another layout, or of a larger disk: it has no use.
             context.counters().increment(AgentCounter.DISK_COPIES_GIVEN_UP);
             remnants.add(new Remnant(copy.namespace(), copy.block().key(), copy.generation(), null));
             return;
@@ -117,7 +117,7 @@ public final class DiskTier implements Component {
         });
     }
 
-    /** The log hears of it when it has heard of the copies, in steps of no more blocks than it hears of at a time. */
+    /** Queued until the log has the placements, in steps of no more blocks than one record may have. */
     public void seen(SeenInStore in) {
         int most = context.limits().disk().recoveredPerRecord();
         for (int from = 0; from < in.blocks().size(); from += most) {
@@ -167,26 +167,26 @@ public final class DiskTier implements Component {
         }
     }
 
-    // --- copies that come and go
+    // --- placements that begin and end
 
-    /** The bytes of a copy are down, and an operation says so in this very step. */
+    /** The bytes are on the disk, and an operation reports it in this step. */
     public void publish(DiskPlacement copy, long generation, int crc32c) {
         index.publish(copy, generation, crc32c);
         markHost(copy, true);
     }
 
-    /** Nobody finds the copy from here on; the caller sees to its bytes. */
+    /** No lookup finds the placement from here on; the caller drops its bytes. */
     public void leave(DiskPlacement copy) {
         index.leave(copy);
         markHost(copy, false);
     }
 
-    /** A copy is not what it should be: its block serves there no longer. */
+    /** A placement has wrong bytes: its block does not serve there from now on. */
     public void condemn(DiskPlacement copy) {
         if (copy.state() == DiskState.SERVING) {
             context.counters().increment(AgentCounter.CHECKSUM_FAILURES);
             leave(copy);
-            index.told(copy);
+            index.removalReported(copy);
             dropLater(copy, copy.generation());
             List<PagedBlock> gone = List.of(copy.paged());
             context.append("", e -> new BlocksEvicted(e, Tier.DISK, copy.namespace(), RemovalReason.CHECKSUM, gone));
@@ -194,7 +194,7 @@ public final class DiskTier implements Component {
     }
 
     /** Whatever has come down of a copy that was in quarantine leaves the disk. */
-    public void knownIdle(DiskPlacement copy) {
+    public void markIdle(DiskPlacement copy) {
         index.leave(copy);
         dropLater(copy, 0);
     }
@@ -204,14 +204,14 @@ public final class DiskTier implements Component {
         remnants.add(new Remnant(copy.namespace(), copy.block().key(), generation, copy));
     }
 
-    /** An agent that needs room on the host lets go first what is elsewhere too. */
+    /** Under pressure the agent evicts first what another tier holds too. */
     private void markHost(DiskPlacement copy, boolean held) {
         context.pages().serving(copy.namespace(), copy.block().key()).ifPresent(page -> context.pages().markHeldOnDisk(page, held));
     }
 
     // --- in the background
 
-    /** Takes a step of what goes on beside commands. */
+    /** Does a step of the work that no command asks for. */
     public void work() {
         report();
         reportSeen();
@@ -270,7 +270,7 @@ public final class DiskTier implements Component {
         return true;
     }
 
-    /** Whether a drop leaves nothing of that generation on the disk; nobody else writes under the key meanwhile. */
+    /** Whether a drop leaves nothing of that generation on the disk; no write of the key is under way meanwhile. */
     public static boolean hasLeft(UnitResult result) {
         return result.status() == BlockStatus.GONE
                 || result.reason() == OperationReason.NOT_FOUND

@@ -2,7 +2,7 @@
 package io.tierlog.agent.core.copy;
 
 /**
- * One piece of memory that a device knows: a slab of the host pool, or one allocation of an engine. Immutable.
+ * One piece of memory that a device has registered: a slab of the host pool, or one allocation of an engine. Immutable.
  *
  * <p>Two allocations are two things even when their addresses touch: nothing may be copied across the seam in one copy.
  *

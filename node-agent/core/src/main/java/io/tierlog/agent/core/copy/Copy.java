@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * One copy as a device takes it: so many bytes between a device place and a host place. The direction is the stream's. Immutable.
+ * One copy for a device: a number of bytes between a device place and a host place. The direction is the stream's. Immutable.
  */
 public sealed interface Copy {
     /** Bytes that it moves, 1 or more. */
     long bytes();
 
-    /** Places and lengths one after the other: what the copy does, said in the longest runs of bytes. Order has no meaning. */
+    /** Places and lengths one after the other: the copy in the longest runs of bytes. Order has no meaning. */
     List<Linear> runs();
 
     /** True when every byte lies in its allocation, and the allocations on their sides. */

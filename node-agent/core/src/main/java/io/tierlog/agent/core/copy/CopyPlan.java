@@ -22,7 +22,7 @@ public record CopyPlan(List<Copy> copies) {
         return copies.stream().mapToLong(Copy::bytes).sum();
     }
 
-    /** What it does, said in single runs of bytes. */
+    /** The same bytes as single runs. */
     public List<Copy.Linear> runs() {
         return copies.stream().flatMap(copy -> copy.runs().stream()).toList();
     }

@@ -19,7 +19,7 @@ import java.util.TreeMap;
  *   <li>Neighbours on both sides, of one allocation on each, become one run.
  *   <li>Runs of equal length at equal distances on both sides become a rectangle: over the blocks of a layer or over the layers of a block,
  *       whichever makes fewer copies.
- *   <li>Where it is asked for, runs too short to be worth a copy of their own become one list for a gather kernel.
+ *   <li>On request, runs too short for a copy of their own become one list for a gather kernel.
  * </ol>
  */
 public final class CopyPlanner {
@@ -51,7 +51,7 @@ public final class CopyPlanner {
     }
 
     /**
-     * A run, and where it stands in its block.
+     * A run, and its position in its block.
      *
      * @param lane number of its first piece in the block
      * @param order number of its block in the call
@@ -100,7 +100,7 @@ public final class CopyPlanner {
         return new CopyPlan(copies);
     }
 
-    /** The same as single copies, one per piece: what a plan must be equal to, byte by byte. */
+    /** The plan as single copies, one per piece: a plan must be equal to it, byte by byte. */
     public static CopyPlan naive(List<DeviceLayer> layers, HostImage host, List<Pair> pairs) {
         return new CopyPlan(runs(layers, host, pairs).stream().<Copy>map(Run::copy).toList());
     }
@@ -121,7 +121,7 @@ public final class CopyPlanner {
         return runs;
     }
 
-    /** What touches on the device stands side by side once sorted by device places, so one pass finds all that can be merged. */
+    /** Neighbours on the device are neighbours once sorted by device places, so one pass finds all that can be merged. */
     private static List<Run> merge(List<Run> runs) {
         runs.sort(BY_PLACE);
         List<Run> merged = new ArrayList<>(runs.size());

@@ -11,7 +11,7 @@ import java.util.List;
 final class Cuts {
     private Cuts() {}
 
-    /** The same bytes in copies of at most {@code mostBytes} bytes each. */
+    /** The bytes in copies of at most {@code mostBytes} bytes each. */
     static List<Copy> of(Copy copy, long mostBytes) {
         if (copy.bytes() <= mostBytes) {
             return List.of(copy);

@@ -5,6 +5,6 @@ package io.tierlog.agent.core.copy;
 public enum Direction {
     /** Host to device: a request waits for it. */
     LOAD,
-    /** Device to host: nobody waits for it. */
+    /** Device to host: no engine call waits for it. */
     SAVE
 }

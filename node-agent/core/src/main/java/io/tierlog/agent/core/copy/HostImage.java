@@ -71,7 +71,7 @@ public final class HostImage {
      */
     public static HostImage layerFirst(Allocation memory, int pages, KvLayout layout) {
         if (pages < 1 || memory.bytes() / pages < layout.blockBytes()) {
-            throw new IllegalArgumentException(memory + " has no room for " + pages + " pages of " + layout.blockBytes() + " bytes");
+            throw new IllegalArgumentException(memory + " is too small for " + pages + " pages of " + layout.blockBytes() + " bytes");
         }
         return new HostImage(Form.LAYER_FIRST, List.of(memory), pages, pages, layout);
     }

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Copies between device and host memory as data: where bytes lie, which go where, and how few copies that takes. No device, no files. */
+/** Copies between device and host memory as data: where bytes lie, and how few copies move them. No device, no files. */
 @org.jspecify.annotations.NullMarked
 package io.tierlog.agent.core.copy;

@@ -15,10 +15,10 @@ import java.util.SequencedSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pins on the device pages of the one engine whose pool is open, by name, and what the engine said is in those pages.
+ * Pins on the device pages of the one engine whose pool is open, by name, and the content of those pages as the engine reported it.
  *
- * <p>Releasing returns the pages that an ended attempt has lost its last pin on: the caller tells the engine. A page that two attempts pinned
- * is named to each that has ended, once nobody pins it. For one thread. The price: one small object for each page the engine ever named.
+ * <p>Releasing returns the pages whose last pin of an ended attempt is gone: the caller notifies the engine. A page that two attempts pinned is named
+ * to each that has ended, once it has no pin. For one thread. Trade-off: one small object for each page the engine ever named.
  */
 public final class DevicePins {
     /** The block in a device page, as the engine named it. */
@@ -47,7 +47,7 @@ public final class DevicePins {
         capacity = pagesOfPool;
     }
 
-    /** The pool is gone, and every pin with it; nobody is told. */
+    /** The pool is gone, and every pin with it; no notice follows. */
     public void close() {
         ends.clearAll();
         names.clear();
@@ -66,7 +66,7 @@ public final class DevicePins {
         return count;
     }
 
-    /** What is in the page, as far as the engine has said. */
+    /** Content of the page, as the engine reported it. */
     public Optional<Content> content(int page) {
         DevicePage found = pages.get(page);
         return found == null ? Optional.empty() : Optional.ofNullable(found.content);
@@ -86,7 +86,7 @@ public final class DevicePins {
         }
     }
 
-    /** True when anyone pins the page. */
+    /** True when the page has a pin. */
     public boolean pinned(int page) {
         DevicePage found = pages.get(page);
         return found != null && !found.pins.isEmpty();

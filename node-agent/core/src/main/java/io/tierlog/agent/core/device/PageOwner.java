@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.device;
 
-/** The attempt of a request for which device pages are pinned. Once it has ended, the engine hears of each page that loses its last pin. */
+/** The attempt of a request for which device pages are pinned. Once it has ended, the engine gets a notice of each page that loses its last pin. */
 public final class PageOwner {
     private final String session;
     private final String request;
     private final int attempt;
     private boolean ended;
 
-    /** An attempt that lives. */
+    /** A live attempt. */
     public PageOwner(String session, String request, int attempt) {
         this.session = session;
         this.request = request;

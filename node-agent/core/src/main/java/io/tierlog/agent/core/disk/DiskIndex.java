@@ -16,17 +16,17 @@ import java.util.SequencedSet;
 import java.util.function.Supplier;
 
 /**
- * The copies on the disk of the node: one at most per block, which states they are in, who pinned them, and which others extend them.
+ * The placements on the disk of the node: one at most per block, their states, their pins, and which others extend them.
  *
- * <p>It keeps names and never bytes; the disk itself verifies what it reads. The only writer of {@link DiskPlacement}. For one thread. The price:
- * about 300 bytes of heap for each copy, so a disk of a million blocks takes 300 MB.
+ * <p>It keeps names and never bytes; the disk itself verifies what it reads. The only writer of {@link DiskPlacement}. For one thread. Trade-off:
+ * about 300 bytes of heap for each placement, so a disk of a million blocks takes 300 MB.
  *
- * <p>A pin has a name and never a count. The capacity bounds the copies in every state together, those on their way out included.
+ * <p>A pin has a name and never a count. The capacity bounds the placements in all states together, also those that leave.
  */
 public final class DiskIndex {
     private static final class Space {
         final Map<Bytes, DiskPlacement> copies = new LinkedHashMap<>();
-        /** How many copies extend a block: those that serve or will, and those that leave until the log has heard of it. */
+        /** How many placements extend a block: those that serve or will, and those that leave until the log has the event. */
         final Map<Bytes, Integer> children = new LinkedHashMap<>();
     }
 
@@ -37,7 +37,7 @@ public final class DiskIndex {
     private int size;
     private long pinCount;
 
-    /** An index without copies, with room for {@code capacity} of them; 0 when there is no disk tier. */
+    /** An empty index with capacity for {@code capacity} placements; 0 when there is no disk tier. */
     public DiskIndex(int capacity) {
         this.capacity = capacity;
         for (DiskState state : DiskState.values()) {
@@ -52,7 +52,7 @@ public final class DiskIndex {
         return capacity;
     }
 
-    /** True when there is no room for one more copy. */
+    /** True when there is no capacity for one more placement. */
     public boolean isFull() {
         return size >= capacity;
     }
@@ -97,13 +97,13 @@ public final class DiskIndex {
                 pinCount);
     }
 
-    // --- the life of a copy
+    // --- states of a placement
 
     /**
      * Takes note of a copy that the disk held at start. Of two of one block the higher generation counts.
      *
      * @return the copy when it is new
-     * @throws IllegalStateException when there is no room
+     * @throws IllegalStateException when there is no capacity
      */
     public Optional<DiskPlacement> found(String namespace, Block block, long generation, int crc32c) {
         Optional<DiskPlacement> before = known(namespace, block.key());
@@ -115,13 +115,13 @@ public final class DiskIndex {
         return before.isPresent() ? Optional.empty() : Optional.of(copy);
     }
 
-    /** The log has heard of a copy that was found: it serves. */
+    /** The log has the event of a placement that was found: it serves. */
     public void reported(DiskPlacement copy) {
         become(copy, DiskState.SERVING);
     }
 
     /**
-     * Takes room for a copy of {@code block}.
+     * Reserves capacity for a placement of {@code block}.
      *
      * @throws IllegalStateException when there is none, or the block has a copy in whatever state
      */
@@ -134,7 +134,7 @@ public final class DiskIndex {
 
     private DiskPlacement add(String namespace, Block block, DiskState first) {
         if (isFull()) {
-            throw new IllegalStateException("No room on disk for " + block);
+            throw new IllegalStateException("No capacity on disk for " + block);
         }
         DiskPlacement copy = new DiskPlacement(namespace, block, first);
         Space space = spaces.computeIfAbsent(namespace, any -> new Space());
@@ -159,19 +159,19 @@ public final class DiskIndex {
         copy.crc32c = crc32c;
     }
 
-    /** The write has an unknown outcome: its block gets no other copy until this one is known to be idle, and has left. */
+    /** The write has an unknown outcome: its block gets no other placement until this one is idle and has left. */
     public void quarantine(DiskPlacement copy) {
         become(copy, DiskState.QUARANTINED);
         noChild(copy);
     }
 
-    /** Found by nobody any more; it counts as extending others until {@link #told}, or until it is forgotten. */
+    /** No lookup finds it from now on; it counts as extending others until {@link #removalReported}, or until it is removed. */
     public void leave(DiskPlacement copy) {
         become(copy, DiskState.LEAVING);
     }
 
-    /** The log hears in this very step that the copy, which leaves, serves no longer. */
-    public void told(DiskPlacement copy) {
+    /** The agent reports in this step that the leaving placement does not serve any more. */
+    public void removalReported(DiskPlacement copy) {
         if (copy.state != DiskState.LEAVING) {
             throw new IllegalStateException("Does not leave: " + copy);
         }

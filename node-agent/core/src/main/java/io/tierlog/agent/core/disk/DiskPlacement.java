@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** One copy of a block on the disk. Read by anyone on the core's thread, changed by {@link DiskIndex} alone. */
+/** One placement of a block on the disk. Only {@link DiskIndex} changes it. For the core's one thread. */
 public final class DiskPlacement {
     final String namespace;
     final Block block;
@@ -17,7 +17,7 @@ public final class DiskPlacement {
     DiskState state;
     long generation;
     int crc32c;
-    /** True from the moment on when the log believes in it no longer, or never did. */
+    /** True from the moment on when the log does not count it as serving, or never did. */
     boolean told;
 
     DiskPlacement(String namespace, Block block, DiskState state) {
@@ -36,7 +36,7 @@ public final class DiskPlacement {
         return block;
     }
 
-    /** Where it is in its life. */
+    /** State of the placement. */
     public DiskState state() {
         return state;
     }
@@ -51,8 +51,8 @@ public final class DiskPlacement {
         return crc32c;
     }
 
-    /** True when it leaves and the log has heard of it. */
-    public boolean toldToLeave() {
+    /** True when it leaves and the log has the event. */
+    public boolean removalReported() {
         return told;
     }
 

@@ -2,7 +2,7 @@
 package io.tierlog.agent.core.disk;
 
 /**
- * The life of a copy on the disk. Every change goes through this table; any other one is a bug.
+ * The states of a placement on the disk. Every change goes through this table; any other change is a bug.
  *
  * <pre>
  *   (new) --> RESERVED --> WRITING --> SERVING --> LEAVING --> (gone)
@@ -14,7 +14,7 @@ package io.tierlog.agent.core.disk;
  * </pre>
  */
 public enum DiskState {
-    /** The disk held it when the process started; the log has not heard of it yet. */
+    /** The disk held it when the process started; the log does not have it yet. */
     FOUND,
     /** Promised to an operation that has not begun to write it. */
     RESERVED,
@@ -22,12 +22,12 @@ public enum DiskState {
     WRITING,
     /** Can be found and read. */
     SERVING,
-    /** Found by nobody any more; its bytes have not left the disk yet. */
+    /** No lookup finds it; its bytes have not left the disk yet. */
     LEAVING,
     /** Its write has an unknown outcome: bytes may still come down. */
     QUARANTINED;
 
-    /** Whether a copy may go from this state to {@code next}. */
+    /** Whether a placement may change from this state to {@code next}. */
     public boolean mayBecome(DiskState next) {
         return switch (this) {
             case FOUND -> next == SERVING;

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the agent knows of the copies on its disk: which there are, where each is in its life, and who relies on it. */
+/** The placements on the node's disk: which there are, their states, and their pins. */
 @org.jspecify.annotations.NullMarked
 package io.tierlog.agent.core.disk;

@@ -67,7 +67,7 @@ public final class EngineCallChecks {
         return keys.stream().anyMatch(EngineCallChecks::badKey) ? Optional.of(KEY_SIZE) : Optional.empty();
     }
 
-    /** Blocks in ascending order of index without a gap, each with a key and in a page of its own. */
+    /** Blocks in ascending order of index without a gap, each with a key and a separate page. */
     public static Optional<String> run(List<DeviceBlock> blocks, int mostBlocks, int devicePages) {
         if (blocks.isEmpty() || blocks.size() > mostBlocks) {
             return Optional.of("1 to " + mostBlocks + " blocks are expected, not " + blocks.size());
@@ -96,7 +96,7 @@ public final class EngineCallChecks {
         return Optional.empty();
     }
 
-    /** Blocks in any order, each in a page of its own. */
+    /** Blocks in any order, each in a separate page. */
     public static Optional<String> scattered(String namespace, List<DeviceBlock> blocks, int mostBlocks, int devicePages) {
         if (badText(namespace)) {
             return Optional.of("namespace must be 1 to " + MAX_TEXT + " characters");

@@ -17,7 +17,7 @@ import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sessions of engines. Several may be open, but one alone may have a device pool, since device pages are known by their number.
+ * The sessions of engines. Several may be open, but one alone may have a device pool, since a device page is named by its number alone.
  *
  * <p>For the core's one thread.
  */
@@ -89,7 +89,7 @@ public final class EngineSessions {
         }
     }
 
-    /** Said twice is said once; with anything else in it, the log would go on with what was said first. */
+    /** A repeat with the same content has no effect; with other content it is refused, since the log has the first one. */
     private void repeat(BuffersRegistered in, BuffersRegistered pool) {
         if (pool.pages() != in.pages()) {
             refuse(in.call(), Refusal.BAD_ARGUMENT, "the session has a device pool of " + pool.pages() + " pages", false);
@@ -105,7 +105,7 @@ public final class EngineSessions {
                 + context.registration().layoutDigest() + ", the engine has " + in.blockBytes() + " bytes with layouts " + in.layoutDigest();
     }
 
-    /** Engines that came before the registration are told to the log once there is one. */
+    /** Reports to the log the engines that attached before the registration. */
     public void reportAllAttached() {
         sessions.values().forEach(this::reportAttached);
     }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Bounded twice: by commands and by blocks named in kept terminal events; the oldest ended operation is forgotten first, a running one
  * never. What is forgotten is answered as stale. For one thread.
  *
- * @param <A> the answer: a terminal event that can be said again
+ * @param <A> the answer: a terminal event that can be repeated
  */
 public final class CommandJournal<A> {
     /** What to do with a command that has come in. */
@@ -35,7 +35,7 @@ public final class CommandJournal<A> {
         CONFLICT
     }
 
-    /** Where an operation stands. */
+    /** State of an operation. */
     public enum State {
         UNKNOWN,
         RUNNING,
@@ -65,7 +65,7 @@ public final class CommandJournal<A> {
         this.keptBlocks = keptBlocks;
     }
 
-    /** Numbers up to {@code sequence} belong to an earlier life of the node. */
+    /** Numbers up to {@code sequence} belong to an earlier incarnation of the node. */
     public void startAfter(long sequence) {
         highest = sequence;
     }
@@ -92,7 +92,7 @@ public final class CommandJournal<A> {
         return Verdict.RUN;
     }
 
-    /** Where the operation stands, as far as it is remembered. */
+    /** State of the operation, as far as the journal remembers it. */
     public State state(String operation) {
         Known<A> known = operations.get(operation);
         return known == null ? State.UNKNOWN : known.state;
@@ -107,7 +107,7 @@ public final class CommandJournal<A> {
     /**
      * An operation begins.
      *
-     * @throws IllegalStateException when it is known
+     * @throws IllegalStateException when the journal has it already
      */
     public void started(String operation) {
         if (operations.putIfAbsent(operation, new Known<>()) != null) {
@@ -125,7 +125,7 @@ public final class CommandJournal<A> {
         end(operation, State.ENDED, answer, blocksNamed);
     }
 
-    /** The operation was cancelled before it was seen; the command for it is stale when it comes. */
+    /** The operation was cancelled before its command came; that command is stale when it comes. */
     public void neverStarted(String operation, A answer) {
         end(operation, State.NEVER_STARTED, answer, 0);
     }

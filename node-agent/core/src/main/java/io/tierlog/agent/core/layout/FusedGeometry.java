@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 
 /**
  * The KV of an attention model by its numbers, in one buffer with the block outermost (page-first): within a block layer after layer, K before V.
- * Immutable. Two models may have the same numbers (Qwen3-4B and 8B have): geometry alone does not tell models apart.
+ * Immutable. Two models may have the same numbers (Qwen3-4B and 8B have): geometry alone does not identify a model.
  *
  * @param layers number of layers
  * @param kvHeads heads of K and of V

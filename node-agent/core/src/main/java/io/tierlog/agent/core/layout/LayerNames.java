@@ -4,7 +4,7 @@ package io.tierlog.agent.core.layout;
 import java.util.Comparator;
 
 /**
- * The order of layers by their names: runs of digits count as numbers, so that layer 10 stands behind layer 2. Static and without state.
+ * The order of layers by their names: runs of digits count as numbers, so that layer 10 comes after layer 2. Static and without state.
  *
  * <p>Names that differ in leading zeros alone are ordered by text, so the order is total and two names are equal only when they are the same.
  */

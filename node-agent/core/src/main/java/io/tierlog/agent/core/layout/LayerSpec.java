@@ -4,7 +4,7 @@ package io.tierlog.agent.core.layout;
 import java.util.OptionalLong;
 
 /**
- * What an engine says of the memory of one layer; nothing is checked yet. Addresses, sizes and strides are unsigned 64-bit numbers.
+ * An engine's description of the memory of one layer, not yet checked. Addresses, sizes and strides are unsigned 64-bit numbers.
  *
  * @param base address of segment 0 of block 0
  * @param size bytes from the base that belong to the layer

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.layout;
 
-/** Memory that an engine described cannot be as it said. The message has the numbers. */
+/** An engine described memory that cannot exist like that. The message has the numbers. */
 public final class LayoutFault extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -70,7 +70,7 @@ public final class LayoutFault extends Exception {
         return reason;
     }
 
-    /** The same fault of a part of a whole: the reason stays, the detail begins with the part. */
+    /** This fault as the fault of a part of a whole: the reason stays, the detail begins with the part. */
     public LayoutFault in(String part) {
         return new LayoutFault(reason, part + detail);
     }

@@ -13,7 +13,7 @@ import java.math.BigInteger;
  *   split:                                                     K K K .... V V V            one piece per segment
  * </pre>
  *
- * <p>Checked with whole numbers of any size, so that nothing a caller says can wrap around; afterwards every address is below 2^64.
+ * <p>Checked with whole numbers of any size, so that no value of a caller can wrap around; afterwards every address is below 2^64.
  */
 public final class RegisteredLayer {
     private static final BigInteger END_OF_ADDRESSES = BigInteger.ONE.shiftLeft(64);
@@ -31,7 +31,7 @@ public final class RegisteredLayer {
     }
 
     /**
-     * Checks what an engine says of a layer.
+     * Checks an engine's description of a layer.
      *
      * @throws LayoutFault with the first thing that is wrong
      */
@@ -74,7 +74,7 @@ public final class RegisteredLayer {
                 : big(spec.segment().stride()).multiply(BigInteger.valueOf(spec.segment().count() - 1L));
         BigInteger used = between.add(stride.multiply(BigInteger.valueOf(spec.blocks() - 1L))).add(unit);
         refuse(used.compareTo(END_OF_ADDRESSES) > 0 || stride.bitLength() > 63 || unit.bitLength() > 63, Reason.OVERFLOW,
-                spec.blocks() + " blocks with a stride of " + stride + " take " + used + " bytes, more than addresses can tell apart");
+                spec.blocks() + " blocks with a stride of " + stride + " take " + used + " bytes, more than there are addresses");
         refuse(used.compareTo(big(spec.size())) > 0, Reason.REGION_TOO_SMALL, spec.blocks() + " blocks with a stride of " + stride
                 + " take " + used + " bytes, the layer has " + text(spec.size()));
     }

@@ -19,7 +19,7 @@ import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.BlocksStored;
 import java.util.List;
 
-/** Host to store, put-if-absent. The host pages are pinned under its name until it ends, and by it no longer. */
+/** Host to store, put-if-absent. Pins the host pages under its name until it ends. */
 public final class BackUp extends TransferSession {
     private final Bytes root;
 

@@ -128,7 +128,7 @@ public final class BlockTransfer {
         return own;
     }
 
-    /** The page is not its own any more: published, given back, or in quarantine. */
+    /** Another owner sees to the page now: it was published, freed, or put in quarantine. */
     void handedOver() {
         own = false;
     }
@@ -161,7 +161,7 @@ public final class BlockTransfer {
         settle(BlockStatus.FAILED, why, 0);
     }
 
-    /** Its copy can be found no more. */
+    /** No lookup finds its placement now. */
     public void gone() {
         settle(BlockStatus.GONE, OperationReason.COMPLETED, 0);
     }
@@ -174,9 +174,9 @@ public final class BlockTransfer {
         from = Tier.UNKNOWN;
     }
 
-    // --- its copy on the disk
+    // --- its placement on the disk
 
-    /** The copy on the disk that takes part; null when none does. */
+    /** The placement on the disk that takes part; null when none does. */
     public @Nullable DiskPlacement placement() {
         return placement;
     }
@@ -184,17 +184,17 @@ public final class BlockTransfer {
     public DiskPlacement requirePlacement() {
         DiskPlacement known = placement;
         if (known == null) {
-            throw new IllegalStateException("No copy on disk of " + block);
+            throw new IllegalStateException("No placement on disk of " + block);
         }
         return known;
     }
 
-    /** Takes part with a copy on the disk that is there, or, with null, with none any more. */
+    /** Takes part with a placement on the disk that serves; null when none takes part from now on. */
     public void on(@Nullable DiskPlacement there) {
         placement = there;
     }
 
-    /** Goes to a copy on the disk that was reserved for it, or takes one away: the operation sees to its end. */
+    /** Writes a placement on the disk that was reserved for it, or removes one: this operation publishes or removes it at its end. */
     public void owns(DiskPlacement reserved) {
         placement = reserved;
         ownPlacement = true;
@@ -204,7 +204,7 @@ public final class BlockTransfer {
         return ownPlacement;
     }
 
-    /** Somebody else sees to the end of the copy. */
+    /** Another owner removes or publishes the placement. */
     void placementHandedOver() {
         ownPlacement = false;
     }
@@ -218,14 +218,14 @@ public final class BlockTransfer {
         return writtenGeneration;
     }
 
-    // --- what another node lends
+    // --- reads from another node
 
-    /** Another node lends it. */
+    /** Its source is another node. */
     public void fromPeer() {
         fromPeer = true;
     }
 
-    /** Another node does not lend it. */
+    /** Its source is the store again. */
     void notFromPeer() {
         fromPeer = false;
     }
@@ -254,7 +254,7 @@ public final class BlockTransfer {
         return bounce;
     }
 
-    /** It has that page no longer; answers with it. */
+    /** Releases that page and returns it. */
     int leavesThrough() {
         int page = through();
         bounce = NO_PAGE;
@@ -287,7 +287,7 @@ public final class BlockTransfer {
         return from;
     }
 
-    /** The result with the copy on the disk, which has no page. */
+    /** The result with the placement on the disk, which has no page. */
     BlockResult onDisk() {
         DiskPlacement known = placement;
         return new BlockResult(block, status, reason, -1, done() && known != null ? known.generation() : 0, crc32c, from);

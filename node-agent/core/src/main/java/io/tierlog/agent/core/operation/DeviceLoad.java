@@ -15,8 +15,8 @@ import io.tierlog.schemas.Tier;
 import java.util.List;
 
 /**
- * Host to device for a call of an engine; the log hears of it afterwards. Which blocks that have arrived count is each kind's to say; none does
- * once nobody can use them: the call or the session has gone, and the engine never learns what is in the pages. For the core's one thread.
+ * Host to device for a call of an engine; reported to the log afterwards. Each kind decides which arrived blocks count. None counts once the call
+ * or the session is gone: then the engine never learns the content of the pages. For the core's one thread.
  */
 abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadBack {
     private final PageOwner owner;
@@ -35,7 +35,7 @@ abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadB
     /** Answers the call. */
     abstract void answer();
 
-    /** Tells the log, and whoever waits for the end. */
+    /** Reports to the log, and to the owner of the lease. */
     abstract void reportEnd();
 
     final long call() {
@@ -47,7 +47,7 @@ abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadB
         return owner;
     }
 
-    /** Nobody hears the answer: a notice says when the pages are free. */
+    /** The caller is gone, so a notice names the pages when they are free. */
     final void noticeWhenFree() {
         noticeWhenFree = true;
     }
@@ -97,7 +97,7 @@ abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadB
 
     @Override
     final void unknown(BlockTransfer item, Quarantine.Case held) {
-        throw new IllegalStateException("A load is under way until its outcome is known: " + item.block);
+        throw new IllegalStateException("A load of unknown outcome is still under way: " + item.block);
     }
 
     @Override

@@ -18,8 +18,8 @@ import io.tierlog.schemas.event.DropFailed;
 import java.util.List;
 
 /**
- * Takes copies off the disk. From its first moment on nobody finds them, so that the order from the end of a prefix holds whatever the disk
- * does; bytes that would not leave are dropped again in the background.
+ * Takes placements off the disk. No lookup finds them from the start of the operation, so that a prefix leaves from its end whatever the disk
+ * does. The agent repeats a failed drop in the background.
  */
 public final class DiskDrop extends TransferSession {
     public DiskDrop(AgentContext context, DropBlocks command, List<BlockTransfer> items) {
@@ -77,9 +77,9 @@ public final class DiskDrop extends TransferSession {
         for (BlockTransfer item : items) {
             DiskPlacement copy = item.placement();
             if (item.ownsPlacement()) {
-                context.disk().index().remove(item.requirePlacement()); // now that the log hears of it, its block may have another copy
+                context.disk().index().remove(item.requirePlacement()); // this step reports it, so its block may have another placement
             } else if (copy != null) {
-                context.disk().index().told(copy);
+                context.disk().index().removalReported(copy);
                 context.disk().dropLater(copy, copy.generation());
             }
         }

@@ -8,16 +8,18 @@ import io.tierlog.agent.core.port.DiskTransfers.PageRead;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
 
-/** A transfer into pages of the host that reads the disk; what lands after a cancel goes back. For the core's one thread. */
+/**
+ * A transfer into host pages that reads the disk; pages that arrive after a cancel are freed. For the core's one thread.
+ */
 public abstract sealed class Fetch extends TransferSession permits Prefetch, Promote {
     /**
-     * What the command says.
+     * The fields of the command.
      *
      * @param operation id of the operation
      * @param cause id of the command
      * @param namespace namespace of the blocks
      * @param lease name of the pins of what arrives
-     * @param leaseMs life of those pins in milliseconds
+     * @param leaseMs how long those pins last, in milliseconds
      */
     public record Order(String operation, String cause, String namespace, String lease, long leaseMs) {}
 
@@ -34,13 +36,13 @@ public abstract sealed class Fetch extends TransferSession permits Prefetch, Pro
         return order.lease();
     }
 
-    /** A unit whose blocks all have a copy on the disk. */
+    /** A unit whose blocks all have a placement on the disk. */
     final void readDisk(long unit, List<BlockTransfer> batch) {
         context.ports().disk().read(unit, namespace, batch.stream()
                 .map(item -> new PageRead(item.block.key(), item.requirePlacement().generation(), item.requirePage().number())).toList());
     }
 
-    /** Whether the disk gave the copy that the log knows. */
+    /** Whether the disk returned the placement that the log has. */
     static boolean isKnown(DiskPlacement copy, UnitResult result) {
         return result.crc32c() == copy.crc32c() && result.generation() == copy.generation();
     }

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * How operations get host pages to fill, all of them or none, and how they hand them over at their end.
+ * How operations get host pages to fill, all of them or none, and how they publish or free them at their end.
  *
- * <p>A block that serves already needs no page, one that another operation brings is joined. For the core's one thread.
+ * <p>A block that serves already needs no page; a block that another operation brings is joined. For the core's one thread.
  */
 public final class HostFill {
     private final AgentContext context;
@@ -26,15 +26,15 @@ public final class HostFill {
     }
 
     /**
-     * Gives every pending block of {@code items} its page, evicting what may go; blocks that serve are pinned under {@code operation}.
+     * Gives each pending block of {@code items} a page, with eviction where needed; pins blocks that serve under {@code operation}.
      *
-     * @return the pages reserved, or empty, with nothing changed, when there is no room for all
+     * @return the pages reserved, or empty, with nothing changed, when there are too few pages
      */
     public Optional<List<PagedBlock>> reserve(String operation, String cause, String namespace, List<BlockTransfer> items) {
         return reserve(operation, cause, namespace, items, true);
     }
 
-    /** The same, of free pages only: nothing is evicted. */
+    /** Like {@link #reserve}, of free pages only: it evicts nothing. */
     public Optional<List<PagedBlock>> reserveFree(String operation, String cause, String namespace, List<BlockTransfer> items) {
         return reserve(operation, cause, namespace, items, false);
     }
@@ -51,7 +51,7 @@ public final class HostFill {
             }
         }
         boolean takes = evicting || missing <= context.pages().count(PageState.FREE);
-        Optional<List<Evicted>> evicted = takes ? context.pages().makeRoom(missing) : Optional.empty();
+        Optional<List<Evicted>> evicted = takes ? context.pages().makeFree(missing) : Optional.empty();
         if (evicted.isEmpty()) {
             context.pages().unpinAll(operation);
             return Optional.empty();
@@ -98,7 +98,7 @@ public final class HostFill {
         operations.pageSettled(page, true, OperationReason.COMPLETED);
     }
 
-    /** Whether somebody waits for the block that comes to this page. */
+    /** Whether another operation waits for the block that comes to this page. */
     boolean isAwaited(BlockTransfer item) {
         return operations.isJoined(item.requirePage());
     }
@@ -120,7 +120,7 @@ public final class HostFill {
         operations.pageSettled(page, false, why);
     }
 
-    /** A block that another operation was to bring has its end. */
+    /** The operation that brings the block for this one has ended. */
     void joinEnded(BlockTransfer item, String pin, boolean serves, OperationReason whyNot) {
         if (serves) {
             Page page = item.requirePage();

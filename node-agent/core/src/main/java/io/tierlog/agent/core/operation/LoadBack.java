@@ -10,15 +10,15 @@ import io.tierlog.schemas.event.LoadBackFailed;
 import java.util.List;
 
 /**
- * A load of leased blocks. What counts is the contiguous run from the first block on: the engine computes the rest, so nothing behind a block that
- * failed is of use. For the core's one thread.
+ * A load of leased blocks. The contiguous run from the first block on counts: the engine computes the rest, so a block behind one that failed has
+ * no use. For the core's one thread.
  */
 public final class LoadBack extends DeviceLoad {
     /**
      * For whom blocks are loaded.
      *
      * @param owner of the device pages; without a request when the blocks were reserved outside of any
-     * @param logged whether the log is told
+     * @param logged whether the load is reported to the log
      * @param ended releases what the lease pinned
      */
     public record Loader(PageOwner owner, boolean logged, Runnable ended) {}

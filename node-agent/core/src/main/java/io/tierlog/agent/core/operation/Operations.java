@@ -25,11 +25,11 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations in progress: gives their blocks to the ports in bounded units, loads before saves, and ends each exactly once, when nothing
- * of it moves any more.
+ * The operations in progress: gives their blocks to the ports in bounded units, loads before saves, and ends each exactly once, when none of its
+ * bytes moves.
  *
- * <p>An operation may wait for a page that an earlier one fills (it joined it); joins only point back in time, so nobody waits in a circle.
- * For the core's one thread.
+ * <p>An operation may wait for a page that an earlier one fills (it joined it). Joins only point back in time, so operations never wait in a
+ * circle. For the core's one thread.
  */
 public final class Operations {
     private record Unit(TransferSession session, List<BlockTransfer> items, TransferPort stream) {}
@@ -39,7 +39,7 @@ public final class Operations {
 
     private record Join(TransferSession session, BlockTransfer item) {}
 
-    private static final UnitResult NOT_TOLD = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
+    private static final UnitResult NO_RESULT = new UnitResult(BlockStatus.UNKNOWN, OperationReason.UNKNOWN, 0);
     private static final List<OperationKind> ORDER = List.of(
             OperationKind.LOAD_BACK,
             OperationKind.PREFETCH,
@@ -56,8 +56,8 @@ public final class Operations {
     /** Moves to the device that no request waits for: after those of requests. */
     private final Deque<TransferSession> outside = new ArrayDeque<>();
     private final Map<OperationKind, Integer> underWay = new EnumMap<>(OperationKind.class);
-    /** Units that are read from other nodes: they may have to wait for a grant, so they take no room from what needs none. */
-    private int lentUnderWay;
+    /** Units that are read from other nodes: they may wait for a peer read lease, so they have a limit of their own. */
+    private int peerUnitsUnderWay;
     private final Map<Long, Unit> units = new LinkedHashMap<>();
     private final TreeMap<Long, Doubtful> doubtful = new TreeMap<>();
     private final Map<Page, List<Join>> joins = new LinkedHashMap<>();
@@ -74,9 +74,9 @@ public final class Operations {
         }
     }
 
-    /** Who hears of the end of every session, also of one that never began. */
-    public void onEnd(Consumer<TransferSession> hears) {
-        onEnd = hears;
+    /** Calls {@code listener} at the end of every session, also of one that never began. */
+    public void onEnd(Consumer<TransferSession> listener) {
+        onEnd = listener;
     }
 
     // --- looking
@@ -116,9 +116,9 @@ public final class Operations {
         return underWay.getOrDefault(kind, 0);
     }
 
-    // --- the life of a session
+    // --- begin and end of a session
 
-    /** Takes note of a session; one that waits for room is begun later. */
+    /** Registers a session; one that waits for capacity begins later. */
     public void add(TransferSession session) {
         sessions.put(session.operation, session);
         if (session.state() == TransferSession.State.RUNNING) {
@@ -126,7 +126,7 @@ public final class Operations {
         }
     }
 
-    /** The session has its pages. */
+    /** Begins a session that has all its pages. */
     public void begin(TransferSession session) {
         session.begin();
         for (BlockTransfer item : session.items) {
@@ -139,7 +139,7 @@ public final class Operations {
         settle(session);
     }
 
-    /** Nothing more of it begins to move; it ends once what moves has come to rest. */
+    /** Begins no further unit of it; it ends once its units under way are idle. */
     public void cancel(TransferSession session, OperationReason why) {
         if (session.state() != TransferSession.State.RUNNING) {
             return;
@@ -150,7 +150,7 @@ public final class Operations {
         stopWaiting(session, why);
     }
 
-    /** Blocks that other operations bring are waited for no longer. */
+    /** Ends the wait for blocks that other operations bring. */
     public void stopWaiting(TransferSession session, OperationReason why) {
         for (BlockTransfer item : session.items) {
             if (item.state() == BlockTransfer.State.JOINED) {
@@ -162,7 +162,7 @@ public final class Operations {
         settle(session);
     }
 
-    /** What still arrives is of no use to anyone; it ends once what moves has come to rest, and names this reason. */
+    /** What still arrives has no use; the session ends with this reason once its units under way are idle. */
     public void abandon(TransferSession session, OperationReason why) {
         if (session.state() == TransferSession.State.RUNNING) {
             session.useless(why);
@@ -177,7 +177,7 @@ public final class Operations {
         settle(copy);
     }
 
-    /** Copies that wait for a page of the agent's own wait no longer when none can come free. */
+    /** Abandons copies that wait for a bounce page when none can come free. */
     public void abandonStuckCopies() {
         if (context.bounce().stuck()) {
             for (TransferSession session : all()) {
@@ -188,14 +188,14 @@ public final class Operations {
         }
     }
 
-    /** A session that never began is forgotten; its caller has said so. */
+    /** Forgets a session that never began; the caller has reported its end. */
     public void remove(TransferSession session) {
         session.become(TransferSession.State.ENDED);
         sessions.remove(session.operation);
         onEnd.accept(session);
     }
 
-    /** The page serves now, or is given up: whoever joined it goes on. */
+    /** The page serves now, or it was freed: operations that joined it continue. */
     void pageSettled(Page page, boolean serves, OperationReason whyNot) {
         List<Join> waiting = joins.remove(page);
         if (waiting != null) {
@@ -244,7 +244,7 @@ public final class Operations {
     /** Hands out units as far as the limits allow. */
     public void pump() {
         for (OperationKind kind : ORDER) {
-            for (TransferSession session = nextWithRoom(kind); session != null; session = nextWithRoom(kind)) {
+            for (TransferSession session = nextWithSlot(kind); session != null; session = nextWithSlot(kind)) {
                 List<BlockTransfer> batch = session.takeUnit(session.unitBlocks(context.limits().units().blocks()));
                 long unit = context.nextUnit();
                 Unit begun = new Unit(session, batch, session.stream(batch.getFirst()));
@@ -257,31 +257,31 @@ public final class Operations {
 
     private void count(Unit unit, int by) {
         if (unit.stream == TransferPort.PEER) {
-            lentUnderWay += by;
+            peerUnitsUnderWay += by;
         } else {
             underWay.merge(unit.session.kind(), by, Integer::sum);
         }
     }
 
     /** The session of that kind that may begin a unit now; null when none may. */
-    private @Nullable TransferSession nextWithRoom(OperationKind kind) {
-        boolean room = underWay(kind) < room(kind);
+    private @Nullable TransferSession nextWithSlot(OperationKind kind) {
+        boolean slot = underWay(kind) < limit(kind);
         if (kind != OperationKind.PREFETCH) {
-            return room ? next(kind) : null;
+            return slot ? next(kind) : null;
         }
-        boolean peers = lentUnderWay < context.limits().peers().units();
+        boolean peers = peerUnitsUnderWay < context.limits().peers().units();
         for (Iterator<TransferSession> each = lane(kind).iterator(); each.hasNext();) {
             TransferSession session = each.next();
             if (!session.hasPending()) {
                 each.remove();
-            } else if (session.stream(session.nextPending()) == TransferPort.PEER ? peers : room) {
+            } else if (session.stream(session.nextPending()) == TransferPort.PEER ? peers : slot) {
                 return session;
             }
         }
         return null;
     }
 
-    private int room(OperationKind kind) {
+    private int limit(OperationKind kind) {
         AgentLimits.Units limits = context.limits().units();
         return switch (kind) {
             case LOAD_BACK -> limits.loads();
@@ -291,7 +291,7 @@ public final class Operations {
             case BACK_UP -> limits.backUps();
             case COPY -> context.limits().disk().copies();
             case DROP -> context.limits().disk().drops();
-            // Nobody has asked for what is promoted: while requests wait for fetches, it gets by with one unit.
+            // No request waits for a promotion: while requests wait for fetches, promotions get one unit.
             case PROMOTE -> next(OperationKind.PREFETCH) == null ? limits.fetches() : 1;
             case UNKNOWN -> 0;
         };
@@ -333,20 +333,20 @@ public final class Operations {
         return lane;
     }
 
-    /** A unit has come to rest. One that is not under way changes nothing, except that pages in quarantine may come back. */
-    public void unitEnded(long unit, List<UnitResult> told, TransferPort from) {
+    /** A unit is idle. A unit that is not under way changes nothing, except that pages in quarantine may come back. */
+    public void unitEnded(long unit, List<UnitResult> reported, TransferPort from) {
         Unit ended = units.get(unit);
         if (ended == null || from != ended.stream) {
-            late(unit, told, from);
+            late(unit, reported, from);
             return;
         }
         units.remove(unit);
         count(ended, -1);
-        if (ended.session instanceof TierCopy copy && told.size() != ended.items.size()) {
+        if (ended.session instanceof TierCopy copy && reported.size() != ended.items.size()) {
             copy.mismatch();
         }
-        // Of a copy that is told of more or fewer blocks than it has, nobody knows which result is whose.
-        List<UnitResult> results = ended.session instanceof TierCopy && told.size() != ended.items.size() ? List.of() : told;
+        // A copy with more or fewer results than blocks: no result can be matched to a block.
+        List<UnitResult> results = ended.session instanceof TierCopy && reported.size() != ended.items.size() ? List.of() : reported;
         boolean known = IntStream.range(0, ended.items.size()).noneMatch(i -> result(results, i).status() == BlockStatus.UNKNOWN);
         if (known) {
             if (from == TransferPort.DEVICE && ended.session.kind() != OperationKind.LOAD_BACK) {
@@ -355,7 +355,7 @@ public final class Operations {
             endDoubtful(unit, ended.session.kind());
             endUnit(unit, ended, results);
         } else if (ended.session.kind() == OperationKind.LOAD_BACK) {
-            // The engine writes to these pages once it has its answer, so there is none before they are known idle.
+            // The engine writes to these pages once it has its answer, so there is no answer before they are idle.
             doubtful.put(unit, new Doubtful(ended, results));
         } else {
             endUnit(unit, ended, results);
@@ -382,7 +382,7 @@ public final class Operations {
     }
 
     private static UnitResult result(List<UnitResult> results, int i) {
-        return i < results.size() ? results.get(i) : NOT_TOLD;
+        return i < results.size() ? results.get(i) : NO_RESULT;
     }
 
     /** A later unit of the stream is idle, so those before it are: what is still unknown of them has failed. */

@@ -22,18 +22,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Disk, another node or store to host for a waiting request, each block from the nearest copy; what the disk or the other node fails to give is read
- * from the store. What arrived as a contiguous run from the first block on serves at the end, leased to the request if it still waits; the rest goes
- * back. What lands after a cancel goes back too.
+ * Disk, another node or store to host for a waiting request, each block from the nearest source. Blocks that the disk or the other node fails to
+ * give are read from the store. At the end the contiguous run from the first block on serves, leased to the request if it still waits; the other
+ * pages are freed, and so are pages that arrive after a cancel.
  */
 public final class Prefetch extends Fetch {
     private final Requester requester;
     private final PeerChoice peers;
     private final @Nullable PeerHolder holder;
-    /** Blocks that the other node was to lend; of these what came, and what it did not give. */
+    /** Blocks to read from the other node; of these the ones that came, and the ones that failed. */
     private final int lent;
-    private int came;
-    private int notGiven;
+    private int received;
+    private int notReceived;
     private boolean refused;
     private boolean closed;
 
@@ -96,7 +96,7 @@ public final class Prefetch extends Fetch {
     void arrived(BlockTransfer item, UnitResult result) {
         DiskPlacement copy = item.placement();
         if (copy != null && !isKnown(copy, result)) {
-            failed(item, OperationReason.CHECKSUM); // not the copy that the log knows
+            failed(item, OperationReason.CHECKSUM); // not the placement that the log has
             return;
         }
         context.counters().increment(AgentCounter.FETCHED_BLOCKS);
@@ -104,8 +104,8 @@ public final class Prefetch extends Fetch {
         context.counters().add(AgentCounter.FETCHED_FROM_DISK, tier == Tier.DISK ? 1 : 0);
         context.counters().add(AgentCounter.FETCHED_FROM_PEERS, tier == Tier.HOST ? 1 : 0);
         item.arrived(result.crc32c(), tier);
-        came += tier == Tier.HOST ? 1 : 0;
-        closePeerRead(lent - came - notGiven == 0 && notGiven > 0);
+        received += tier == Tier.HOST ? 1 : 0;
+        closePeerRead(lent - received - notReceived == 0 && notReceived > 0);
     }
 
     @Override
@@ -121,8 +121,8 @@ public final class Prefetch extends Fetch {
             refusedBy(from, why);
             item.notFromPeer();
             again(item);
-            notGiven++;
-            closePeerRead(lent - came - notGiven == 0);
+            notReceived++;
+            closePeerRead(lent - received - notReceived == 0);
             return;
         }
         if (why == OperationReason.CHECKSUM) {
@@ -139,10 +139,10 @@ public final class Prefetch extends Fetch {
         }
     }
 
-    /** Nothing more is read from the other node, and not all that it lends was: it need not wait for the end of its grant. */
+    /** Closes the peer read lease early when this fetch reads no more from the other node and has not read all of it. */
     private void closePeerRead(boolean over) {
         PeerHolder from = holder;
-        if (over && from != null && !closed && came < lent) {
+        if (over && from != null && !closed && received < lent) {
             closed = true;
             context.append("node/" + from.node(), cause, e -> new PeerReadGivenUp(e, operation, context.registration().node()));
         }

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Disk to host ahead of requests. Of each chain what arrived down to its first hole serves at the end, leased to nobody but the lease, which yields
- * when a request has no room otherwise, and as cold as can be; the rest goes back. What is not on the disk as the controller knows it fails: there is
- * no other source. For the core's one thread.
+ * Disk to host ahead of requests. Of each chain the blocks down to the first one that did not arrive serve at the end, leased, and first in eviction
+ * order; the lease yields when a request finds too few pages. The other pages are freed. A block whose placement on the disk is not the one that the
+ * controller has fails: there is no other source. For the core's one thread.
  */
 public final class Promote extends Fetch {
     public Promote(AgentContext context, HostFill fill, Order order, List<BlockTransfer> items) {
@@ -46,7 +46,7 @@ public final class Promote extends Fetch {
     @Override
     void arrived(BlockTransfer item, UnitResult result) {
         if (!isKnown(item.requirePlacement(), result)) {
-            failed(item, OperationReason.CHECKSUM); // not the copy that the log knows
+            failed(item, OperationReason.CHECKSUM); // not the placement that the log has
             return;
         }
         context.counters().increment(AgentCounter.PROMOTED_BLOCKS);

@@ -15,12 +15,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages of units that ended without saying how: bytes may still move. They are idle when the unit is reported again with known results, or,
- * for saves, when a later save of whatever operation has ended, since one direction is one stream. (A load of unknown outcome counts as under
- * way: see {@link Operations}.) What is idle is not read any more, but a destination comes back only when its operation has ended too: until then
- * nobody else gets it. A page of the agent's own, which the log does not know, comes back at once.
+ * Pages of units that ended with an unknown outcome: bytes may still move. They are idle when the unit is reported again with an outcome, or, for
+ * saves, when a later save of any operation has ended, since one direction is one stream. (A load of unknown outcome counts as under way: see
+ * {@link Operations}.) An idle source is free at once. An idle destination comes back only when its operation has ended too: until then no other
+ * operation gets it. A bounce page, which the log does not have, comes back at once.
  *
- * <p>Bounded by the pages there are. For the core's one thread.
+ * <p>Bounded by the number of pages. For the core's one thread.
  */
 final class Quarantine {
     /** What one unit keeps back. */
@@ -61,7 +61,7 @@ final class Quarantine {
             bounced.add(page);
         }
 
-        /** A copy on the disk that may still be written. */
+        /** A placement on the disk that may still be written. */
         void keepCopy(DiskPlacement copy) {
             context.disk().index().quarantine(copy);
             copies.add(copy);
@@ -77,7 +77,7 @@ final class Quarantine {
         private void lift() {
             context.pages().unpinAll(pin());
             context.noticeReleased(context.device().unpinAll(pin()));
-            bounced.forEach(context.bounce()::knownIdle); // the log knows none of them
+            bounced.forEach(context.bounce()::markIdle); // the log has none of them
             if (session.state() == TransferSession.State.ENDED) {
                 giveBack();
             } else {
@@ -86,14 +86,14 @@ final class Quarantine {
         }
 
         private void giveBack() {
-            destinations.forEach(context.pages()::knownIdle);
-            copies.forEach(context.disk()::knownIdle);
+            destinations.forEach(context.pages()::markIdle);
+            copies.forEach(context.disk()::markIdle);
         }
     }
 
     private final AgentContext context;
     private final SequencedMap<Long, Case> cases = new TreeMap<>();
-    /** What is idle while its operation still goes on. */
+    /** Idle cases whose operation is still under way. */
     private final Map<TransferSession, List<Case>> idle = new LinkedHashMap<>();
 
     Quarantine(AgentContext context) {
@@ -104,7 +104,7 @@ final class Quarantine {
         return cases.computeIfAbsent(unit, any -> new Case(unit, session, stream));
     }
 
-    /** The operation has had its end: what is idle of it comes back. */
+    /** The operation has ended: its idle pages come back. */
     void ended(TransferSession session) {
         List<Case> known = idle.remove(session);
         if (known != null) {

@@ -12,8 +12,8 @@ import io.tierlog.schemas.event.LoadBackFailed;
 import java.util.List;
 
 /**
- * Host to device by name, outside of requests. Each block counts for itself; one that another operation brings to the host is copied as soon as it
- * serves there. For the core's one thread.
+ * Host to device by name, outside of requests. Each block counts for itself. A block that another operation brings to the host is copied as soon
+ * as it serves there. For the core's one thread.
  */
 public final class ReadBack extends DeviceLoad {
     public ReadBack(AgentContext context, PageOwner owner, String namespace, long call, List<BlockTransfer> items) {
@@ -42,7 +42,7 @@ public final class ReadBack extends DeviceLoad {
         context.ports().engines().read(call(), items.stream().map(item -> new BlockAnswer(item.done(), item.reason())).toList());
     }
 
-    /** The log hears of what could have moved; a block that was nowhere is no move. */
+    /** Reports the blocks that could have moved; a block that was on no tier of this node is left out. */
     @Override
     void reportEnd() {
         List<BlockResult> results = items.stream().filter(item -> item.page() != null).map(BlockTransfer::onDevice).toList();

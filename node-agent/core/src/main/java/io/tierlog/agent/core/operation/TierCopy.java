@@ -31,16 +31,16 @@ import java.util.Map;
 import java.util.OptionalInt;
 
 /**
- * To a colder tier: from the device or the host to the disk or the store, or from the disk to the store. The source is pinned under its name
- * until it ends, and by it no longer; what is down by then serves on the target, cancelled or not, and what is not has no copy.
+ * A copy to a colder tier: from the device or the host to the disk or the store, or from the disk to the store. It pins the source under its name
+ * until it ends. Blocks that are on the target by then serve there, cancelled or not; the others have no placement there.
  *
- * <p>What comes from the host goes straight to the target. What comes from the device or the disk moves twice, through a page of the agent's own:
+ * <p>Blocks on the host move straight to the target. Blocks on the device or the disk move in two legs, through a bounce page:
  *
  * <pre>
  *   PENDING --page taken--> IN_FLIGHT (first leg) --> PENDING, carried --> IN_FLIGHT (second leg) --> SETTLED, page given back
  * </pre>
  *
- * <p>A block goes on with one such page, so sessions that wait for pages wait for blocks that have all they need.
+ * <p>A block continues with one such page, so sessions that wait for pages wait for blocks that have all they need.
  */
 public final class TierCopy extends TransferSession {
     private final Tier source;
@@ -50,7 +50,7 @@ public final class TierCopy extends TransferSession {
     private boolean engineGone;
     private boolean mismatched;
 
-    /** {@code owner} is who sealed the blocks, when they are on the device. */
+    /** {@code owner} is the attempt that sealed the blocks, when they are on the device. */
     public TierCopy(AgentContext context, CopyBlocks command, PageOwner owner, List<BlockTransfer> items) {
         super(context, command.operation(), command.header().command(), command.namespace(), items, State.RUNNING);
         this.source = command.source();
@@ -75,7 +75,7 @@ public final class TierCopy extends TransferSession {
 
     // --- legs and the pages between them
 
-    /** Whether the block stands in a host page, its own or the agent's, so that only the way to the target is left. */
+    /** Whether the block is in a host page, its own or a bounce page, so that only the copy to the target is left. */
     private boolean isCarried(BlockTransfer item) {
         return source == Tier.HOST || item.isCarried();
     }
@@ -126,7 +126,7 @@ public final class TierCopy extends TransferSession {
         items.stream().filter(item -> item.state() == BlockTransfer.State.SETTLED).forEach(this::giveBack);
     }
 
-    /** The device pages are gone. What stands in the agent's own pages is whole and goes on. */
+    /** The device pages are gone. Blocks in bounce pages are whole and continue. */
     void engineGone() {
         engineGone = true;
         for (BlockTransfer item : items) {
@@ -186,7 +186,7 @@ public final class TierCopy extends TransferSession {
         } else if (source == Tier.DISK && copy != null && result.generation() != copy.generation()) {
             failed(item, OperationReason.STALE_GENERATION);
         } else if (source == Tier.DISK && copy != null && result.crc32c() != copy.crc32c()) {
-            failed(item, OperationReason.CHECKSUM); // not the copy that the log knows
+            failed(item, OperationReason.CHECKSUM); // not the placement that the log has
         } else if (cancelling() || engineGone) {
             item.failed(engineGone ? OperationReason.ENGINE_GONE : OperationReason.CANCELLED);
             giveBack(item);
@@ -216,7 +216,7 @@ public final class TierCopy extends TransferSession {
         giveBack(item);
     }
 
-    /** The port answers for other blocks than it was asked for: nothing of what this operation wrote is believed, and the sources serve on. */
+    /** The port answered for other blocks than requested: no result of this operation counts, and the sources stay. */
     void mismatch() {
         if (!mismatched) {
             mismatched = true;
@@ -228,15 +228,15 @@ public final class TierCopy extends TransferSession {
 
     @Override
     void failed(BlockTransfer item, OperationReason why) {
-        OperationReason said = why;
+        OperationReason reason = why;
         if (!isCarried(item) && source == Tier.DISK && !isUseless()) {
-            said = notRead(item.requirePlacement(), why);
+            reason = notRead(item.requirePlacement(), why);
         } else if (why == OperationReason.CHECKSUM && source == Tier.HOST) {
             context.condemn(item.requirePage());
         } else if (why == OperationReason.CHECKSUM) {
             context.counters().increment(AgentCounter.CHECKSUM_FAILURES); // of a page of the agent's own: the source is as good as before
         }
-        item.failed(said);
+        item.failed(reason);
         giveBack(item);
     }
 
@@ -304,7 +304,7 @@ public final class TierCopy extends TransferSession {
         return target == Tier.STORE || item.ownsPlacement();
     }
 
-    /** Whether the block that was copied still is what it was. What has left the device needs it no longer. */
+    /** Whether the source still holds the block that was copied. A block that has left the device needs it no more. */
     private boolean sourceServes(BlockTransfer item) {
         return switch (source) {
             case HOST -> item.requirePage().state() == PageState.SERVING && item.requirePage().generation() == item.pageGeneration();
@@ -318,7 +318,7 @@ public final class TierCopy extends TransferSession {
             context.disk().publish(item.requirePlacement(), item.writtenGeneration(), item.crc32c());
         } else if (item.ownsPlacement() && mayBeDown(item)) {
             context.disk().index().quarantine(item.requirePlacement());
-            context.disk().knownIdle(item.requirePlacement());
+            context.disk().markIdle(item.requirePlacement());
         } else if (item.ownsPlacement()) {
             context.disk().index().remove(item.requirePlacement());
         } else if (item.done() && item.requirePlacement().state() != DiskState.SERVING) {
@@ -326,7 +326,7 @@ public final class TierCopy extends TransferSession {
         }
     }
 
-    /** Whether bytes of a copy that does not count may be on the disk. What the disk itself says has failed is not held there. */
+    /** Whether bytes of a placement that does not count may be on the disk. Where the disk reports a failure, it holds none. */
     private boolean mayBeDown(BlockTransfer item) {
         boolean disowned = mismatched || item.reason() == OperationReason.SOURCE_LOST;
         return disowned && item.requirePlacement().state() == DiskState.WRITING;
@@ -344,7 +344,7 @@ public final class TierCopy extends TransferSession {
                 e -> new CopyFailed(e, operation, source, target, why, namespace, results));
     }
 
-    /** The shard of the prompt hears of what is in the store; without its root, that of each block's own key. */
+    /** Reports to the store's shard of the prompt what the store holds now; without a root, to the shard of each block's own key. */
     private void reportStored() {
         Map<Integer, List<PagedBlock>> stored = new LinkedHashMap<>();
         for (BlockTransfer item : items) {

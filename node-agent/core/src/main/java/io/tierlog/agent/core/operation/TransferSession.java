@@ -17,27 +17,27 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One transfer from its first page to its terminal event. {@link Operations} cuts it into units, sees each unit idle, and ends it once.
+ * One transfer from its first page to its terminal event. {@link Operations} cuts it into units, waits until each is idle, and ends it once.
  *
  * <pre>
- *   WAITING_FOR_ROOM --> RUNNING --> ENDED
- *          |                |          ^
- *          |                +--> CANCELLING (units under way become idle)
- *          +---------------------------+
+ *   WAITING_FOR_PAGES --> RUNNING --> ENDED
+ *           |                 |          ^
+ *           |                 +--> CANCELLING (units under way become idle)
+ *           +----------------------------+
  * </pre>
  *
  * <p>For the core's one thread.
  */
 public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, DeviceLoad, TierCopy, DiskDrop {
     public enum State {
-        WAITING_FOR_ROOM,
+        WAITING_FOR_PAGES,
         RUNNING,
         CANCELLING,
         ENDED;
 
         boolean mayBecome(State next) {
             return switch (this) {
-                case WAITING_FOR_ROOM -> next == RUNNING || next == ENDED;
+                case WAITING_FOR_PAGES -> next == RUNNING || next == ENDED;
                 case RUNNING -> next == CANCELLING || next == ENDED;
                 case CANCELLING -> next == ENDED;
                 case ENDED -> false;
@@ -71,12 +71,12 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
 
     // --- what it is for
 
-    /** Name of the operation; for a load that an engine asks for, a name that the agent made. */
+    /** Name of the operation; the agent makes it for a load that an engine calls for. */
     public final String operation() {
         return operation;
     }
 
-    /** Id of the command; empty when no command asked for it. */
+    /** Id of the command; empty when there is no command. */
     public final String cause() {
         return cause;
     }
@@ -100,24 +100,24 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
     /** Hands a unit to its port. */
     abstract void send(long unit, List<BlockTransfer> batch);
 
-    /** The bytes of one block have come to rest, and they are good. */
+    /** The bytes of one block have arrived and are good. */
     abstract void arrived(BlockTransfer item, UnitResult result);
 
-    /** The bytes of one block have come to rest, and they are of no use. */
+    /** The bytes of one block do not move now and are of no use. */
     abstract void failed(BlockTransfer item, OperationReason why);
 
-    /** The outcome of one block is not known: nobody may have its pages before its stream is idle. */
+    /** The outcome of one block is unknown: no operation may get its pages before its stream is idle. */
     abstract void unknown(BlockTransfer item, Quarantine.Case held);
 
-    /** A joined block serves now, or never will. Most kinds join nothing. */
+    /** The operation that brings a joined block has ended; {@code serves} when the block does. Most kinds join nothing. */
     void joinEnded(BlockTransfer item, boolean serves, OperationReason whyNot) {
         throw new IllegalStateException(kind() + " joins nothing: " + item.block);
     }
 
-    /** It was cancelled while units may be under way: what arrives all the same is there, and is named. */
+    /** It was cancelled while units may be under way: blocks that arrive all the same are in the result. */
     void cancelled(OperationReason why) {}
 
-    /** Nothing moves any more: gives back what it holds and says how it ended. */
+    /** No byte moves now: frees what it holds and reports its end. */
     abstract void end();
 
     // --- what all have in common
@@ -137,7 +137,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         return state == State.CANCELLING;
     }
 
-    /** It has its pages: from here on time counts. */
+    /** Begins to measure time; it has its pages. */
     void begin() {
         startedMs = context.nowMs();
         joined = (int) items.stream().filter(item -> item.state() == BlockTransfer.State.JOINED).count();
@@ -160,12 +160,12 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         return items.get(next);
     }
 
-    /** Whether the next block has what it needs to begin to move. What most kinds need they have from the start. */
+    /** Whether the next block has what it needs to begin to move. Most kinds have it from the start. */
     boolean ready() {
         return true;
     }
 
-    /** Takes what a block needs to begin to move; false when there is nothing of it left. */
+    /** Reserves what a block needs to begin to move; false when none is free. */
     boolean takeFor(BlockTransfer item) {
         return true;
     }
@@ -188,7 +188,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         return batch;
     }
 
-    /** A block has to move once more: from another source, or further on. */
+    /** A block moves once more: from another source, or on its second leg. */
     void again(BlockTransfer item) {
         item.again();
         next = Math.min(next, items.indexOf(item));
@@ -202,7 +202,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         joined--;
     }
 
-    /** Nobody can use what still arrives, for this reason. */
+    /** What still arrives has no use, for this reason. */
     void useless(OperationReason why) {
         useless = why;
     }
@@ -212,9 +212,9 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
     }
 
     final void landed(BlockTransfer item, UnitResult result) {
-        OperationReason nobody = useless;
-        if (nobody != null) {
-            failed(item, nobody);
+        OperationReason why = useless;
+        if (why != null) {
+            failed(item, why);
         } else if (result.status() != BlockStatus.FAILED) {
             arrived(item, result);
             moved += item.status() == BlockStatus.ARRIVED ? 1 : 0;
@@ -223,7 +223,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         }
     }
 
-    /** What has not begun to move never will. */
+    /** Fails the blocks that have not begun to move. */
     public void failPending(OperationReason why) {
         for (BlockTransfer item : items) {
             if (item.state() == BlockTransfer.State.PENDING) {
@@ -232,7 +232,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         }
     }
 
-    /** True when nothing moves and nothing will. */
+    /** True when no byte moves and none will. */
     boolean idle() {
         return underWay == 0 && joined == 0 && !hasPending();
     }
@@ -263,7 +263,7 @@ public abstract sealed class TransferSession permits Fetch, WriteBack, BackUp, D
         return run;
     }
 
-    /** Its terminal event, of which there is one: it was cancelled, or something of it was done, or nothing. */
+    /** Appends its one terminal event: cancelled, done in part or whole, or failed. */
     final void reportEnd(List<BlockResult> results, boolean done, Function<Envelope, Event> doneEvent, Function<Envelope, Event> failedEvent) {
         Function<Envelope, Event> cancelledEvent =
                 e -> new OperationCancelled(e, operation, OperationReason.CANCELLED, namespace, results);

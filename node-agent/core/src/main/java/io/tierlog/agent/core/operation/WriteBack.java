@@ -17,8 +17,8 @@ import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
 
 /**
- * Device to host. The device pages stay pinned under its name until every byte has landed or come to rest; the host pages that serve then are
- * pinned under its name until a backup takes over, or their end comes.
+ * Device to host. It pins the device pages under its name until every byte has arrived or its unit is idle. It pins the host pages that serve then
+ * until a backup takes over, or their time is over.
  */
 public final class WriteBack extends TransferSession {
     private final HostFill fill;
@@ -27,7 +27,7 @@ public final class WriteBack extends TransferSession {
     private final long pinMs;
 
     public WriteBack(AgentContext context, HostFill fill, PageOwner owner, WriteBackBlocks command, List<BlockTransfer> items) {
-        super(context, command.operation(), command.header().command(), command.namespace(), items, State.WAITING_FOR_ROOM);
+        super(context, command.operation(), command.header().command(), command.namespace(), items, State.WAITING_FOR_PAGES);
         this.fill = fill;
         this.owner = owner;
         this.header = command.header();

@@ -9,18 +9,18 @@ import java.util.OptionalInt;
 
 /**
  * Pages of the agent's own, behind those of the HOST tier in the same memory, through which bytes go that have no page there: from the device or
- * the disk to a colder tier. They belong to no tier, are found by nobody, and count in no capacity.
+ * the disk to a colder tier. They belong to no tier, no lookup finds them, and they count in no capacity.
  *
  * <pre>
  *   FREE --take--> TAKEN --give--> FREE
  *                    +--quarantine--> QUARANTINED --knownIdle--> FREE
  * </pre>
  *
- * <p>Each is in the hands of one operation at a time. For one thread. The price: their memory, whether any copy needs them or not.
+ * <p>One operation at a time uses a page. For one thread. Trade-off: their memory, whether any copy needs them or not.
  */
 public final class BouncePages {
     private enum State {
-        /** Belongs to nobody. */
+        /** Free. */
         FREE,
         /** One operation writes to it or reads from it, or will. */
         TAKEN,
@@ -49,7 +49,7 @@ public final class BouncePages {
         return states.size();
     }
 
-    /** Number of pages that belong to nobody. */
+    /** Number of free pages. */
     public int free() {
         return free.size();
     }
@@ -76,7 +76,7 @@ public final class BouncePages {
     }
 
     /**
-     * No byte of the operation moves from or to the page any more.
+     * No byte of the operation moves from or to the page now.
      *
      * @throws IllegalStateException when it is not the operation's
      */
@@ -87,7 +87,7 @@ public final class BouncePages {
     }
 
     /**
-     * Bytes may still move from or to the page: nobody gets it until {@link #knownIdle}.
+     * Bytes may still move from or to the page: no operation gets it until {@link #markIdle}.
      *
      * @throws IllegalStateException when it is not the operation's
      */
@@ -98,11 +98,11 @@ public final class BouncePages {
     }
 
     /**
-     * No byte moves from or to this quarantined page any more.
+     * No byte moves from or to this quarantined page now.
      *
      * @throws IllegalStateException when it is in no quarantine
      */
-    public void knownIdle(int page) {
+    public void markIdle(int page) {
         become(page, State.QUARANTINED, State.FREE);
         quarantined--;
         release(page);

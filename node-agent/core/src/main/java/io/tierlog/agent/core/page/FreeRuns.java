@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The free pages as runs of neighbours: how long the longest is says how far apart blocks will lie that are filled together, and so how many copies
- * they take. For one thread. The price: two tree operations for each page given or taken.
+ * The free pages as runs of neighbours. The length of the longest run tells how far apart blocks will lie that are filled together, and so how
+ * many copies they take. For one thread. Trade-off: two tree operations for each page that is taken or freed.
  */
 final class FreeRuns {
     /** Length of each run by its first page; and how many runs there are of each length. */

@@ -19,7 +19,7 @@ import java.util.SequencedSet;
 final class HostPins {
     private final Map<String, SequencedSet<Page>> pages = new LinkedHashMap<>();
     private final Deadlines<String> ends = new Deadlines<>();
-    /** Names that give way when there is no room otherwise, the oldest first. */
+    /** Names whose pins yield when an operation finds too few pages, the oldest first. */
     private final SequencedSet<String> yielding = new LinkedHashSet<>();
     private long count;
 

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** One page of the host pool. Read by anyone on the core's thread, changed by {@link PageTable} alone. */
+/** One page of the host pool. Only {@link PageTable} changes it. For the core's one thread. */
 public final class Page {
     static final Block NO_BLOCK = new Block(-1, Bytes.EMPTY, Bytes.EMPTY);
 
@@ -39,7 +39,7 @@ public final class Page {
         return generation;
     }
 
-    /** Where the page is in its life. */
+    /** State of the page. */
     public PageState state() {
         return state;
     }
@@ -59,7 +59,7 @@ public final class Page {
         return crc32c;
     }
 
-    /** True when the block is known to be in the store too. */
+    /** True when the store holds the block too. */
     public boolean heldInStore() {
         return heldInStore;
     }

@@ -2,7 +2,7 @@
 package io.tierlog.agent.core.page;
 
 /**
- * The life of a host page. Every change goes through this table; any other one is a bug.
+ * The states of a host page. Every change goes through this table; any other change is a bug.
  *
  * <pre>
  *            +--------------------------------------------+
@@ -14,7 +14,7 @@ package io.tierlog.agent.core.page;
  * </pre>
  */
 public enum PageState {
-    /** Belongs to nobody. */
+    /** Free. */
     FREE,
     /** Promised to an operation that has not begun to fill it. */
     RESERVED,
@@ -22,12 +22,12 @@ public enum PageState {
     FILLING,
     /** Its block can be found and read. */
     SERVING,
-    /** Found by nobody any more; kept while a pin is on it. */
+    /** No lookup finds it; it is kept while a pin is on it. */
     LEAVING,
     /** Its last transfer has an unknown outcome: bytes may still land in it. */
     QUARANTINED;
 
-    /** Whether a page may go from this state to {@code next}. */
+    /** Whether a page may change from this state to {@code next}. */
     public boolean mayBecome(PageState next) {
         return switch (this) {
             case FREE -> next == RESERVED;

@@ -17,16 +17,16 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * The pages of the HOST tier: who has them, what serves in them, who pinned them, and which go first when room is needed.
+ * The pages of the HOST tier: their state and content, their pins, and the eviction order.
  *
- * <p>The only writer of {@link Page}. For one thread. The price: about 200 bytes of heap for each page beside the page itself, and a tree of
- * the pages that may be evicted, so that room is found without a search.
+ * <p>The only writer of {@link Page}. For one thread. Trade-off: about 200 bytes of heap for each page beside the page itself, and a tree of
+ * the pages that may be evicted, so that an eviction needs no search.
  *
  * <p>What may be evicted: a page that serves, has no pin, and is not extended by another page here. First those that the store or the
  * disk holds too, then the coldest, and among equals the deepest: a prefix is trimmed from its end.
  */
 public final class PageTable {
-    /** A block that had to go for want of room; {@code lastCopy} when it was not known to be anywhere else. */
+    /** A block that was evicted; {@code lastCopy} when no other tier was known to hold it. */
     public record Evicted(String namespace, PagedBlock block, boolean lastCopy) {}
 
     private static final Comparator<Page> FIRST_TO_GO = Comparator.<Page, Boolean>comparing(page -> !page.heldElsewhere())
@@ -43,7 +43,7 @@ public final class PageTable {
     private final Map<PageState, Integer> counts = new EnumMap<>(PageState.class);
     private int idleServing;
     private long touches;
-    private long roomChanges;
+    private long freeChanges;
 
     /** A table of {@code capacity} free pages. */
     public PageTable(int capacity) {
@@ -100,9 +100,9 @@ public final class PageTable {
         return index.children(page.namespace, page.block.key()) == 0;
     }
 
-    /** Rises whenever a page became free or a serving page lost its last pin: whoever waits for room may look again. */
-    public long roomChanges() {
-        return roomChanges;
+    /** Rises whenever a page becomes free or a serving page loses its last pin: then a waiting operation may try again. */
+    public long freeChanges() {
+        return freeChanges;
     }
 
     /** Use of the tier; the six states add up to the capacity. */
@@ -122,12 +122,12 @@ public final class PageTable {
     // --- giving and taking pages
 
     /**
-     * Sees to it that at least {@code wanted} pages are free, evicting what may go, or changes nothing but pins that yield: while there is no such
-     * room, they are released, the oldest name first.
+     * Makes at least {@code wanted} pages free by eviction, or changes nothing but pins that yield: while there are too few pages, it releases such
+     * pins, the oldest name first.
      *
-     * @return what was evicted, or empty when there is no such room
+     * @return what was evicted, or empty when there are too few pages
      */
-    public Optional<List<Evicted>> makeRoom(int wanted) {
+    public Optional<List<Evicted>> makeFree(int wanted) {
         int missing = wanted - free.size();
         if (missing <= 0) {
             return Optional.of(List.of());
@@ -171,7 +171,7 @@ public final class PageTable {
     /**
      * Takes a free page for {@code block}; its generation rises.
      *
-     * @throws IllegalStateException when none is free (see {@link #makeRoom}), or the block serves or is being filled already
+     * @throws IllegalStateException when none is free (see {@link #makeFree}), or the block serves or is being filled already
      */
     public Page reserve(String namespace, Block block) {
         Page page = free.peek();
@@ -205,29 +205,29 @@ public final class PageTable {
         offerForEviction(page);
     }
 
-    /** A reserved or filled page is given back; nobody ever found its block. */
+    /** Frees a reserved or filled page; no lookup has found its block. */
     public void discard(Page page) {
         index.removeComing(page);
         parentChanged(page);
         release(page);
     }
 
-    /** Bytes may still land in this filled page: nobody gets it until {@link #knownIdle}. */
+    /** Bytes may still land in this filled page: no operation gets it until {@link #markIdle}. */
     public void quarantine(Page page) {
         become(page, PageState.QUARANTINED);
         index.removeComing(page);
         parentChanged(page);
     }
 
-    /** No byte moves into this quarantined page any more. */
-    public void knownIdle(Page page) {
+    /** No byte moves into this quarantined page now. */
+    public void markIdle(Page page) {
         if (page.state != PageState.QUARANTINED) {
             throw new IllegalStateException("Not quarantined: " + page);
         }
         release(page);
     }
 
-    /** A serving page is found no more; it is free at once, or when its last pin goes. */
+    /** No lookup finds this serving page from now on; it is free at once, or when its last pin goes. */
     public void leave(Page page) {
         withdraw(page);
         become(page, PageState.LEAVING);
@@ -262,7 +262,7 @@ public final class PageTable {
         }
     }
 
-    /** Nobody has asked for what serves in this page: it is as cold as can be until somebody does. */
+    /** Makes this serving page the first to be evicted, until a request uses it. */
     public void cool(Page page) {
         withdraw(page);
         page.touch = 0;
@@ -289,7 +289,7 @@ public final class PageTable {
                 release(page);
             } else {
                 idleServing++;
-                roomChanges++;
+                freeChanges++;
                 offerForEviction(page);
             }
         }
@@ -312,7 +312,7 @@ public final class PageTable {
         pins.endAt(name, atMs);
     }
 
-    /** The pins of that name give way when room is wanted that is not there otherwise; nothing when there are none. */
+    /** The pins of that name yield when an operation finds too few pages; nothing when there are none. */
     public void yieldPins(String name) {
         pins.yields(name);
     }
@@ -352,7 +352,7 @@ public final class PageTable {
         page.heldOnDisk = false;
         free.add(page);
         freeRuns.give(page.number);
-        roomChanges++;
+        freeChanges++;
     }
 
     private void unlink(Page page) {

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The pages of the HOST tier: their states, what is in them, who holds them, and which of them may go. */
+/** The pages of the HOST tier: their states, their content, their pins, and which of them may be evicted. */
 @org.jspecify.annotations.NullMarked
 package io.tierlog.agent.core.page;

@@ -15,13 +15,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Which of several nodes is asked to lend: the one of which this agent has the fewest reads under way; then the one that has lately refused least;
- * then one that has the blocks on its host, since from a disk they have to be promoted first; then by a hash of request and node, so that requests
- * spread. Only those that have at least half as much as the one with most are looked at. For the
- * core's one thread.
+ * Chooses the node to read from: the one of which this agent has the fewest reads under way; then the one with the fewest recent refusals; then
+ * one that has the blocks on its host, since a disk has to promote them first; then by a hash of request and node, so that requests spread. It
+ * considers only nodes with at least half as many blocks as the best one. For the core's one thread.
  */
 public final class PeerChoice {
-    /** Refusals that are remembered: enough to tell a node that lends from one that does not. */
+    /** Refusals that are remembered: enough to rank nodes. */
     private static final int REFUSALS = 256;
     /** 2^32 over the golden ratio: odd, and with no pattern in its bits. */
     private static final int GOLDEN = 0x9E3779B9;
@@ -44,7 +43,7 @@ public final class PeerChoice {
         reads.computeIfPresent(node, (any, count) -> count == 1 ? null : count - 1);
     }
 
-    /** The node has not lent a block that it was to lend. */
+    /** The node has not given a block of its lease. */
     public void refused(String node) {
         if (refusals.size() == REFUSALS) {
             refusals.removeFirst();

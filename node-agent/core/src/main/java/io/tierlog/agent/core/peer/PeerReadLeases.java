@@ -27,19 +27,19 @@ import java.util.SequencedMap;
 import java.util.TreeSet;
 
 /**
- * What this agent lends to others. A grant pins its blocks under its own name until each of them has been read, or its time is over; every read has a
- * pin of its own besides, so that no page is ever sent without one, whatever becomes of the grant meanwhile.
+ * The peer read leases of this node. A lease pins its blocks under its own name until each of them has been read, or it expires. Every read has a
+ * pin of its own besides, so that no page is sent without a pin, also when the lease ends meanwhile.
  *
- * <p>A reader may come before its grant: it is told to ask again. For the core's one thread.
+ * <p>A reader may come before its lease: it then gets the answer to try again. For the core's one thread.
  */
 public final class PeerReadLeases implements Component {
     private final AgentContext context;
-    private final Map<String, Grant> grants = new LinkedHashMap<>();
+    private final Map<String, Lease> leases = new LinkedHashMap<>();
     private final SequencedMap<String, PeerReadReason> over = new LinkedHashMap<>();
     private final Map<Long, Sending> sendings = new LinkedHashMap<>();
     private final Deadlines<String> ends = new Deadlines<>();
 
-    private static final class Grant {
+    private static final class Lease {
         private final GrantPeerRead command;
         /** Blocks of which no read has ended, by key. */
         private final SequencedMap<Bytes, PagedBlock> left = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ public final class PeerReadLeases implements Component {
         private long sentBytes;
         private PeerReadReason worst = PeerReadReason.COMPLETED;
 
-        Grant(GrantPeerRead command) {
+        Lease(GrantPeerRead command) {
             this.command = command;
             command.blocks().forEach(block -> left.put(block.block().key(), block));
         }
@@ -63,7 +63,7 @@ public final class PeerReadLeases implements Component {
         }
     }
 
-    private record Sending(Grant grant, String pin, List<Page> pages) {}
+    private record Sending(Lease lease, String pin, List<Page> pages) {}
 
     public PeerReadLeases(AgentContext context) {
         this.context = context;
@@ -82,21 +82,21 @@ public final class PeerReadLeases implements Component {
     // --- commands
 
     public void grant(GrantPeerRead command) {
-        if (context.phase() != AgentPhase.ON_LOG || grants.size() >= context.limits().peers().grants()) {
-            ended(new Grant(command), PeerReadReason.BUSY);
+        if (context.phase() != AgentPhase.ON_LOG || leases.size() >= context.limits().peers().grants()) {
+            ended(new Lease(command), PeerReadReason.BUSY);
             return;
         }
         List<Page> pages = new ArrayList<>(command.blocks().size());
         for (PagedBlock block : command.blocks()) {
             serving(command.namespace(), block).ifPresent(pages::add);
         }
-        Grant grant = new Grant(command);
+        Lease lease = new Lease(command);
         if (pages.size() < command.blocks().size()) {
-            ended(grant, PeerReadReason.NOT_SERVING);
+            ended(lease, PeerReadReason.NOT_SERVING);
             return;
         }
         pages.forEach(page -> context.pages().pin(command.grant(), page));
-        grants.put(command.grant(), grant);
+        leases.put(command.grant(), lease);
         over.remove(command.grant());
         ends.set(command.grant(), context.nowMs() + command.grantMs());
         context.append(command.header().command(),
@@ -108,19 +108,19 @@ public final class PeerReadLeases implements Component {
                 .filter(page -> page.number() == block.page() && page.generation() == block.generation());
     }
 
-    /** Nothing is lent under that name; what was, is not any more: its reader has given up. */
+    /** The controller refuses the lease, or closes it because its reader has abandoned the read. */
     public void refuse(RefusePeerRead command) {
-        Grant grant = grants.get(command.grant());
-        if (grant != null) {
-            close(grant, command.reason());
+        Lease lease = leases.get(command.grant());
+        if (lease != null) {
+            close(lease, command.reason());
         } else {
             remember(command.grant(), command.reason());
         }
     }
 
-    /** The controller knows nothing of this grant: its pins are gone. */
+    /** The controller does not have this lease: its pins end. */
     public void released(String pin) {
-        if (grants.remove(pin) != null) {
+        if (leases.remove(pin) != null) {
             ends.clear(pin);
             remember(pin, PeerReadReason.CANCELLED);
         }
@@ -130,34 +130,34 @@ public final class PeerReadLeases implements Component {
 
     public void called(PeerReadCalled in) {
         PeerReplies replies = context.ports().peers().orElseThrow().replies();
-        Grant grant = grants.get(in.grant());
+        Lease lease = leases.get(in.grant());
         PeerReadReason why = over.get(in.grant());
-        if (grant == null && why != null) {
+        if (lease == null && why != null) {
             replies.refuse(in.call(), why == PeerReadReason.COMPLETED ? PeerReadReason.NOT_SERVING : why);
         } else if (!context.takesWork()) {
             replies.refuse(in.call(), PeerReadReason.CANCELLED);
-        } else if (grant == null || sendings.size() >= context.limits().peers().reads()) {
+        } else if (lease == null || sendings.size() >= context.limits().peers().reads()) {
             context.counters().increment(AgentCounter.PEER_READS_RETRIED);
             replies.retry(in.call(), context.limits().peers().retryMs());
         } else {
-            List<Page> pages = lent(grant, in);
+            List<Page> pages = leased(lease, in);
             if (pages.size() < in.keys().size() || pages.isEmpty()) {
                 replies.refuse(in.call(), PeerReadReason.NOT_SERVING);
             } else {
-                send(grant, in, pages);
+                send(lease, in, pages);
             }
         }
     }
 
-    /** The pages of the keys that the grant lends to that reader. */
-    private List<Page> lent(Grant grant, PeerReadCalled in) {
+    /** The pages of the keys that the lease gives to that reader. */
+    private List<Page> leased(Lease lease, PeerReadCalled in) {
         List<Page> pages = new ArrayList<>(in.keys().size());
-        if (in.asker().equals(grant.command.asker()) && in.namespace().equals(grant.command.namespace())) {
+        if (in.asker().equals(lease.command.asker()) && in.namespace().equals(lease.command.namespace())) {
             Map<Bytes, Page> pinned = new LinkedHashMap<>();
             context.pages().pinnedBy(in.grant()).forEach(page -> pinned.put(page.block().key(), page));
             for (Bytes key : in.keys()) {
                 Page page = pinned.remove(key); // each once
-                if (page != null && grant.left.containsKey(key)) {
+                if (page != null && lease.left.containsKey(key)) {
                     pages.add(page);
                 }
             }
@@ -165,15 +165,15 @@ public final class PeerReadLeases implements Component {
         return pages;
     }
 
-    private void send(Grant grant, PeerReadCalled in, List<Page> pages) {
-        String pin = in.grant() + "#" + ++grant.reads;
+    private void send(Lease lease, PeerReadCalled in, List<Page> pages) {
+        String pin = in.grant() + "#" + ++lease.reads;
         pages.forEach(page -> context.pages().pin(pin, page));
-        sendings.put(in.call(), new Sending(grant, pin, pages));
+        sendings.put(in.call(), new Sending(lease, pin, pages));
         context.ports().peers().orElseThrow().replies().send(
                 in.call(), pages.stream().map(page -> new LeasedPage(page.block().key(), page.number(), page.crc32c())).toList());
     }
 
-    /** A reader has what it came for, or never will. Its blocks are not asked for again: who failed reads the store. */
+    /** A read has ended, whole or not. The reader does not read its blocks again: after a failure it reads the store. */
     public void readFinished(PeerReadFinished in) {
         Sending sending = sendings.remove(in.call());
         if (sending == null) {
@@ -182,20 +182,20 @@ public final class PeerReadLeases implements Component {
         }
         context.pages().unpinAll(sending.pin);
         context.counters().add(AgentCounter.SENT_BLOCKS, in.sentBlocks());
-        Grant grant = sending.grant;
-        sending.pages.stream().limit(in.sentBlocks()).forEach(page -> grant.sent(page.block().key()));
-        grant.sentBytes += in.sentBytes();
+        Lease lease = sending.lease;
+        sending.pages.stream().limit(in.sentBlocks()).forEach(page -> lease.sent(page.block().key()));
+        lease.sentBytes += in.sentBytes();
         if (in.reason() != PeerReadReason.COMPLETED) {
-            grant.worst = in.reason();
+            lease.worst = in.reason();
         }
-        sending.pages.forEach(page -> grant.left.remove(page.block().key()));
+        sending.pages.forEach(page -> lease.left.remove(page.block().key()));
         for (Page page : sending.pages) {
             if (in.wrong().contains(page.block().key())) {
                 context.condemn(page);
             }
         }
-        if (grant.left.isEmpty() && grants.get(grant.command.grant()) == grant) {
-            close(grant, grant.worst);
+        if (lease.left.isEmpty() && leases.get(lease.command.grant()) == lease) {
+            close(lease, lease.worst);
         }
     }
 
@@ -204,38 +204,38 @@ public final class PeerReadLeases implements Component {
     @Override
     public void expire() {
         for (Optional<String> due = ends.pollDue(context.nowMs()); due.isPresent(); due = ends.pollDue(context.nowMs())) {
-            Grant grant = grants.get(due.get());
-            if (grant != null) {
-                close(grant, PeerReadReason.EXPIRED);
+            Lease lease = leases.get(due.get());
+            if (lease != null) {
+                close(lease, PeerReadReason.EXPIRED);
             }
         }
     }
 
     /** The agent stops; what is being sent is sent to its end. */
     public void closeAll() {
-        List.copyOf(grants.values()).forEach(grant -> close(grant, PeerReadReason.CANCELLED));
+        List.copyOf(leases.values()).forEach(lease -> close(lease, PeerReadReason.CANCELLED));
     }
 
-    private void close(Grant grant, PeerReadReason why) {
-        String name = grant.command.grant();
-        grants.remove(name);
+    private void close(Lease lease, PeerReadReason why) {
+        String name = lease.command.grant();
+        leases.remove(name);
         ends.clear(name);
         context.pages().unpinAll(name);
-        ended(grant, why);
+        ended(lease, why);
     }
 
-    private void ended(Grant grant, PeerReadReason why) {
-        String name = grant.command.grant();
+    private void ended(Lease lease, PeerReadReason why) {
+        String name = lease.command.grant();
         remember(name, why);
-        List<Integer> sent = List.copyOf(grant.sent);
-        long bytes = grant.sentBytes;
-        context.append(grant.command.header().command(), e -> new PeerReadEnded(e, name, why, sent.size(), bytes, sent));
+        List<Integer> sent = List.copyOf(lease.sent);
+        long bytes = lease.sentBytes;
+        context.append(lease.command.header().command(), e -> new PeerReadEnded(e, name, why, sent.size(), bytes, sent));
     }
 
-    private void remember(String grant, PeerReadReason why) {
+    private void remember(String lease, PeerReadReason why) {
         if (over.size() >= context.limits().peers().grants()) {
             over.pollFirstEntry();
         }
-        over.putLast(grant, why);
+        over.putLast(lease, why);
     }
 }

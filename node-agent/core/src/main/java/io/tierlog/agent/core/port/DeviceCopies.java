@@ -22,6 +22,6 @@ public interface DeviceCopies {
     /** Host to device. Each host page is checked against its CRC32C first; a page that differs is not copied and fails with CHECKSUM. */
     void load(long unit, List<PageCopy> copies);
 
-    /** The engine has gone: units queued from now on fail with ENGINE_GONE, and its memory is let go once those under way have ended. */
+    /** The engine has gone: units queued from now on fail with ENGINE_GONE, and its memory is released once those under way have ended. */
     void detach();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core.port;
 
-/** A device has refused a call, or work on it has failed. The message says what was asked and what to do. */
+/** A device has refused a call, or work on it has failed. The message names the call and what to do. */
 public final class DeviceFault extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -9,7 +9,7 @@ public final class DeviceFault extends Exception {
     public enum Kind {
         /** An argument is wrong: out of bounds, not open, not aligned. A defect of the caller. */
         INVALID_VALUE(false),
-        /** A handle of an engine names no memory here, or less than it says. */
+        /** A handle of an engine names no memory here, or less than the engine claims. */
         INVALID_HANDLE(false),
         /** The device or the system has no memory or address space left for the call. */
         OUT_OF_MEMORY(false),
@@ -21,7 +21,7 @@ public final class DeviceFault extends Exception {
         NOT_READY(false),
         /** Memory of an engine has gone from under a copy: the engine's loss alone. */
         MEMORY_GONE(false),
-        /** A copy has failed and the device goes on. */
+        /** A copy has failed and the device continues. */
         COPY_FAILED(false),
         /** A copy touched an address that is not mapped. */
         ILLEGAL_ADDRESS(true),
@@ -38,7 +38,7 @@ public final class DeviceFault extends Exception {
             this.endsContext = endsContext;
         }
 
-        /** True when nothing works on this device any more and nobody knows what still moves until it is closed. */
+        /** True when nothing works on this device now, and copies may be under way until it is closed. */
         public boolean endsContext() {
             return endsContext;
         }
@@ -51,7 +51,7 @@ public final class DeviceFault extends Exception {
      * A fault with the driver's own code.
      *
      * @param code the driver's number, 0 when there is none
-     * @param message what was asked, the numbers, and what to do
+     * @param message the call, the numbers, and what to do
      */
     public DeviceFault(Kind kind, int code, String message) {
         super(kind + (code == 0 ? "" : " (code " + code + ")") + ": " + message);

@@ -27,7 +27,7 @@ public interface DeviceMemory extends AutoCloseable {
     DeviceStream open(Direction direction) throws DeviceFault;
 
     /**
-     * Makes host memory known, so that streams may copy from and to it: pinned, where the device has pinning. The memory must outlive the
+     * Registers host memory, so that streams may copy from and to it: pinned, where the device has pinning. The memory must outlive the
      * registration and may not be registered twice at a time. A pool is registered in slabs, each a call.
      *
      * @param slab native memory, its address aligned to 4,096 bytes, its size 1 or more
@@ -39,7 +39,7 @@ public interface DeviceMemory extends AutoCloseable {
     /**
      * Opens memory of an engine.
      *
-     * @param bytes what the engine says it has, 1 or more
+     * @param bytes the length that the engine claims, 1 or more
      * @return the allocation of side DEVICE, {@code bytes} long
      * @throws DeviceFault UNSUPPORTED for a handle of another kind of device, INVALID_HANDLE when it names no memory or less than
      *     {@code bytes}, OUT_OF_MEMORY when it cannot be mapped
@@ -47,7 +47,7 @@ public interface DeviceMemory extends AutoCloseable {
     Allocation open(MemoryHandle handle, long bytes) throws DeviceFault;
 
     /**
-     * Ends what {@link #register} or {@link #open(MemoryHandle, long)} began. The caller sees to it that no stream works on it any more.
+     * Ends what {@link #register} or {@link #open(MemoryHandle, long)} began. No stream may work on it then.
      * Copies that name it later are refused with INVALID_VALUE.
      *
      * @throws DeviceFault INVALID_VALUE when it is not open here
@@ -55,10 +55,10 @@ public interface DeviceMemory extends AutoCloseable {
     void release(Allocation allocation) throws DeviceFault;
 
     /**
-     * Ends the context: streams, allocations and registrations with it. When it has returned without a fault, no byte moves any more, whatever
-     * went wrong before. Ending twice is nothing.
+     * Ends the context: streams, allocations and registrations with it. When it has returned without a fault, no byte moves, whatever
+     * went wrong before. A second call has no effect.
      *
-     * @throws DeviceFault when the driver does not say that it is over: then bytes may move until the process ends
+     * @throws DeviceFault when the driver does not report the end: then bytes may move until the process ends
      */
     @Override
     void close() throws DeviceFault;

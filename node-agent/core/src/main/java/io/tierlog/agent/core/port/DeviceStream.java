@@ -5,7 +5,7 @@ import io.tierlog.agent.core.copy.CopyPlan;
 import io.tierlog.agent.core.copy.Direction;
 
 /**
- * A queue of copies on a device: what is queued runs in order. For one thread at a time.
+ * A queue of copies on a device: they run in the order in which they were queued. For one thread at a time.
  */
 public interface DeviceStream extends AutoCloseable {
     /** Which way all its copies go. */
@@ -15,7 +15,7 @@ public interface DeviceStream extends AutoCloseable {
      * Queues every copy of the plan and returns without waiting for bytes.
      *
      * @throws DeviceFault INVALID_VALUE, with nothing queued, when a copy is out of bounds or names an allocation that is not open here; any
-     *     other kind when the device refuses: then a part of the plan may have been queued, and the outcome is known only once the stream is idle
+     *     other kind when the device refuses: then a part of the plan may have been queued, and the outcome is open until the stream is idle
      */
     void enqueue(CopyPlan plan) throws DeviceFault;
 
@@ -31,8 +31,8 @@ public interface DeviceStream extends AutoCloseable {
      *
      * @param timeoutNanos how long to wait at most, 0 or more
      * @return true when the stream is idle; false when time was over first
-     * @throws DeviceFault a kind that ends the context: then nobody knows before {@link DeviceMemory#close} has returned. Failures of single
-     *     copies are told by their events and not here
+     * @throws DeviceFault a kind that ends the context: then the state is unknown until {@link DeviceMemory#close} has returned. Failures of single
+     *     copies are reported by their events and not here
      */
     boolean drain(long timeoutNanos) throws DeviceFault;
 

@@ -7,12 +7,12 @@ import java.util.List;
 /**
  * Transfers between host pages and the disk of the node. Every call queues one bounded unit of work and returns at once; its completion,
  * {@code AgentInput.DiskUnitEnded}, is posted once, with one result per block in the order of the call, and only when the disk is idle for that
- * unit: no byte of it moves afterwards. A unit for which there is no room in the queue ends with QUEUE_FULL for all its blocks, one that was not
+ * unit: no byte of it moves afterwards. A unit for which the queue has no slot ends with QUEUE_FULL for all its blocks, one that was not
  * begun when the port closed with CANCELLED.
  *
  * <p>A host page is one of the HOST tier, or one of the agent's own, whose numbers follow.
  *
- * <p>A copy on the disk is named by namespace, key and generation; the generation rises at every write of the same key, also over restarts.
+ * <p>A placement on the disk is named by namespace, key and generation; the generation rises at every write of the same key, also over restarts.
  */
 public interface DiskTransfers {
     /**
@@ -20,7 +20,7 @@ public interface DiskTransfers {
      *
      * @param index in the prompt, from 0
      * @param parent key of the block before it, empty for the first; with index and root what a restart reports of the block
-     * @param root key of the first block of the prompt; empty when it is not known
+     * @param root key of the first block of the prompt; empty when unknown
      * @param hostPage whose bytes are written; they must not change before the unit has ended
      * @param crc32c that the page must have
      */
@@ -41,7 +41,7 @@ public interface DiskTransfers {
 
     /**
      * Reads blocks into host pages and verifies namespace, key, generation, length and checksum of each. Per block ARRIVED with checksum and
-     * generation, or FAILED: NOT_FOUND, STALE_GENERATION, UNSUPPORTED (another length), CHECKSUM (the copy is held no longer), IO. The page is
+     * generation, or FAILED: NOT_FOUND, STALE_GENERATION, UNSUPPORTED (another length), CHECKSUM (the placement is dropped), IO. The page is
      * undefined after a failure.
      */
     void read(long unit, String namespace, List<PageRead> blocks);

@@ -4,7 +4,7 @@ package io.tierlog.agent.core.port;
 import io.tierlog.schemas.OperationReason;
 import java.util.List;
 
-/** What the core says to engines. Calls return at once and never fail; an engine that is gone hears nothing. */
+/** Answers and notices to engines. Calls return at once and never fail; an engine that is gone receives nothing. */
 public interface EngineReplies {
     /** Answers the Submit call {@code call} with an offer. */
     void offer(long call, Offer offer);
@@ -12,7 +12,7 @@ public interface EngineReplies {
     /** Answers the Submit call {@code call}: a Ready notice follows. */
     void waiting(long call);
 
-    /** Notice: a waiting attempt may go on with {@code offer}. */
+    /** Notice: a waiting attempt may continue with {@code offer}. */
     void ready(String session, String request, int attempt, Offer offer);
 
     /** Notice: these device pages of an ended attempt are free for the engine. */
@@ -30,7 +30,7 @@ public interface EngineReplies {
     /** Answers the Reserve call {@code call}: the key at {@code position} does not serve on the host, so nothing is reserved. */
     void missing(long call, int position);
 
-    /** Answers the Read call {@code call}, one answer for each block in order; MOVED_ON says that the waiting time was over. */
+    /** Answers the Read call {@code call}, one answer for each block in order; MOVED_ON means that the waiting time was over. */
     void read(long call, List<BlockAnswer> blocks);
 
     /** Answers the Save call {@code call}, one answer for each block in order. */
@@ -42,26 +42,26 @@ public interface EngineReplies {
     /** Answers any other call. */
     void done(long call);
 
-    /** Answers any call with a typed refusal; {@code retry} says whether the same call may succeed later. */
+    /** Answers any call with a typed refusal; {@code retry} when the same call may succeed later. */
     void refused(long call, Refusal refusal, String detail, boolean retry);
 
     /** What became of one block of a call: {@code reason} is COMPLETED when it is where it was wanted. */
     record BlockAnswer(boolean done, OperationReason reason) {}
 
-    /** Where a block serves: on the host and the disk of this node, and in the store as far as it is known. */
+    /** Where a block serves: on the host and the disk of this node, and in the store as far as the probe shows. */
     record Whereabouts(boolean host, boolean disk, StoreAnswer store) {}
 
-    /** What the store says of a block. */
+    /** The store's answer for a block. */
     enum StoreAnswer {
         PRESENT,
         ABSENT,
-        /** Not asked: one before it is absent. */
+        /** Not probed: one before it is absent. */
         UNKNOWN,
-        /** The store could not be asked. */
+        /** The store could not be reached. */
         UNREACHABLE
     }
 
-    /** The closed list of refusals at the door. */
+    /** The closed list of refusals of the engine API. */
     enum Refusal {
         UNKNOWN_SESSION,
         UNKNOWN_REQUEST,

@@ -3,7 +3,7 @@ package io.tierlog.agent.core.port;
 
 import io.tierlog.schemas.Bytes;
 
-/** How an engine names memory of its own to another process. Immutable. */
+/** Names an engine's memory to another process. Immutable. */
 public sealed interface MemoryHandle {
     /**
      * A file that both sides map: the memory of an emulated device.

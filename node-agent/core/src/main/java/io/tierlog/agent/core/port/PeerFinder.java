@@ -6,15 +6,15 @@ import io.tierlog.schemas.Tier;
 import java.util.List;
 
 /**
- * Who else has blocks. Every call returns at once; the answer arrives as {@code AgentInput.PeersFound}, once, also when nobody could be asked. The
- * core waits for it a short time only; a late answer is nothing.
+ * Finds other nodes that have blocks. Every call returns at once; the answer arrives as {@code AgentInput.PeersFound}, once, also when no directory
+ * could be reached. The core waits for it for a short time only, and ignores a late answer.
  */
 public interface PeerFinder {
     /**
      * Another node that has blocks.
      *
      * @param node its name
-     * @param address of its peer door, HOST:PORT
+     * @param address of its peer API, HOST:PORT
      * @param tier HOST when its host has all of the blocks, DISK when some are on its disk only
      * @param blocks how many of the keys it has, from the first on without a gap, 1 or more
      */

@@ -2,5 +2,5 @@
 package io.tierlog.agent.core.port;
 
 
-/** What an agent that reads from others, and lends to them, acts through. */
+/** The ports of an agent that reads from other nodes, and serves reads of other nodes. */
 public record PeerPorts(PeerFinder finder, PeerTransfers transfers, PeerReplies replies) {}

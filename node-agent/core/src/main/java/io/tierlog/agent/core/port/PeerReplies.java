@@ -5,12 +5,12 @@ import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.PeerReadReason;
 import java.util.List;
 
-/** What readers of other nodes hear. Each call of a reader, {@code AgentInput.PeerReadCalled}, is answered once by one of these. */
+/** Answers to readers of other nodes. Each call of a reader, {@code AgentInput.PeerReadCalled}, is answered once by one of these. */
 public interface PeerReplies {
     /** One block to send: its host page, pinned until {@code AgentInput.PeerReadFinished} comes, and the checksum that the page must have. */
     record LeasedPage(Bytes key, int hostPage, int crc32c) {}
 
-    /** Nothing is known of the grant yet, or there are too many reads: the reader asks again after so many milliseconds. */
+    /** The lease has not arrived yet, or too many reads are under way: the reader tries again after this many milliseconds. */
     void retry(long call, long afterMs);
 
     /** Nothing is read. */

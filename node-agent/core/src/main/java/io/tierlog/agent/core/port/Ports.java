@@ -4,9 +4,9 @@ package io.tierlog.agent.core.port;
 import java.util.Optional;
 
 /**
- * What an agent core acts through; nothing is ever asked of the disk when the node has no disk tier.
+ * The ports of an agent core. The disk port is not called when the node has no disk tier.
  *
- * @param peers empty for an agent that neither reads from other nodes nor is asked by them
+ * @param peers empty for an agent that neither reads from other nodes nor serves their reads
  */
 public record Ports(
         DeviceCopies device, StoreTransfers store, DiskTransfers disk, EngineReplies engines, EventSink events, Optional<PeerPorts> peers) {

@@ -13,7 +13,7 @@ public interface StoreTransfers {
     /** One block: its key, the host page, and for writes the checksum the page must have (0 for reads). */
     record PageObject(Bytes key, int hostPage, int crc32c) {}
 
-    /** Asks how many of {@code keys}, from the first on, the store has without a gap. A store that cannot be asked answers 0 and says so. */
+    /** Probes how many of {@code keys}, from the first on, the store has without a gap; the answer is marked when the store is unreachable. */
     void probe(long unit, String namespace, List<Bytes> keys);
 
     /** Reads objects into host pages and verifies namespace, key, length and checksum of each. */

@@ -1,4 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the agent core asks of the outside. Every call starts something and returns at once; what came of it arrives as an AgentInput. */
+/** The interfaces that the agent core acts through. Every call starts something and returns at once; the result arrives as an AgentInput. */
 @org.jspecify.annotations.NullMarked
 package io.tierlog.agent.core.port;

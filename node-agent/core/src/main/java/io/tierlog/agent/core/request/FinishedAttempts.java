@@ -9,12 +9,12 @@ import java.util.OptionalLong;
 /**
  * Attempts that have ended in good order and whose device pages wait for a write-back. For the core's one thread.
  *
- * <p>A controller that is away for some seconds should not cost the reuse of everything that ended meanwhile, and the engine should not run
- * out of pages for it: so they wait long as long as all of them together take at most one in {@link #SHARE} of its pages, and of the requests
- * that the agent takes at a time.
+ * <p>A controller that is away for some seconds should not cost the reuse of all that ended meanwhile, and the engine should not run out of pages
+ * for it. So these attempts wait for long as long as all of them together take at most one in {@link #SHARE} of its pages, and of the requests
+ * that the agent may have.
  */
 final class FinishedAttempts {
-    /** The part of the pool, and of the requests, that may wait for longer than it must: one in so many. */
+    /** One in this many pages of the pool, and of the requests, may wait for longer than it must. */
     static final int SHARE = 2;
 
     private static final long ASK_AGAIN_MS = 250;
@@ -43,7 +43,7 @@ final class FinishedAttempts {
     }
 
     /**
-     * Until when the pages of that pin may wait before this is asked again; empty when they may not.
+     * Until when the pages of that pin may wait before the next check; empty when they may not.
      *
      * @param capacity pages of the pool
      * @param requests that the agent takes at a time, count

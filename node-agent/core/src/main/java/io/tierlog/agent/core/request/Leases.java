@@ -15,8 +15,8 @@ import java.util.SequencedMap;
 import java.util.function.Predicate;
 
 /**
- * What engines have been promised of the host: a lease names the pins of some blocks. One is given with an offer and lasts as long as it; one that
- * an engine asked for outside of requests has an end of its own. A load consumes a lease, and whoever names it afterwards hears that it is unknown.
+ * Leases that engines hold: each names the pins of some blocks on the host. An offer comes with a lease that lasts as long as the offer; a lease that
+ * an engine reserves outside of requests expires. A load consumes its lease: a later call with that name is refused as unknown.
  *
  * <p>For the core's one thread.
  */
@@ -91,7 +91,7 @@ public final class Leases implements Component {
         return lease;
     }
 
-    /** Nobody may name the lease any more; its pins stay, for whoever took it, who releases them. One that is not open is nothing. */
+    /** Closes the lease; its pins stay, for the load that took it. A lease that is not open is ignored. */
     public void end(String lease) {
         if (open.remove(lease) instanceof Reserved over) {
             over.pages().forEach(page -> reserved.computeIfPresent(page, (same, times) -> times == 1 ? null : times - 1));
@@ -114,7 +114,7 @@ public final class Leases implements Component {
         }
     }
 
-    /** Nobody has heard of what this call reserved. */
+    /** The caller has not received the name of what this call reserved. */
     @Override
     public void callGone(CallGone gone) {
         releaseAll(lease -> lease.call() == gone.call());

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a request from Submit until nothing of it is pinned by the agent any more.
+ * One attempt of a request from Submit until the agent has no pin for it.
  *
  * <pre>
  *   PROBING --> WAITING --> ANSWERED --> FINISHED --> GONE
@@ -33,11 +33,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LiveAttempt {
     public enum State {
-        /** The store has been asked; the Submit call is open. */
+        /** The store is being probed; the Submit call is open. */
         PROBING,
         /** The engine waits for a Ready notice. */
         WAITING,
-        /** The engine has its offer. */
+        /** The engine has received its offer. */
         ANSWERED,
         /** It has ended; its sealed device pages wait for a command. */
         FINISHED,
@@ -135,7 +135,7 @@ public final class LiveAttempt {
         return state == State.WAITING;
     }
 
-    /** True once the log has heard of it; before, nothing of it is told. */
+    /** True once the log has an event of it; before, the agent reports nothing of it. */
     public boolean logged() {
         return logged;
     }
@@ -181,7 +181,7 @@ public final class LiveAttempt {
         fetched.put(index, tier);
     }
 
-    /** The first block that neither the host nor the disk holds: from there on the store is asked. */
+    /** The first block that neither the host nor the disk holds: the store is probed from there on. */
     int storeFrom() {
         return storeFrom;
     }
@@ -190,7 +190,7 @@ public final class LiveAttempt {
         storeFrom = index;
     }
 
-    /** The unit that asked the store; 0 when none did. */
+    /** The unit that probes the store; 0 when there is none. */
     long probe() {
         return probe;
     }
@@ -208,7 +208,7 @@ public final class LiveAttempt {
         storeAnswer = OptionalInt.of(present);
     }
 
-    /** The unit that asks who else has blocks; 0 when none does any more. */
+    /** The unit that looks for other nodes with the blocks; 0 when there is none. */
     long find() {
         return find;
     }
@@ -291,7 +291,7 @@ public final class LiveAttempt {
         return sealed;
     }
 
-    /** Key of block 0 of the prompt, as the engine said with what it sealed; empty before. */
+    /** Key of block 0 of the prompt, from the engine's Sealed call; empty before. */
     public Bytes root() {
         return root;
     }

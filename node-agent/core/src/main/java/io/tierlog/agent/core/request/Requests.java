@@ -38,7 +38,7 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
- * The attempts of requests: what they find when they come, how long they wait, what they are offered, and that their pins go with them.
+ * The attempts of requests: what serves for them when they come, how long they wait, what they are offered, and the end of their pins.
  *
  * <p>An offer is what serves and is pinned at that moment. For the core's one thread.
  */
@@ -118,7 +118,7 @@ public final class Requests implements Component {
         } else if (before != null && (before.id().attempt() >= id.attempt() || !before.id().session().equals(id.session()))) {
             repeat(in, before);
         } else if (attempts.size() >= context.limits().bounds().requests() || context.ports().events().congested()) {
-            engines.refuse(in.call(), Refusal.BUSY, "the agent has all the requests it can take, or its log does not take more", true);
+            engines.refuse(in.call(), Refusal.BUSY, "the agent has as many requests as it may have, or its log is congested", true);
         } else {
             if (before != null && before.live()) {
                 abandon(before, RequestReason.CLIENT_CANCELLED);
@@ -134,7 +134,7 @@ public final class Requests implements Component {
         } else if (same && before.state() == LiveAttempt.State.ANSWERED) {
             context.ports().engines().offer(in.call(), before.offer());
         } else {
-            String detail = "attempt " + before.id().attempt() + " of request " + in.attempt().request() + " is known here";
+            String detail = "attempt " + before.id().attempt() + " of request " + in.attempt().request() + " is registered already";
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, detail, false);
         }
     }
@@ -180,7 +180,7 @@ public final class Requests implements Component {
         }
     }
 
-    /** Who else has blocks is known. */
+    /** The directory has answered which other nodes have the blocks. */
     public void found(PeersFound in) {
         LiveAttempt attempt = finds.remove(in.unit());
         if (attempt == null) {
@@ -193,7 +193,7 @@ public final class Requests implements Component {
         proceed(attempt);
     }
 
-    /** Nobody has said in time who else has blocks: nobody has. */
+    /** The directory has not answered in time: the attempt continues without another node. */
     private void expireFinds() {
         for (Optional<Long> due = findEnds.pollDue(context.nowMs()); due.isPresent(); due = findEnds.pollDue(context.nowMs())) {
             LiveAttempt attempt = finds.remove(due.get());
@@ -226,7 +226,7 @@ public final class Requests implements Component {
                 context.pages().pin(attempt.hostPin(), page.get());
             } else if (copy.isPresent()) {
                 attempt.diskIndexes().add(index);
-                context.disk().index().pin(attempt.hostPin(), copy.get()); // until it has its offer
+                context.disk().index().pin(attempt.hostPin(), copy.get()); // until the attempt has its offer
             }
             if ((page.isPresent() || copy.isPresent()) && index == attempt.storeFrom()) {
                 attempt.storeFrom(index + 1);
@@ -243,7 +243,7 @@ public final class Requests implements Component {
         return context.pages().serving(attempt.namespace(), attempt.keys().get(index)).filter(page -> page.block().index() == index);
     }
 
-    /** The store has said what it has. */
+    /** The store has answered the probe. */
     public void probed(StoreProbed in) {
         LiveAttempt attempt = probes.remove(in.unit());
         if (attempt == null || attempt.state() != LiveAttempt.State.PROBING) {
@@ -255,7 +255,7 @@ public final class Requests implements Component {
         proceed(attempt);
     }
 
-    /** Once both the store and the other nodes have been heard, or need not be. */
+    /** Continues once both the store and the directory have answered, or need not. */
     private void proceed(LiveAttempt attempt) {
         if (attempt.state() != LiveAttempt.State.PROBING || attempt.storeAnswer().isEmpty() || attempt.find() != 0) {
             return;
@@ -279,7 +279,7 @@ public final class Requests implements Component {
         reportSubmitted(attempt, storeBlocks, true);
     }
 
-    /** A waiting attempt goes on with what is pinned for it now. */
+    /** A waiting attempt continues with what is pinned for it now. */
     public void ready(LiveAttempt attempt, Offer.Reason reason) {
         attempt.become(LiveAttempt.State.ANSWERED);
         waits.clear(key(attempt));
@@ -363,7 +363,7 @@ public final class Requests implements Component {
         attempt.offer(LiveAttempt.NOTHING);
     }
 
-    /** A load for it has ended: what was pinned for it is pinned no more. */
+    /** A load for it has ended: its pins end. */
     public void loadEnded(LiveAttempt attempt) {
         attempt.load(null);
         releasePins(attempt);
@@ -398,7 +398,7 @@ public final class Requests implements Component {
         context.append("", e -> new WaitExpired(e, id.request(), id.attempt(), waitedMs));
     }
 
-    /** Nobody waits any more. */
+    /** Ends all waits. */
     public void expireAll() {
         all().stream().filter(attempt -> waits.contains(key(attempt))).forEach(this::expire);
     }
@@ -417,7 +417,7 @@ public final class Requests implements Component {
         takeOffer(attempt);
     }
 
-    /** Nobody waits for the answer to this Submit call any more: nobody goes on with its attempt either. */
+    /** The caller of this Submit is gone, so the attempt ends. */
     @Override
     public void callGone(CallGone gone) {
         attempts.values().stream().filter(attempt -> attempt.submitted().call() == gone.call() && attempt.state() == LiveAttempt.State.PROBING)
@@ -441,7 +441,7 @@ public final class Requests implements Component {
         }
     }
 
-    /** An attempt that nobody goes on with. The log hears of it if it heard of the attempt. */
+    /** Cancels an attempt. The log gets an event if it has one of the attempt. */
     public void abandon(LiveAttempt attempt, RequestReason reason) {
         if (attempt.logged()) {
             Attempt id = attempt.id();
@@ -498,12 +498,12 @@ public final class Requests implements Component {
         }
     }
 
-    /** No command comes any more. */
+    /** Frees the pages of all finished attempts: no command will come. */
     public void releaseAllFinished() {
         all().forEach(this::releaseFinished);
     }
 
-    /** The attempt ends; a fetch for it alone is of no use to anyone, nor is a load into pages that the engine takes back. */
+    /** Ends the attempt. It abandons a fetch for this attempt alone, and a load into pages that the engine takes back. */
     void end(LiveAttempt attempt, LiveAttempt.State state, OperationReason why) {
         attempt.become(state);
         waits.clear(key(attempt));
@@ -522,7 +522,7 @@ public final class Requests implements Component {
         }
     }
 
-    /** Nothing of a finished attempt is pinned any more. */
+    /** A finished attempt has no pin left. */
     void settled(LiveAttempt attempt) {
         attempt.become(LiveAttempt.State.GONE);
         forget(attempt);

@@ -11,7 +11,7 @@ import java.util.TreeMap;
  * What ends when, at most one end for each key. Due keys come out by time, then in the order in which they were set, so that a run can be
  * repeated exactly.
  *
- * <p>For one thread. The price: one tree node and one map entry for each key, O(log n) for every change.
+ * <p>For one thread. Trade-off: one tree node and one map entry for each key, O(log n) for every change.
  *
  * @param <K> what has an end; equal keys are one key
  */
@@ -30,7 +30,7 @@ public final class Deadlines<K> {
         byTime.put(slot, key);
     }
 
-    /** {@code key} has no end any more; nothing when it had none. */
+    /** Removes the deadline of {@code key}; nothing when it has none. */
     public void clear(K key) {
         Slot slot = slots.remove(key);
         if (slot != null) {
@@ -38,7 +38,7 @@ public final class Deadlines<K> {
         }
     }
 
-    /** Nothing has an end any more. */
+    /** Removes all deadlines. */
     public void clearAll() {
         slots.clear();
         byTime.clear();

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Any plan, whole or cut, moves the bytes that the formula says: random layouts (contiguous, split, padded, several regions), random pages,
+ * Any plan, whole or cut, moves the bytes of the formula: random layouts (contiguous, split, padded, several regions), random pages,
  * both images, all options. The expected bytes are copied segment by segment from the addresses, not by the planner.
  */
 class RandomPlansTest {
@@ -128,7 +128,7 @@ class RandomPlansTest {
     }
 
     @Test
-    void anyPlanMovesWhatTheFormulaSays() throws LayoutFault {
+    void anyPlanMovesTheBytesOfTheFormula() throws LayoutFault {
         for (long seed = 0; seed < SEEDS; seed++) {
             random.setSeed(seed);
             World world = new World();

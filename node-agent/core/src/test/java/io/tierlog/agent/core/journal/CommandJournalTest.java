@@ -24,7 +24,7 @@ class CommandJournalTest {
     @Test
     void numbersRiseAndMayHaveGaps() {
         journal.startAfter(4);
-        assertEquals(Verdict.STALE, journal.admit(4, A), "of an earlier life");
+        assertEquals(Verdict.STALE, journal.admit(4, A), "of an earlier incarnation");
         assertEquals(Verdict.RUN, journal.admit(5, A));
         assertEquals(Verdict.RUN, journal.admit(8, A));
         assertEquals(Verdict.STALE, journal.admit(7, A));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The formula, and every way in which a layer cannot be as an engine says. */
+/** The formula, and every way in which an engine's description of a layer cannot hold. */
 class RegisteredLayerTest {
     private static final long BASE = 0x1000;
 
@@ -86,7 +86,7 @@ class RegisteredLayerTest {
         assertEquals(0x10000 + 114_688, layer.address(7));
     }
 
-    /** Base, size, blocks, segment bytes, segment stride, segments, block stride or nothing; then what is said. */
+    /** Base, size, blocks, segment bytes, segment stride, segments, block stride or empty; then the message. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "0x1000 | 204800 | 100 | 1024 | 512 | 2 | | SEGMENTS_OVERLAP | stride of 512 is less than the 1024",

@@ -21,22 +21,22 @@ class BouncePagesTest {
         assertEquals(OptionalInt.empty(), pages.take("c"));
         assertThrows(IllegalStateException.class, () -> pages.give("a", 11), "it is b's");
         pages.give("b", 11);
-        assertThrows(IllegalStateException.class, () -> pages.give("b", 11), "it is nobody's");
+        assertThrows(IllegalStateException.class, () -> pages.give("b", 11), "it is free");
         assertEquals(OptionalInt.of(11), pages.take("c"));
         pages.check();
     }
 
     @Test
-    void aPageInQuarantineIsNobodysUntilItIsKnownToBeIdle() {
+    void aPageInQuarantineIsNotReusedUntilItIsIdle() {
         int page = pages.take("a").orElseThrow();
-        assertThrows(IllegalStateException.class, () -> pages.knownIdle(page));
+        assertThrows(IllegalStateException.class, () -> pages.markIdle(page));
         assertThrows(IllegalStateException.class, () -> pages.quarantine("b", page));
         pages.quarantine("a", page);
         assertThrows(IllegalStateException.class, () -> pages.give("a", page));
         assertEquals(2, pages.free());
         assertEquals(1, pages.quarantined());
         pages.check();
-        pages.knownIdle(page);
+        pages.markIdle(page);
         assertEquals(3, pages.free());
         pages.check();
     }
@@ -50,7 +50,7 @@ class BouncePagesTest {
             pages.quarantine("a", page);
         }
         assertTrue(pages.stuck());
-        pages.knownIdle(11);
+        pages.markIdle(11);
         assertFalse(pages.stuck());
     }
 }

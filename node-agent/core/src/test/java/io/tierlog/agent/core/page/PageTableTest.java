@@ -42,7 +42,7 @@ class PageTableTest {
     }
 
     private List<String> evict(int room) {
-        return table.makeRoom(room).orElseThrow().stream().map(PageTableTest::name).toList();
+        return table.makeFree(room).orElseThrow().stream().map(PageTableTest::name).toList();
     }
 
     private static String name(Evicted evicted) {
@@ -66,7 +66,7 @@ class PageTableTest {
     }
 
     @Test
-    void whatIsBeingFilledIsFoundByNobody() {
+    void noLookupFindsAPageBeingFilled() {
         Page page = table.reserve("m", block("a0"));
         table.fill(page);
         assertTrue(table.serving("m", key("a0")).isEmpty());
@@ -91,7 +91,7 @@ class PageTableTest {
     void illegalChangesAreRefused() {
         Page page = put("a0", false);
         assertThrows(IllegalStateException.class, () -> table.fill(page));
-        assertThrows(IllegalStateException.class, () -> table.knownIdle(page));
+        assertThrows(IllegalStateException.class, () -> table.markIdle(page));
         assertThrows(IllegalStateException.class, () -> table.reserve("m", block("a0")));
     }
 
@@ -123,7 +123,7 @@ class PageTableTest {
         put("c0", false);
         put("d0", false);
         table.markHeldInStore(held);
-        List<Evicted> evicted = table.makeRoom(2).orElseThrow();
+        List<Evicted> evicted = table.makeFree(2).orElseThrow();
         assertEquals(List.of("b0", "a0"), evicted.stream().map(PageTableTest::name).toList());
         assertEquals(List.of(false, true), evicted.stream().map(Evicted::lastCopy).toList());
     }
@@ -138,13 +138,13 @@ class PageTableTest {
     }
 
     @Test
-    void roomIsMadeWholeOrNotAtAll() {
+    void pagesAreEvictedForAllBlocksOrForNone() {
         put("a0", true);
         Page a1 = put("a1", true);
         put("b0", true);
         put("c0", true);
         table.pin("x", a1);
-        assertTrue(table.makeRoom(3).isEmpty(), "a0 cannot go before a1");
+        assertTrue(table.makeFree(3).isEmpty(), "a0 cannot go before a1");
         assertEquals(4, table.count(PageState.SERVING));
         table.check();
         assertEquals(List.of("b0", "c0"), evict(2));
@@ -155,7 +155,7 @@ class PageTableTest {
         put("a0", true);
         Page child = table.reserve("m", block("a1"));
         assertFalse(table.isLeaf(table.serving("m", key("a0")).orElseThrow()));
-        assertTrue(table.makeRoom(3).isEmpty());
+        assertTrue(table.makeFree(3).isEmpty());
         table.discard(child);
         assertEquals(List.of("a0"), evict(4));
     }
@@ -201,14 +201,14 @@ class PageTableTest {
     }
 
     @Test
-    void aPageInQuarantineIsGivenToNobody() {
+    void aPageInQuarantineIsNotReused() {
         Page page = table.reserve("m", block("a0"));
         table.fill(page);
         table.quarantine(page);
-        assertTrue(table.makeRoom(4).isEmpty());
+        assertTrue(table.makeFree(4).isEmpty());
         assertTrue(table.coming("m", key("a0")).isEmpty(), "its block can be fetched again");
-        table.knownIdle(page);
-        assertTrue(table.makeRoom(4).isPresent());
+        table.markIdle(page);
+        assertTrue(table.makeFree(4).isPresent());
     }
 
     @Test

@@ -6,7 +6,7 @@ public interface DeviceBench extends AutoCloseable {
     /** The device under test, the same at every call. */
     DeviceMemory memory();
 
-    /** Makes memory of an engine with that content and says how the engine names it. */
+    /** Makes memory of an engine with that content and returns the engine's name for it. */
     MemoryHandle engineMemory(byte[] content);
 
     /** What is in that memory now, from the engine's side; {@code length} bytes. */

@@ -13,8 +13,8 @@ import java.util.Random;
 import java.util.function.Consumer;
 
 /**
- * Faults on their way back from another implementation: it stands before whom that one tells. Of holders some are lost; of blocks the last fail, as
- * when a lender dies in the middle. One thread.
+ * Faults on the way back from another implementation: it intercepts that one's answers. Of holders some are lost; of blocks the last fail, as
+ * when a holder dies in the middle. One thread.
  */
 public final class FaultyPeers implements Consumer<AgentInput> {
     private final Random random;

@@ -98,7 +98,7 @@ public abstract class GatedDeviceContract extends DeviceMemoryContract {
     }
 
     @Test
-    void aCopyThatFailsIsToldByTheNextEventAndTheStreamIsIdle() throws DeviceFault {
+    void aFailedCopyIsReportedByTheNextEventAndTheStreamIsIdle() throws DeviceFault {
         gate(Direction.SAVE).failAt(2);
         try (DeviceStream stream = memory().open(Direction.SAVE)) {
             stream.enqueue(pieces(0, 1));
@@ -109,11 +109,11 @@ public abstract class GatedDeviceContract extends DeviceMemoryContract {
             assertTrue(before.await(LONG));
             DeviceFault fault = assertThrows(DeviceFault.class, () -> failed.await(LONG));
             assertFalse(landed(1));
-            assertEquals(fault.kind(), assertThrows(DeviceFault.class, failed::poll).kind(), "it is told again");
+            assertEquals(fault.kind(), assertThrows(DeviceFault.class, failed::poll).kind(), "it is reported again");
             if (!fault.kind().endsContext()) {
                 assertTrue(stream.drain(LONG));
                 stream.enqueue(pieces(4, 5));
-                assertTrue(stream.record().await(LONG), "the stream goes on");
+                assertTrue(stream.record().await(LONG), "the stream continues");
                 assertTrue(landed(4));
             }
         }

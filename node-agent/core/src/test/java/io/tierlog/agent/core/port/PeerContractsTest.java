@@ -40,9 +40,9 @@ class PeerContractsTest {
     abstract static class InMemory extends PeerTransfersContract {
         private final byte[][] pages = new byte[PAGES][BLOCK];
 
-        PeerTable table(Map<Bytes, byte[]> lent, Consumer<AgentInput> told) {
+        PeerTable table(Map<Bytes, byte[]> shared, Consumer<AgentInput> told) {
             PeerTable table = new PeerTable("b", List.of(), PeerFinderContract::key, page -> pages[page], told);
-            table.lend("g", lent);
+            table.lease("g", shared);
             return table;
         }
 
@@ -65,16 +65,16 @@ class PeerContractsTest {
     @Nested
     class TransfersInMemory extends InMemory {
         @Override
-        protected PeerTransfers transfers(Map<Bytes, byte[]> lent, BlockingQueue<AgentInput> told) {
-            return table(lent, told::add);
+        protected PeerTransfers transfers(Map<Bytes, byte[]> shared, BlockingQueue<AgentInput> told) {
+            return table(shared, told::add);
         }
     }
 
     @Nested
     class FaultyTransfers extends InMemory {
         @Override
-        protected PeerTransfers transfers(Map<Bytes, byte[]> lent, BlockingQueue<AgentInput> told) {
-            return table(lent, new FaultyPeers(12, told::add));
+        protected PeerTransfers transfers(Map<Bytes, byte[]> shared, BlockingQueue<AgentInput> told) {
+            return table(shared, new FaultyPeers(12, told::add));
         }
 
         @Override

@@ -24,11 +24,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every finder must do: each question is answered once, also when nobody can be asked; who is named is another node that has a run of the
+ * What every finder must do: each question is answered once, also when no directory can be reached; each answer is another node that has a run of the
  * blocks, each at its own position, from the first on. One that faults may know of less.
  *
  * <p>Of namespace m node c has blocks 0 to 4 on its host; d has 0 and 1 on its host and 0 to 3 on its disk; e has 0 to 4 on its host and no peer
- * door. Node a asks, and has all.
+ * API. Node a looks, and has all.
  */
 public abstract class PeerFinderContract {
     /** Who asks. */
@@ -46,7 +46,7 @@ public abstract class PeerFinderContract {
     @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
     private PeerFinder finder;
 
-    /** A finder that knows of {@link #COPIES}, and tells {@code told}. */
+    /** A finder that has {@link #COPIES}, and answers to {@code told}. */
     protected abstract PeerFinder finder(BlockingQueue<AgentInput> told) throws Exception;
 
     /** Whether it may know of less than there is. */
@@ -111,7 +111,7 @@ public abstract class PeerFinderContract {
         assertFound(List.of(new Holder("c", "c:7000", Tier.HOST, 2), new Holder("d", "d:7000", Tier.HOST, 2)), answer(2));
     }
 
-    /** From block 3 on: what lies before need not be asked about, and the fourth block is nobody's first. */
+    /** From block 3 on: the blocks before do not count, and no holder begins with the fourth block. */
     @Test
     void aBlockCountsAtItsOwnPosition() throws Exception {
         finder.find(1, "m", 3, keys(3, 7));
@@ -121,7 +121,7 @@ public abstract class PeerFinderContract {
     }
 
     @Test
-    void nobodyHasWhatIsNowhere() throws Exception {
+    void noNodeHasAMissingBlock() throws Exception {
         finder.find(1, "other", 0, keys(0, 5));
         assertEquals(List.of(), answer(1));
         finder.find(2, "m", 0, keys(90, 95));

@@ -18,7 +18,7 @@ import java.util.function.Function;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
-/** Other nodes in memory: what they have, and what they lend; answers at once. One thread. */
+/** Other nodes in memory: what they have, and what they share; answers at once. One thread. */
 public final class PeerTable implements PeerFinder, PeerTransfers {
     private final String self;
     private final List<Copy> copies;
@@ -40,7 +40,7 @@ public final class PeerTable implements PeerFinder, PeerTransfers {
         this.completions = completions;
     }
 
-    /** The door of e is closed to other nodes. */
+    /** Node e has no peer API. */
     public static boolean hasDoor(String node) {
         return !node.equals("e");
     }
@@ -69,8 +69,8 @@ public final class PeerTable implements PeerFinder, PeerTransfers {
         completions.accept(new PeersFound(unit, List.copyOf(holders.values())));
     }
 
-    /** Lends blocks under a name. */
-    public void lend(String grant, Map<Bytes, byte[]> blocks) {
+    /** Leases blocks under a name. */
+    public void lease(String grant, Map<Bytes, byte[]> blocks) {
         grants.put(grant, blocks);
     }
 

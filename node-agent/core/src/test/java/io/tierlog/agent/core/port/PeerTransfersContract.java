@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every reader of other nodes must do: each unit ends once, with a result for each block in their order; what has arrived is what was lent, to
+ * What every reader of other nodes must do: each unit ends once, with a result for each block in their order; what has arrived is what was leased, to
  * the byte and by its checksum; and after the end no byte moves. One that faults may fail blocks, with one of the port's reasons.
  */
 public abstract class PeerTransfersContract {
@@ -47,18 +47,18 @@ public abstract class PeerTransfersContract {
 
     private final BlockingQueue<AgentInput> told = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> opened = new ArrayList<>();
-    private final Map<Bytes, byte[]> lent = new LinkedHashMap<>();
+    private final Map<Bytes, byte[]> shared = new LinkedHashMap<>();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
     private PeerTransfers transfers;
 
-    /** A reader of a node that lends {@code lent} as grant g; units are told to {@code told}. */
-    protected abstract PeerTransfers transfers(Map<Bytes, byte[]> lent, BlockingQueue<AgentInput> told) throws Exception;
+    /** A reader of a node that leases {@code shared} as lease g; results of units go to {@code told}. */
+    protected abstract PeerTransfers transfers(Map<Bytes, byte[]> shared, BlockingQueue<AgentInput> told) throws Exception;
 
-    /** Address of the node that lends. */
+    /** Address of the node that is read. */
     protected abstract String address();
 
-    /** An address where nobody lends. */
+    /** An address without a peer API. */
     protected abstract String nobody();
 
     /** What is in a page of the node that reads. */
@@ -80,9 +80,9 @@ public abstract class PeerTransfersContract {
         for (int i = 0; i < PAGES; i++) {
             byte[] bytes = new byte[BLOCK];
             new Random(i).nextBytes(bytes);
-            lent.put(key(i), bytes);
+            shared.put(key(i), bytes);
         }
-        transfers = transfers(lent, told);
+        transfers = transfers(shared, told);
     }
 
     @AfterEach
@@ -124,7 +124,7 @@ public abstract class PeerTransfersContract {
             UnitResult result = unit.results().get(i);
             if (result.status() == BlockStatus.ARRIVED) {
                 byte[] bytes = page(pages.get(i).hostPage());
-                assertArrayEquals(lent.get(pages.get(i).key()), bytes);
+                assertArrayEquals(shared.get(pages.get(i).key()), bytes);
                 assertEquals(PeerTable.crc32c(bytes), result.crc32c());
             } else {
                 assertEquals(BlockStatus.FAILED, result.status());
@@ -134,7 +134,7 @@ public abstract class PeerTransfersContract {
     }
 
     @Test
-    void whatIsLentArrivesInItsPages() throws Exception {
+    void leasedBlocksArriveInTheirPages() throws Exception {
         List<PeerPage> pages = pages(0, 3);
         transfers.read(7, lender(address(), "g"), "m", pages);
         PeerUnitEnded unit = ended();
@@ -144,7 +144,7 @@ public abstract class PeerTransfersContract {
     }
 
     @Test
-    void whatIsNotLentFails() throws Exception {
+    void blocksThatAreNotLeasedFail() throws Exception {
         transfers.read(1, lender(address(), "another"), "m", pages(0, 2));
         assertFailed(OperationReason.NOT_SERVING, ended());
         transfers.read(2, lender(address(), "g"), "m", List.of(new PeerPage(key(0), 0), new PeerPage(key(99), 1)));
@@ -152,7 +152,7 @@ public abstract class PeerTransfersContract {
     }
 
     @Test
-    void whereNobodyLendsNothingArrives() throws Exception {
+    void withoutAPeerApiNothingArrives() throws Exception {
         transfers.read(1, lender(nobody(), "g"), "m", pages(0, 2));
         assertFailed(OperationReason.IO, ended());
     }

@@ -8,27 +8,27 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * The process behind {@link BrokerProcess}: prints where the broker listens, and ends when its standard input does, so that it never
- * outlives the benchmark, however that ended.
+ * The process behind {@link BrokerProcess}: prints the address of the broker, and ends with its standard input, so that it never outlives the
+ * benchmark, however that ended.
  */
 public final class BrokerMain {
     static final String READY = "ready ";
 
     private BrokerMain() {}
 
-    /** Takes the data directory as its one argument. */
+    /** The one argument is the data directory. */
     public static void main(String[] arguments) throws IOException {
         try (EmbeddedKafka kafka = EmbeddedKafka.start(EmbeddedKafkaConfig.of(Path.of(arguments[0])))) {
             System.out.println(READY + kafka.bootstrapServers());
             System.out.flush();
             while (System.in.read() >= 0) {
-                // Nothing is ever said; the end of the stream is what is waited for.
+                // No input ever comes: this waits for the end of the stream.
             }
         } catch (EmbeddedKafkaException refused) {
             System.err.println(refused.getMessage());
             Runtime.getRuntime().halt(1);
         }
-        // Whatever thread of the broker is still busy: its data are about to be removed.
+        // Threads of the broker may still run; its data are about to be removed.
         Runtime.getRuntime().halt(0);
     }
 }

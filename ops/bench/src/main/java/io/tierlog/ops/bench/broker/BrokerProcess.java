@@ -2,31 +2,30 @@
 package io.tierlog.ops.bench.broker;
 
 import io.tierlog.ops.bench.BenchException;
-import java.io.BufferedReader;
+import io.tierlog.ops.process.ChildProcess;
+import io.tierlog.ops.process.ChildProcessException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A Kafka broker in a JVM of its own, from the class path of this one: a broker that shares the heap and the collector of what is measured
  * would be measured with it. Safe for use by several threads.
  */
 public final class BrokerProcess implements AutoCloseable {
-    private static final int STOP_SECONDS = 5;
-    private static final int LAST_WORDS = 5;
+    /** Most time that a start takes. */
+    private static final Duration START = Duration.ofMinutes(2);
 
-    /** The log of the broker is set up as that of this process: what it writes to its standard output is read here. */
-    private static final List<String> LOG_SETTINGS = List.of("logback.configurationFile", "tierlog.log.level");
+    private static final List<String> JAVA = List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow");
 
-    private final Process process;
+    private final ChildProcess process;
     private final String bootstrapServers;
 
-    private BrokerProcess(Process process, String bootstrapServers) {
+    private BrokerProcess(ChildProcess process, String bootstrapServers) {
         this.process = process;
         this.bootstrapServers = bootstrapServers;
     }
@@ -37,43 +36,38 @@ public final class BrokerProcess implements AutoCloseable {
      * @param directory where the broker keeps its log and its output
      * @throws BenchException when it does not start
      */
-    public static BrokerProcess start(Path directory) {
-        Path output = directory.resolve("broker.err");
-        ProcessBuilder builder = new ProcessBuilder(commandLine(directory));
-        // In the environment, for a class path can be longer than an argument may be.
-        builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
-        builder.redirectError(output.toFile());
+    public static BrokerProcess start(Path directory) throws InterruptedException {
         try {
             Files.createDirectories(directory);
-            Process process = builder.start();
-            String ready = firstLine(process);
-            if (!ready.startsWith(BrokerMain.READY)) {
-                process.destroyForcibly();
-                throw BenchException.failed(
-                        "the broker process did not start: " + lastWords(output),
-                        "look for a lack of memory or of room in the temporary directory, or name a running cluster with --bootstrap-servers");
-            }
-            return new BrokerProcess(process, ready.substring(BrokerMain.READY.length()));
         } catch (IOException failure) {
             throw new UncheckedIOException("the broker process cannot be run", failure);
         }
+        ChildProcess process = ChildProcess.java(
+                        "the broker process", javaOptions(512), BrokerMain.class, List.of(directory.resolve("broker").toString()))
+                .input()
+                .log(directory.resolve("broker.err"))
+                .readyWhen(line -> line.startsWith(BrokerMain.READY))
+                .start();
+        try {
+            return new BrokerProcess(process, process.awaitReady(START).substring(BrokerMain.READY.length()));
+        } catch (ChildProcessException failure) {
+            process.endInput(Duration.ZERO);
+            throw BenchException.failed(
+                            failure.getMessage(),
+                            "look for a lack of memory or of space in the temporary directory, or name a running cluster with --bootstrap-servers")
+                    .causedBy(failure);
+        } catch (InterruptedException interrupted) {
+            process.endInput(Duration.ZERO);
+            throw interrupted;
+        }
     }
 
-    private static List<String> commandLine(Path directory) {
-        List<String> line = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow",
-                "-Xmx512m"));
-        for (String name : LOG_SETTINGS) {
-            String value = System.getProperty(name);
-            if (value != null) {
-                line.add("-D" + name + "=" + value);
-            }
-        }
-        line.add(BrokerMain.class.getName());
-        line.add(directory.resolve("broker").toString());
-        return line;
+    /** Options of a server's JVM with a heap of so many MiB, and the log settings of this process: a server logs to its standard output. */
+    public static List<String> javaOptions(int heapMb) {
+        List<String> options = new ArrayList<>(JAVA);
+        options.add("-Xmx" + heapMb + "m");
+        options.addAll(ChildProcess.properties("logback.configurationFile", "tierlog.log.level"));
+        return options;
     }
 
     /** HOST:PORT for clients. */
@@ -81,27 +75,9 @@ public final class BrokerProcess implements AutoCloseable {
         return bootstrapServers;
     }
 
-    /** Ends the process, without any ceremony since nothing it wrote is needed any more, and waits until it has ended. */
+    /** Kills the process, since nothing that it wrote is needed any more, and waits until it has ended. */
     @Override
     public void close() {
-        process.destroyForcibly();
-        try {
-            process.waitFor(STOP_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** Empty when the process ended without one. The reader stays open with the process. */
-    private static String firstLine(Process process) throws IOException {
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        String line = out.readLine();
-        return line == null ? "" : line;
-    }
-
-    private static String lastWords(Path output) throws IOException {
-        List<String> lines = Files.exists(output) ? Files.readAllLines(output) : List.of();
-        String last = String.join(" | ", lines.subList(Math.max(0, lines.size() - LAST_WORDS), lines.size()));
-        return last.isEmpty() ? "it said nothing" : last;
+        process.endInput(Duration.ZERO);
     }
 }

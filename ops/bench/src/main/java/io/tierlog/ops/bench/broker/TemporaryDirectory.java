@@ -13,9 +13,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A directory that is gone when it is closed, or when the process ends by a signal. Safe for use by several threads.
+ * A directory that {@link #close} removes. Safe for use by several threads.
  *
- * <p>The price: a process that is killed outright leaves it behind, under the system's directory for such things.
+ * <p>Trade-off: a process that is killed outright leaves it behind, in the temporary directory of the system.
  */
 public final class TemporaryDirectory implements AutoCloseable {
     private static final int ATTEMPTS = 20;
@@ -27,37 +27,37 @@ public final class TemporaryDirectory implements AutoCloseable {
         this.path = path;
     }
 
-    /** Makes one where the system keeps such things. */
+    /** Creates one in the temporary directory of the system. */
     public static TemporaryDirectory create(String prefix) {
         return create(Path.of(System.getProperty("java.io.tmpdir")), prefix);
     }
 
-    /** Makes one in another directory, which must be there. */
+    /** Creates one in another directory, which must exist. */
     public static TemporaryDirectory create(Path parent, String prefix) {
         try {
             return new TemporaryDirectory(Files.createTempDirectory(parent, prefix));
         } catch (IOException failure) {
-            throw new UncheckedIOException("no temporary directory can be made in " + parent, failure);
+            throw new UncheckedIOException("cannot create a temporary directory in " + parent, failure);
         }
     }
 
-    /** Where it is. */
+    /** Its path. */
     public Path path() {
         return path;
     }
 
-    /** A directory in it, which the one who is given the path makes. */
+    /** A path in it. */
     public Path resolve(String name) {
         return path.resolve(name);
     }
 
-    /** Removes it with everything in it; what others remove meanwhile is no error. */
+    /** Removes it with everything in it; what other threads remove meanwhile is not an error. */
     @Override
     public void close() {
         remove(path);
     }
 
-    /** {@link #close} while others may still make files in it, as after a signal: tried again for two seconds. */
+    /** {@link #close} while other threads may still create files in it, as after a signal: tries again for two seconds. */
     public void closeUnderWriters() {
         for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
             try {
@@ -72,7 +72,7 @@ public final class TemporaryDirectory implements AutoCloseable {
         }
     }
 
-    /** Removes a directory with everything in it, if it is there; what others remove meanwhile is no error. */
+    /** Removes a directory with everything in it, if it is there; what other threads remove meanwhile is not an error. */
     public static void remove(Path directory) {
         if (!Files.exists(directory)) {
             return;
@@ -103,7 +103,7 @@ public final class TemporaryDirectory implements AutoCloseable {
                 }
             });
         } catch (IOException failure) {
-            throw new UncheckedIOException("the temporary directory " + directory + " cannot be removed", failure);
+            throw new UncheckedIOException("cannot remove the temporary directory " + directory, failure);
         }
     }
 }

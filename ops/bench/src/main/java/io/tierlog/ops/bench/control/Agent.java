@@ -48,8 +48,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An agent without bytes: it answers each command at once, as an agent would whose transfers take no time, so that the controller's state
- * is that of a node at work. Host memory fills up, and the water level keeps it there. Safe for use by several threads.
+ * An agent without bytes: it answers each command at once, like an agent whose transfers take no time, so that the controller's state is that of a
+ * busy node. Host memory fills up to its watermark and stays there. Safe for use by several threads.
  */
 final class Agent {
     private static final int HOST_BLOCKS = 20_000;
@@ -107,14 +107,14 @@ final class Agent {
     }
 
     synchronized void heartbeat() {
-        TierUsage host = new TierUsage(Tier.HOST, HOST_BLOCKS, pages.free(), 0, 0, pages.used(), 0, 0, 0);
+        TierUsage host = new TierUsage(Tier.HOST, HOST_BLOCKS, pages.available(), 0, 0, pages.used(), 0, 0, 0);
         sender.send(new AgentHeartbeat(Workload.blank(), List.of(host), commandSequence, 0, 0));
     }
 
     /**
      * Runs a command.
      *
-     * @param answered is told the request that the command is the answer to, before anything else happens
+     * @param answered receives the request that the command answers, before anything else happens
      */
     synchronized void run(Command command, Consumer<String> answered) {
         commands.merge(command.schema().getName(), 1L, Long::sum);
@@ -155,14 +155,14 @@ final class Agent {
                 Workload.blank(), header.command(), header.commandSequence(), operation, reason, "the agent of the benchmark"));
     }
 
-    /** Everything arrives, the prompt is prefilled, the request ends. */
+    /** All blocks arrive, the prompt is prefilled, the request ends. */
     private void fetch(PrefetchBlocks fetch) {
-        if (pages.free() < fetch.blocks().size()) {
+        if (pages.available() < fetch.blocks().size()) {
             refuse(fetch.header(), fetch.operation(), OperationReason.NO_ROOM);
         } else {
             List<PagedBlock> placed = new ArrayList<>(fetch.blocks().size());
             for (Block block : fetch.blocks()) {
-                int page = pages.take();
+                int page = pages.allocate();
                 placed.add(new PagedBlock(block, page, pages.generation(page), CRC));
             }
             List<BlockResult> results =
@@ -177,7 +177,7 @@ final class Agent {
     }
 
     private void drop(DropBlocks drop) {
-        drop.blocks().forEach(block -> pages.give(block.page()));
+        drop.blocks().forEach(block -> pages.free(block.page()));
         List<BlockResult> results =
                 drop.blocks().stream().map(at -> result(at, BlockStatus.GONE, Tier.UNKNOWN)).toList();
         sender.send(new DropDone(Workload.blank(), drop.operation(), drop.tier(), drop.namespace(), results));

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All nodes of one log: registers them, lets each answer its commands, and keeps them heard of. Commands come on the thread of the receiver,
+ * All nodes of one log: registers them, lets each answer its commands, and sends their heartbeats. Commands come on the thread of the receiver,
  * everything else on that of the benchmark; safe for both.
  */
 final class Agents implements Receiver.Sink<Command> {
@@ -37,12 +37,12 @@ final class Agents implements Receiver.Sink<Command> {
         }
     }
 
-    /** Senders of the nodes' own events. */
+    /** Senders of the nodes' events. */
     List<Sender> senders() {
         return byAggregate.values().stream().map(Agent::sender).toList();
     }
 
-    /** Fetches of at most so many blocks are not worth while, by the policy in force. */
+    /** The policy in force does not fetch this many blocks or fewer. */
     int thresholdBlocks() {
         return thresholdBlocks;
     }
@@ -52,8 +52,8 @@ final class Agents implements Receiver.Sink<Command> {
         return registered;
     }
 
-    /** Where answers are told from here on. */
-    void tell(Arrivals next) {
+    /** Counts answers in {@code next} from now on. */
+    void countIn(Arrivals next) {
         arrivals = next;
     }
 
@@ -64,7 +64,7 @@ final class Agents implements Receiver.Sink<Command> {
         return sum;
     }
 
-    /** Registers every node with a controller that runs, once in the life of the log. */
+    /** Registers every node with a running controller; once for each log. */
     void register(Environment environment, String decisionsTopic) {
         LogReader.Source<Fact> source = new LogReader.Source<>(decisionsTopic, Fact.class, LogReader.Isolation.COMMITTED);
         List<Agent> waiting = new ArrayList<>(byAggregate.values());
@@ -105,7 +105,7 @@ final class Agents implements Receiver.Sink<Command> {
     public void accept(Command command, long nowNanos) {
         Agent agent = byAggregate.get(command.envelope().aggregate());
         if (agent == null) {
-            throw BenchException.failed("a command to nobody of the benchmark: " + command.envelope().aggregate(), "please report this");
+            throw BenchException.failed("a command for a node that is not of the benchmark: " + command.envelope().aggregate(), "please report this");
         }
         agent.run(command, request -> {
             Arrivals now = arrivals;
@@ -115,7 +115,7 @@ final class Agents implements Receiver.Sink<Command> {
         });
     }
 
-    /** Sends a sign of life of every node when a second has passed since the last. */
+    /** Sends a heartbeat of every node when a second has passed since the last. */
     @Override
     public synchronized void idle() {
         long now = System.nanoTime();

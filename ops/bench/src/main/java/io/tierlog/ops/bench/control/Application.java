@@ -5,13 +5,13 @@ import java.time.Duration;
 
 /** A Kafka Streams application in use: the empty one, or a controller. One thread at a time. */
 interface Application extends AutoCloseable {
-    /** How long a start may take. */
+    /** Most time that a start may take. */
     Duration START = Duration.ofSeconds(60);
 
     /**
      * Waits until it processes.
      *
-     * @throws io.tierlog.ops.bench.BenchException when it does not come to that
+     * @throws io.tierlog.ops.bench.BenchException when it does not start in time
      */
     void awaitRunning(Duration patience) throws InterruptedException;
 

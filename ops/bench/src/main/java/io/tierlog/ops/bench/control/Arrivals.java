@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * What came back of one stretch of load, and how long it took from the moment it should have been sent: a sender that is held up makes the
- * numbers worse, not fewer. Safe for use by several threads.
+ * The answers to one stretch of load, and their times from the moment at which each request should have been sent: a sender that falls behind makes
+ * the numbers worse, not fewer. Safe for use by several threads.
  *
  * <pre>
  * number    first ... first + warmUp ... first + count
@@ -26,7 +26,7 @@ final class Arrivals {
     private int foreign;
 
     /**
-     * Which requests are sent, and when.
+     * The requests of a stretch, and their times.
      *
      * @param first number of the first
      * @param warmUp how many of them are not timed
@@ -53,7 +53,7 @@ final class Arrivals {
         return startNanos + index * stretch.periodNanos();
     }
 
-    /** The answer to the request with this number is here. */
+    /** The answer to the request with this number has arrived. */
     synchronized void arrived(long number, long nowNanos) {
         long index = number - stretch.first();
         if (index < 0 || index >= stretch.count()) {
@@ -96,14 +96,14 @@ final class Arrivals {
         return micros.copy();
     }
 
-    /** Requests sent, and what became of them. */
+    /** The requests and answers so far. */
     synchronized Count count() {
         int answered = seen.cardinality();
         return new Count(stretch.count(), answered, stretch.count() - answered, repeats, foreign);
     }
 
     /**
-     * Requests sent, and what became of them.
+     * Requests and answers.
      *
      * @param sent requests
      * @param answered those with an answer

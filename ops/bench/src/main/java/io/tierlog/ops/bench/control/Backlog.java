@@ -13,8 +13,8 @@ import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 
 /**
- * How far an application is with a topic, by the offsets it has committed: asked of the broker, so that watching costs the one who is
- * watched nothing. One thread at a time.
+ * The progress of an application in a topic, by the offsets that it has committed. The broker reports them, so that watching costs the application
+ * nothing. One thread at a time.
  */
 final class Backlog {
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -62,12 +62,12 @@ final class Backlog {
         }
     }
 
-    /** Waits until the application has committed all there is, and nothing has been added since. */
+    /** Waits until the application has committed all records, and no record was added meanwhile. */
     void awaitNone(Application application) throws InterruptedException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
             long end = end();
-            // A controller appends ticks for ever: what counts is to have caught up with what was there.
+            // A controller appends ticks for ever: this waits for the records that were there before.
             while (committed() < end) {
                 pause(application, deadline);
             }
@@ -86,7 +86,7 @@ final class Backlog {
         application.check();
         if (System.nanoTime() > deadlineNanos) {
             throw BenchException.failed(
-                    "the group " + group + " is at " + committed() + " of " + end() + " records and gets no further",
+                    "the group " + group + " stays at " + committed() + " of " + end() + " records",
                     "run again with --verbose, or with fewer --records");
         }
         TimeUnit.MILLISECONDS.sleep(LOOK_MS);

@@ -12,12 +12,11 @@ import io.tierlog.schemas.event.Event;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * The same records through an empty application and through controllers: whole lives of requests that are not worth a fetch, so that none
- * of them depends on what is answered. What came out is counted, and only then does the speed count. One thread at a time.
+ * Sends the same records through an empty application and through controllers: complete requests that are not worth a fetch, so that none of them
+ * depends on an answer. The output is counted; the speed is valid only when the count is right. One thread at a time.
  */
 final class Bulk {
     /** Records of one request: submitted, prefilled, finished. */
@@ -29,48 +28,53 @@ final class Bulk {
     private final Environment environment;
 
     /**
-     * What one application made of its records.
+     * How one application processed its records.
      *
-     * @param seen how fast
-     * @param events records it was given
-     * @param out what it wrote, by type
+     * @param speed how fast
+     * @param events records that it read
+     * @param written records that it wrote, by type
      */
-    record Result(Throughput.Seen seen, long events, Map<String, Long> out) {
-        static final Result NOTHING = new Result(Throughput.Seen.NOTHING, 0, Map.of());
+    record Result(Throughput.Speed speed, long events, Map<String, Long> written) {
+        static final Result NOTHING = new Result(Throughput.Speed.NOTHING, 0, Map.of());
 
         Result plus(Result other) {
-            Map<String, Long> sum = new TreeMap<>(out);
-            other.out.forEach((type, count) -> sum.merge(type, count, Long::sum));
-            return new Result(seen.plus(other.seen), events + other.events, sum);
+            Map<String, Long> sum = new TreeMap<>(written);
+            other.written.forEach((type, count) -> sum.merge(type, count, Long::sum));
+            return new Result(speed.plus(other.speed), events + other.events, sum);
         }
 
         long count(String type) {
-            return out.getOrDefault(type, 0L);
+            return written.getOrDefault(type, 0L);
         }
-    }
 
-    /** Whether a record type is that of a command. */
-    static boolean isCommand(String type) {
-        return COMMANDS.contains(type);
+        /** Records that it wrote. */
+        long total() {
+            return written.values().stream().mapToLong(Long::longValue).sum();
+        }
+
+        /** Records that it wrote and that are not commands. */
+        long decisions() {
+            return total() - COMMANDS.stream().mapToLong(this::count).sum();
+        }
     }
 
     Bulk(Environment environment) {
         this.environment = environment;
     }
 
-    /** Sends the requests to the empty application and lets it work them off. */
+    /** Sends the requests to the empty application and waits until it has processed them. */
     Result through(PassThrough app, Submitters submitters, long first, int requests) throws InterruptedException {
         Backlog backlog = new Backlog(environment, app.group(), app.from());
         long before = backlog.end();
         load(submitters, first, requests, 0);
         long events = backlog.end() - before;
         try (Count<Event> out = new Count<>(app.to(), Event.class)) {
-            Throughput.Seen seen = Throughput.measure(new Loaded(app.group(), backlog, app::start, () -> {}));
-            return new Result(seen, events, out.byType());
+            Throughput.Speed speed = Throughput.measure(new Throughput.Loaded(app.group(), backlog, app::start, () -> {}));
+            return new Result(speed, events, out.byType());
         }
     }
 
-    /** Sends the requests to a controller and lets it work them off. */
+    /** Sends the requests to a controller and waits until it has processed them. */
     Result through(Controller controller, long first, int requests) throws InterruptedException {
         Backlog backlog = new Backlog(environment, controller.group(), controller.topics().events());
         if (!controller.agents().isRegistered()) {
@@ -81,36 +85,23 @@ final class Bulk {
         load(controller.submitters(), first, requests, controller.agents().thresholdBlocks());
         try (Count<Fact> decisions = new Count<>(controller.topics().decisions(), Fact.class);
                 Count<Command> commands = new Count<>(controller.topics().commands(), Command.class)) {
-            // Time passes in the log while it is worked off, and a node that nobody heard of meanwhile would count as lost.
-            Throughput.Seen seen = Throughput.measure(new Loaded(
+            // Time passes in the log meanwhile: a node without heartbeats would count as lost.
+            Throughput.Speed speed = Throughput.measure(new Throughput.Loaded(
                     controller.group(), backlog, controller::start, controller.agents()::idle));
             Map<String, Long> out = new TreeMap<>(decisions.byType());
             out.putAll(commands.byType());
-            return new Result(seen, (long) requests * RECORDS_A_REQUEST, out);
+            return new Result(speed, (long) requests * RECORDS_A_REQUEST, out);
         }
     }
 
     private void load(Submitters submitters, long first, int requests, int inStore) {
         for (int index = 0; index < requests; index++) {
-            submitters.wholeLife(first + index, inStore);
+            submitters.complete(first + index, inStore);
         }
         environment.outbox().flush();
     }
 
-    private record Loaded(String application, Backlog backlog, Supplier<Application> starter, Runnable beat)
-            implements Throughput.Loaded {
-        @Override
-        public Application start() {
-            return starter.get();
-        }
-
-        @Override
-        public void meanwhile() {
-            beat.run();
-        }
-    }
-
-    /** Counts what is written to a topic from now on, once it is committed. */
+    /** Counts the records that are committed to a topic from now on. */
     private final class Count<F extends WireRecord> implements AutoCloseable {
         private final LogReader<F> reader;
 

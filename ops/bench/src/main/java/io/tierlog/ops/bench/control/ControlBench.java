@@ -3,6 +3,7 @@ package io.tierlog.ops.bench.control;
 
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.Report;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -12,10 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Runs the control benchmark: all parts in turn, in rounds, so that whatever else the machine does hits all of them alike; the ratios are
- * what counts. Before the first round there is one that is not measured, for the compiler. Each round begins with another part.
+ * Runs the control benchmark: all parts in turn, in rounds, so that other work on the machine slows all of them alike; the ratios count. A first
+ * round is not measured, for the compiler. Each round begins with another part.
  *
- * <p>One thread; the price is time: what is not measured is stopped, and started again in the next round.
+ * <p>One thread. Trade-off: time, since a part is stopped while another is measured, and started again in the next round.
  */
 public final class ControlBench {
     private static final long ANSWER_MS = 15_000;
@@ -44,7 +45,7 @@ public final class ControlBench {
         this.lanes = lanes();
     }
 
-    /** What was measured, by part. */
+    /** The results, by part. */
     static final class Measured {
         final Map<Part, LatencyResult> latency = new EnumMap<>(Part.class);
         final Map<CommandDelivery, Bulk.Result> controllers = new EnumMap<>(CommandDelivery.class);
@@ -55,17 +56,17 @@ public final class ControlBench {
     /**
      * Runs it; takes minutes.
      *
-     * @param progress is told in a few words what happens
-     * @throws BenchException when it cannot be run, or something of it failed
+     * @param progress receives a few words on each step
+     * @throws BenchException when it cannot be run, or a part of it failed
      */
-    public static ControlBenchReport run(ControlBenchConfig config, Consumer<String> progress) {
+    public static Report run(ControlBenchConfig config, Consumer<String> progress) {
         long start = System.nanoTime();
         progress.accept(config.bootstrapServers().isPresent() ? "connecting" : "starting a broker in a process of its own");
         try (Environment environment = Environment.open(config)) {
             ControlBench bench = new ControlBench(environment, progress);
             bench.rounds();
             double elapsed = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
-            return ControlBenchReport.of(config, bench.measured, elapsed);
+            return ControlReport.of(config, bench.measured, elapsed);
         } catch (InterruptedException interrupted) {
             throw Environment.interrupted(interrupted);
         }
@@ -73,14 +74,14 @@ public final class ControlBench {
 
     private List<Lane> lanes() {
         List<Lane> all = new ArrayList<>();
-        all.add(new HopLane(environment));
-        all.add(new RelayLane(environment));
-        all.add(new PassThroughLane(environment, passThrough, toPassThrough, false));
+        all.add(Lanes.hop(environment));
+        all.add(Lanes.relay(environment));
+        all.add(Lanes.passThrough(environment, passThrough, toPassThrough, false));
         for (Controller controller : controllers) {
             all.add(new ControllerLane(environment, controller, false));
             if (controller.commands() == CommandDelivery.TRANSACTIONAL) {
                 all.add(new ControllerLane(environment, controller, true));
-                all.add(new PassThroughLane(environment, passThrough, toPassThrough, true));
+                all.add(Lanes.passThrough(environment, passThrough, toPassThrough, true));
             }
         }
         return all;
@@ -116,7 +117,7 @@ public final class ControlBench {
 
     private LatencyResult latency(Lane lane) throws InterruptedException {
         ControlBenchConfig.Load load = environment.config().load();
-        // The first commits after a start look for their coordinators, which takes a hundred times as long as a commit.
+        // The first commits after a start find their coordinators, which takes a hundred times as long as a commit.
         int warmUpMs = Math.max(WARM_UP_MS, WARM_UP_COMMITS * environment.config().tuning().commitIntervalMs());
         int warmUp = Math.max(1, load.rate() * warmUpMs / 1_000);
         int count = warmUp + load.rate() * load.seconds();
@@ -130,7 +131,7 @@ public final class ControlBench {
         return LatencyResult.of(arrivals);
     }
 
-    /** The first of {@code count} numbers that no request had before. */
+    /** The first of {@code count} fresh numbers of requests. */
     private long take(int count) {
         long first = nextRequest;
         nextRequest += count;

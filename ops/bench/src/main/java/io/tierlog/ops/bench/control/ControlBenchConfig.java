@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the control benchmark is run with; checked once, here. Immutable.
+ * Configuration of the control benchmark; checked once, here. Immutable.
  *
  * @param bootstrapServers a running cluster; empty starts a broker in a process of its own
  * @param load how much is sent
  * @param shape what is sent, and to how many partitions
  * @param tuning settings of the controller and of the empty pass-through beside it
- * @param commands the ways commands leave the controller that are measured, each in turn; the first is the one the ratios are about
+ * @param commands the deliveries of commands that are measured, each in turn; the ratios are about the first
  */
 public record ControlBenchConfig(
         Optional<String> bootstrapServers, Load load, Shape shape, Tuning tuning, List<CommandDelivery> commands) {
@@ -26,29 +26,29 @@ public record ControlBenchConfig(
             new Tuning(StreamsTuning.DEFAULTS.commitIntervalMs(), StreamsTuning.DEFAULTS.recordCacheBytes()),
             List.of(CommandDelivery.DIRECT, CommandDelivery.TRANSACTIONAL));
 
-    /** Refuses a list without any way, or with one twice. */
+    /** Refuses an empty list, and one that names a delivery twice. */
     public ControlBenchConfig {
         commands = List.copyOf(commands);
         if (commands.isEmpty() || commands.stream().distinct().count() != commands.size()) {
-            throw BenchException.badInput("--commands names no way, or one twice", "give direct, transactional or both");
+            throw BenchException.badInput("--commands is empty, or names a delivery twice", "give direct, transactional or both");
         }
     }
 
     /**
      * How much is sent.
      *
-     * @param rate requests a second, in all: the open loop keeps to it whatever comes back
+     * @param rate requests a second, in all: the open loop keeps it, whatever the answers
      * @param seconds measured seconds of each part in each round
-     * @param rounds how often the parts take turns
-     * @param records records for the throughput, in all rounds together, for each of the ways compared
+     * @param rounds rounds in which the parts take turns
+     * @param records records for the throughput, in all rounds together, for each application
      */
     public record Load(int rate, int seconds, int rounds, int records) {
         /** Refuses what would measure nothing or never end. */
         public Load {
-            within("--rate", rate, 1, 20_000);
-            within("--seconds", seconds, 1, 600);
-            within("--rounds", rounds, 1, 100);
-            within("--records", records, 300, 10_000_000);
+            BenchException.requireWithin("--rate", rate, 1, 20_000);
+            BenchException.requireWithin("--seconds", seconds, 1, 600);
+            BenchException.requireWithin("--rounds", rounds, 1, 100);
+            BenchException.requireWithin("--records", records, 300, 10_000_000);
         }
     }
 
@@ -62,9 +62,9 @@ public record ControlBenchConfig(
     public record Shape(int blocks, int nodes, int partitions) {
         /** Refuses what would measure nothing or does not fit a record. */
         public Shape {
-            within("--blocks", blocks, 1, 4_096);
-            within("--nodes", nodes, 1, 256);
-            within("--partitions", partitions, 1, 64);
+            BenchException.requireWithin("--blocks", blocks, 1, 4_096);
+            BenchException.requireWithin("--nodes", nodes, 1, 256);
+            BenchException.requireWithin("--partitions", partitions, 1, 64);
         }
     }
 
@@ -77,14 +77,8 @@ public record ControlBenchConfig(
     public record Tuning(int commitIntervalMs, long recordCacheBytes) {
         /** Refuses what cannot work. */
         public Tuning {
-            within("--commit-interval-ms", commitIntervalMs, 5, 10_000);
-            within("--record-cache", recordCacheBytes, 0, 8L << 30);
-        }
-    }
-
-    private static void within(String flag, long value, long least, long most) {
-        if (value < least || value > most) {
-            throw BenchException.badInput(flag + " " + value + " is not between " + least + " and " + most, "choose another value");
+            BenchException.requireWithin("--commit-interval-ms", commitIntervalMs, 5, 10_000);
+            BenchException.requireWithin("--record-cache", recordCacheBytes, 0, 8L << 30);
         }
     }
 }

@@ -11,8 +11,7 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * A log of its own, a controller for it, and the agents of its nodes: started and stopped as the parts take turns, with the state it had.
- * One thread at a time.
+ * A log, a controller for it, and the agents of its nodes: started and stopped as the parts take turns, with its state kept. One thread at a time.
  */
 final class Controller {
     private final Environment environment;
@@ -47,7 +46,7 @@ final class Controller {
         return submitters;
     }
 
-    /** The group that its offsets are committed for. */
+    /** The consumer group of its offsets. */
     String group() {
         return environment.named(name);
     }
@@ -77,8 +76,8 @@ final class Controller {
                 agents.register(environment, topics.decisions());
                 if (environment.workload().blocks() <= agents.thresholdBlocks()) {
                     throw BenchException.badInput(
-                            "--blocks " + environment.workload().blocks() + " is not worth a fetch: the controller fetches more than "
-                                    + agents.thresholdBlocks() + " blocks only",
+                            "--blocks " + environment.workload().blocks() + " is not worth a fetch: the controller fetches only more than "
+                                    + agents.thresholdBlocks() + " blocks",
                             "give more");
                 }
             }

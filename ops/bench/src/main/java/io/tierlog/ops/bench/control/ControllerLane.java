@@ -12,7 +12,7 @@ final class ControllerLane implements Lane {
     private final Backlog backlog;
     private final Part part;
 
-    /** @param afterCommit whether agents wait for the commit; commands that are sent directly cannot be waited for */
+    /** @param afterCommit whether agents wait for the commit; commands that are sent directly are not part of it */
     ControllerLane(Environment environment, Controller controller, boolean afterCommit) {
         this.environment = environment;
         this.controller = controller;
@@ -35,7 +35,7 @@ final class ControllerLane implements Lane {
     public Running open(Arrivals arrivals) throws InterruptedException {
         Application started = controller.startWithAgents();
         LogReader.Isolation isolation = part == Part.AFTER_COMMIT ? LogReader.Isolation.COMMITTED : LogReader.Isolation.ALL;
-        controller.agents().tell(arrivals);
+        controller.agents().countIn(arrivals);
         Receiver<Command> receiver = new Receiver<>(
                 environment.access(),
                 environment.codec(),

@@ -8,6 +8,7 @@ import io.tierlog.events.Schemas;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.Cleanup;
 import io.tierlog.ops.bench.broker.BrokerProcess;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import java.nio.file.Path;
@@ -25,8 +26,8 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.errors.TopicExistsException;
 
 /**
- * The cluster a benchmark runs on, and what all its parts share. Everything made bears the name of the run, and is removed at the end: with
- * the broker's process and the directory, or topic by topic on somebody else's cluster. Safe for use by several threads.
+ * The cluster of a benchmark, and what all its parts share. Everything that it creates begins with the name of the run, and is removed at the end:
+ * with the broker's process and the directory, or topic by topic on a cluster of the user. Safe for use by several threads.
  */
 final class Environment implements AutoCloseable {
     private static final Duration REACH = Duration.ofSeconds(5);
@@ -34,7 +35,7 @@ final class Environment implements AutoCloseable {
     private final ControlBenchConfig config;
     private final TemporaryDirectory directory;
     private final Optional<BrokerProcess> broker;
-    private final Thread signalled = new Thread(this::abandon, "bench-signalled");
+    private final Cleanup cleanup;
     private final String run = "tierlog-bench-" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
     private final Codec codec = new Codec(Schemas.bundled());
     private final List<String> nodes;
@@ -52,11 +53,11 @@ final class Environment implements AutoCloseable {
         this.access = KafkaAccess.of(broker.map(BrokerProcess::bootstrapServers).or(config::bootstrapServers).orElseThrow());
         this.admin = Admin.create(access.client(Map.of()));
         this.outbox = new Outbox(access, codec);
-        Runtime.getRuntime().addShutdownHook(signalled);
+        this.cleanup = Cleanup.of(this::abandon);
     }
 
     /** @throws BenchException when there is no cluster */
-    static Environment open(ControlBenchConfig config) {
+    static Environment open(ControlBenchConfig config) throws InterruptedException {
         TemporaryDirectory directory = TemporaryDirectory.create("tierlog-bench-");
         Optional<BrokerProcess> broker = Optional.empty();
         try {
@@ -66,20 +67,20 @@ final class Environment implements AutoCloseable {
                 reach(config.bootstrapServers().get());
             }
             return new Environment(config, directory, broker);
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | InterruptedException failure) {
             broker.ifPresent(BrokerProcess::close);
             directory.close();
             throw failure;
         }
     }
 
-    /** Before anything else is asked for: clients only complain in the log, for a long time. */
+    /** Called first: clients only log their failures, for a long time. */
     private static void reach(String bootstrapServers) {
         try {
             new TopicAdmin(new KafkaAccess(bootstrapServers, Map.of(), REACH)).close();
         } catch (LogSetupException absent) {
             throw BenchException.badInput(
-                            String.valueOf(absent.getMessage()), "leave --bootstrap-servers out to have a broker started for the benchmark")
+                            String.valueOf(absent.getMessage()), "leave --bootstrap-servers out to start a broker for the benchmark")
                     .causedBy(absent);
         }
     }
@@ -112,17 +113,17 @@ final class Environment implements AutoCloseable {
         return workload;
     }
 
-    /** A name of this run's own: for topics, applications and groups. */
+    /** A name of this run: for topics, applications and groups. */
     String named(String name) {
         return run + "." + name;
     }
 
-    /** A directory of this run's own. */
+    /** A directory of this run. */
     Path directory(String name) {
         return directory.resolve(name);
     }
 
-    /** Makes a topic with as many partitions as all have, and waits until it can be written to. */
+    /** Creates a topic with the partitions of the run, and waits until it can be written to. */
     String topic(String name) {
         String topic = named(name);
         NewTopic wanted = new NewTopic(topic, Optional.of(config.shape().partitions()), Optional.empty());
@@ -130,7 +131,7 @@ final class Environment implements AutoCloseable {
             admin.createTopics(List.of(wanted)).all().get();
         } catch (ExecutionException failure) {
             if (!(failure.getCause() instanceof TopicExistsException)) {
-                throw BenchException.failed("the topic " + topic + " cannot be made: " + failure.getCause(), "look at the broker")
+                throw BenchException.failed("cannot create the topic " + topic + ": " + failure.getCause(), "look at the broker")
                         .causedBy(failure);
             }
         } catch (InterruptedException interrupted) {
@@ -140,7 +141,7 @@ final class Environment implements AutoCloseable {
         return topic;
     }
 
-    /** Makes the topics of a log. */
+    /** Creates the topics of a log. */
     Topics log(String name) {
         Topics topics = new Topics(named(name));
         try (TopicAdmin topicAdmin = new TopicAdmin(access)) {
@@ -150,7 +151,7 @@ final class Environment implements AutoCloseable {
         return topics;
     }
 
-    /** What an interrupt during the benchmark becomes; the thread stays interrupted. */
+    /** The exception for an interrupt during the benchmark; the thread stays interrupted. */
     static BenchException interrupted(InterruptedException interrupted) {
         Thread.currentThread().interrupt();
         return BenchException.failed("the benchmark was interrupted", "run it again").causedBy(interrupted);
@@ -158,26 +159,18 @@ final class Environment implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            Runtime.getRuntime().removeShutdownHook(signalled);
-        } catch (IllegalStateException signal) {
-            // The process is ending, and the hook does the rest.
-            return;
+        if (!cleanup.signalled()) {
+            outbox.close();
+            abandon();
         }
-        outbox.close();
-        if (broker.isEmpty()) {
-            removeTopics();
-        }
-        admin.close();
-        broker.ifPresent(BrokerProcess::close);
-        directory.close();
     }
 
-    /** After a signal: without asking the parts, which may wait for anything. */
+    /** After a signal: without the parts, whose threads may wait for anything. */
     private void abandon() {
         if (broker.isEmpty()) {
             removeTopics();
         }
+        admin.close(Duration.ofSeconds(1));
         broker.ifPresent(BrokerProcess::close);
         directory.close();
     }

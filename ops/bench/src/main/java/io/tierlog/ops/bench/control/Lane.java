@@ -2,14 +2,14 @@
 package io.tierlog.ops.bench.control;
 
 /**
- * One way from a submitted request to whoever waits for it: the thing whose latency is measured. Opened for a stretch of load, closed after
- * it, and opened again in the next round. One thread at a time.
+ * One path from a submitted request to its receiver: its latency is measured. Opened for a stretch of load, closed after it, and opened again in the
+ * next round. One thread at a time.
  */
 interface Lane {
-    /** Which it is. */
+    /** The part of the report. */
     Part part();
 
-    /** Starts what is measured; when it returns, a request sent is a request answered. */
+    /** Starts the path; when it returns, requests can be sent. */
     Running open(Arrivals arrivals) throws InterruptedException;
 
     /** A lane in use. */
@@ -17,7 +17,7 @@ interface Lane {
         /** Sends the request with this number; returns the bytes of the record. */
         int submit(long number);
 
-        /** Waits until nothing moves any more, and tells what went wrong on the way. */
+        /** Waits until all records are processed; throws when one failed. */
         void settle() throws InterruptedException;
 
         /** Stops it. */

@@ -6,7 +6,7 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one part came to, all rounds together. Nobody writes to the histogram once it is in here.
+ * The latencies of one part, all rounds together. No thread writes to the histogram any more.
  *
  * @param micros times from the moment a request should have been sent, in microseconds
  * @param roundMedians the median of each round, in microseconds: how steady the machine was

@@ -4,9 +4,9 @@ package io.tierlog.ops.bench.control;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Sends at a fixed rate, whatever comes back: each request at its own time, and at once when that has passed. Static and without state.
+ * Sends at a fixed rate, whatever the answers: each request at its own time, and at once when that has passed. Static and without state.
  *
- * <p>The price: a thread woken by the clock is late by some tens of microseconds, which count for every part alike.
+ * <p>Trade-off: a thread that the clock wakes is late by some tens of microseconds, in every part alike.
  */
 final class OpenLoop {
     private OpenLoop() {}

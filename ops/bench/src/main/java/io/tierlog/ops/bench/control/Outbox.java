@@ -13,9 +13,9 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one plain producer of the benchmark: idempotent, sending at once, as that of an agent. Safe for use by several threads.
+ * The one plain producer of the benchmark: idempotent and without linger, like that of an agent. Safe for use by several threads.
  *
- * <p>A failed send shows in {@link #check}, for nobody waits for each of them.
+ * <p>No thread waits for a single send: {@link #check} reports a failed one.
  */
 final class Outbox implements AutoCloseable {
     private final Codec codec;
@@ -34,7 +34,7 @@ final class Outbox implements AutoCloseable {
         return codec;
     }
 
-    /** Asks for the metadata of a topic now, so that the first record does not wait for it. */
+    /** Fetches the metadata of a topic now, so that the first record does not wait for it. */
     void prepare(String topic) {
         producer.partitionsFor(topic);
     }
@@ -50,7 +50,7 @@ final class Outbox implements AutoCloseable {
     /**
      * Waits until everything sent is acknowledged.
      *
-     * @throws BenchException when something was not
+     * @throws BenchException when a record could not be sent
      */
     void flush() {
         producer.flush();

@@ -3,7 +3,7 @@ package io.tierlog.ops.bench.control;
 
 import java.util.ArrayDeque;
 
-/** Pages of host memory that hold nothing. Not safe for use by several threads. */
+/** The free pages of a host memory. Not safe for use by several threads. */
 final class Pages {
     private final ArrayDeque<Integer> free;
     private final long[] generations;
@@ -16,18 +16,18 @@ final class Pages {
         }
     }
 
-    /** Pages that belong to nobody. */
-    int free() {
+    /** Free pages. */
+    int available() {
         return free.size();
     }
 
-    /** Pages that do. */
+    /** Allocated pages. */
     int used() {
         return generations.length - free.size();
     }
 
-    /** Takes a free page, with a new generation. */
-    int take() {
+    /** Allocates a page, with a new generation. */
+    int allocate() {
         int page = free.remove();
         generations[page]++;
         return page;
@@ -37,8 +37,8 @@ final class Pages {
         return generations[page];
     }
 
-    /** Gives a page back. */
-    void give(int page) {
+    /** Frees a page. */
+    void free(int page) {
         free.add(page);
     }
 }

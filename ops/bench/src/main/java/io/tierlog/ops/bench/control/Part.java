@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.control;
 
-/** What is measured, in the order of the report. */
+/** The latencies of the report, in its order. */
 enum Part {
     /** Produce, consume. */
     HOP("hop", "bare hop"),
-    /** Produce, consume, produce, consume: the least that any controller on Kafka can take. */
+    /** Produce, consume, produce, consume: the lower bound of any controller on Kafka. */
     RELAY("relay", "bare relay"),
     /** An empty Kafka Streams application, its output read before the commit. */
     PASS_THROUGH("pass_through", "empty pass-through, read before the commit"),
-    /** The same, read after the commit. */
+    /** An empty Kafka Streams application, its output read after the commit. */
     PASS_THROUGH_AFTER_COMMIT("pass_through_after_commit", "empty pass-through, read after the commit"),
     /** Submit to command, commands sent directly: not part of the transaction. */
     DIRECT("tierlog_direct", "Tierlog, commands sent directly"),

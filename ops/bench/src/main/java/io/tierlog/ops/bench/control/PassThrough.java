@@ -17,8 +17,8 @@ import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
 
 /**
- * An empty Kafka Streams application: it forwards what it reads, exactly once, with the settings of the controller. What it takes more than
- * the relay is the price of Kafka Streams and its transactions; what the controller takes more than it is the controller's own.
+ * An empty Kafka Streams application: it forwards its input, exactly once, with the settings of the controller. Its time beyond the relay's is the
+ * cost of Kafka Streams and its transactions; the controller's time beyond its own is the cost of the controller.
  */
 final class PassThrough {
     private static final Duration CLOSE = Duration.ofSeconds(20);
@@ -43,7 +43,7 @@ final class PassThrough {
         return to;
     }
 
-    /** The group that its offsets are committed for. */
+    /** The consumer group of its offsets. */
     String group() {
         return environment.named("pass");
     }
@@ -101,7 +101,7 @@ final class PassThrough {
         all.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
         all.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, environment.config().tuning().commitIntervalMs());
         all.put(StreamsConfig.POLL_MS_CONFIG, POLL_MS);
-        // Kafka warns of another default to come when it is not said.
+        // Without a value Kafka warns that the default will change.
         all.put("processing.exception.handler.global.enabled", true);
         all.put(StreamsConfig.producerPrefix(ProducerConfig.LINGER_MS_CONFIG), 0);
         all.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG), "bench");
@@ -110,7 +110,7 @@ final class PassThrough {
         return all;
     }
 
-    /** Hands on what it is given. */
+    /** Forwards every record. */
     private static final class Forward extends ContextualProcessor<byte[], byte[], byte[], byte[]> {
         @Override
         public void process(Record<byte[], byte[]> record) {

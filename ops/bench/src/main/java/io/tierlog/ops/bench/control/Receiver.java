@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a topic from its end on, in a thread of its own, and hands on each record decoded, with the moment at which it was: the reader at
- * the end of every part. Safe for use by several threads.
+ * Reads a topic from its end on, in a thread of its own, and passes each decoded record on, with the moment of its decoding: the reader at the end of
+ * every part. Safe for use by several threads.
  *
  * @param <F> the family of the topic's records
  */
@@ -27,7 +27,7 @@ final class Receiver<F extends WireRecord> implements AutoCloseable {
     private final AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
     private volatile boolean closing;
 
-    /** Takes what was read, in the thread of the reader. */
+    /** Receives the records, in the thread of the reader. */
     interface Sink<F extends WireRecord> {
         void accept(F record, long nowNanos);
 
@@ -35,7 +35,7 @@ final class Receiver<F extends WireRecord> implements AutoCloseable {
         default void idle() {}
     }
 
-    /** Stands at the end of the topic when this returns, and reads what is written from then on. */
+    /** When this returns, it is at the end of the topic, and reads what is written from then on. */
     Receiver(KafkaAccess access, Codec codec, LogReader.Source<F> source, Sink<F> sink) {
         this.reader = new LogReader<>(access, codec, source);
         this.sink = sink;
@@ -47,7 +47,7 @@ final class Receiver<F extends WireRecord> implements AutoCloseable {
     private void read() {
         try (reader) {
             while (!closing) {
-                reader.poll(POLL, entry -> take(entry.reading()));
+                reader.poll(POLL, entry -> receive(entry.reading()));
                 sink.idle();
             }
         } catch (RuntimeException failed) {
@@ -55,16 +55,16 @@ final class Receiver<F extends WireRecord> implements AutoCloseable {
         }
     }
 
-    private void take(Reading<F> reading) {
+    private void receive(Reading<F> reading) {
         long now = System.nanoTime();
         switch (reading) {
             case Reading.Decoded<F> good -> sink.accept(good.value(), now);
             case Reading.Unreadable<F> bad -> throw BenchException.failed(
-                    "a record that cannot be read was received: " + bad.detail(), "use topics of nobody else");
+                    "received a record that cannot be read: " + bad.detail(), "use topics that no other program writes to");
         }
     }
 
-    /** @throws RuntimeException what ended the thread */
+    /** @throws RuntimeException the failure that ended the thread */
     void check() {
         RuntimeException failed = failure.get();
         if (failed != null) {
@@ -72,7 +72,7 @@ final class Receiver<F extends WireRecord> implements AutoCloseable {
         }
     }
 
-    /** Ends the thread and gives the connection back. */
+    /** Ends the thread and closes the connection. */
     @Override
     public void close() {
         closing = true;

@@ -16,8 +16,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * A thread that sends on what it reads, as it is: a plain consumer and an idempotent producer that waits for nothing. It keeps no state,
- * commits nothing and loses or repeats what a crash catches, so nothing that decides can be faster.
+ * A thread that forwards what it reads: a plain consumer and an idempotent producer that waits for nothing. It keeps no state, commits nothing and
+ * loses or repeats records in a crash, so no controller can be faster.
  */
 final class RelayLoop implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(100);
@@ -29,7 +29,7 @@ final class RelayLoop implements AutoCloseable {
     private final Thread thread;
     private volatile boolean closing;
 
-    /** Stands at the end of {@code from} when this returns. */
+    /** When this returns, it is at the end of {@code from}. */
     RelayLoop(KafkaAccess access, String from, String to) {
         this.to = to;
         consumer = new KafkaConsumer<>(

@@ -10,8 +10,8 @@ import java.time.InstantSource;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * One agent process's events about its node: stamps, encodes and sends them in order. Every part of the benchmark sends through one, so
- * that what leaves costs the same for all. Safe for use by several threads.
+ * Stamps, encodes and sends the events of one agent process in order. Every part of the benchmark sends through one, so that sending costs the same
+ * in all. Safe for use by several threads.
  */
 final class Sender {
     private final Outbox outbox;
@@ -31,12 +31,12 @@ final class Sender {
         this.key = Partitions.key(aggregate);
     }
 
-    /** The life that events speak for from here on. */
+    /** The incarnation in the events from now on. */
     synchronized void incarnation(long accepted) {
         incarnation = accepted;
     }
 
-    /** Sends without waiting for the broker. */
+    /** Sends without waiting for the broker; returns the bytes of the record. */
     synchronized int send(Event blank) {
         Envelope envelope = new Envelope(aggregate, sender, incarnation, 0, 0, clock.millis(), null, null, null);
         Event event = blank.withEnvelope(stamp.onto(envelope));

@@ -14,7 +14,7 @@ final class Submitters {
         this.senders = List.copyOf(senders);
     }
 
-    /** For the parts without a controller: nobody registers. */
+    /** For the parts without a controller: no node registers. */
     static Submitters to(Environment environment, String topic) {
         List<Sender> senders = environment.nodes().stream()
                 .map(node -> new Sender(environment.outbox(), topic, node, "bench"))
@@ -23,14 +23,14 @@ final class Submitters {
         return new Submitters(environment.workload(), senders);
     }
 
-    /** Sends the request with this number, waiting for blocks that are all in the store; returns the bytes of the record. */
+    /** Sends the request with this number, which waits for blocks that are all in the store; returns the bytes of the record. */
     int submit(long number) {
         RequestSubmitted request = workload.submitted(number, workload.blocks());
         return of(number).send(request);
     }
 
-    /** Sends the whole life of the request with this number: three records, whatever is answered. */
-    void wholeLife(long number, int inStore) {
+    /** Sends all three records of the request with this number, whatever the answers. */
+    void complete(long number, int inStore) {
         Sender sender = of(number);
         String request = Workload.request(number);
         sender.send(workload.submitted(number, inStore));

@@ -7,14 +7,15 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * How fast an application works off what waits for it: the records are in the topic before it starts, so that nobody competes with it for
- * the machine but the broker. Static and without state.
+ * How fast an application processes a backlog: the records are in the topic before it starts, so that only the broker competes with it for the
+ * machine. Static and without state.
  *
- * <p>Timed by its own commits, from the first to the last but one: not the start, and not the pause before the last commit, when nothing is
- * left to do. A run of fewer than four commits has neither, and is timed as it is; more records give better numbers.
+ * <p>Timed by its own commits, from the first to the last but one: without the start, and without the pause before the last commit, when nothing
+ * is left to do. A run of fewer than four commits is timed as a whole; more records give better numbers.
  */
 final class Throughput {
     private static final int COMMITS_FOR_A_STRETCH = 4;
@@ -22,34 +23,31 @@ final class Throughput {
 
     private Throughput() {}
 
-    /** An application with a backlog. */
-    interface Loaded {
-        Application start();
-
-        /** Its application id, with which the names of its threads begin. */
-        String application();
-
-        Backlog backlog();
-
-        /** Called about a hundred times a second while it works. */
-        void meanwhile();
-    }
+    /**
+     * An application with a backlog.
+     *
+     * @param application its application id, with which the names of its threads begin
+     * @param backlog what it has to process
+     * @param starter starts it
+     * @param meanwhile runs about a hundred times a second while it works
+     */
+    record Loaded(String application, Backlog backlog, Supplier<Application> starter, Runnable meanwhile) {}
 
     /**
-     * What was seen.
+     * The speed between two commits.
      *
-     * @param records worked off between two commits
-     * @param nanos time between these
-     * @param cpuNanos time that its stream threads had a processor meanwhile
+     * @param records processed between them
+     * @param nanos time between them
+     * @param cpuNanos processor time of its stream threads between them
      */
-    record Seen(long records, long nanos, long cpuNanos) {
-        static final Seen NOTHING = new Seen(0, 0, 0);
+    record Speed(long records, long nanos, long cpuNanos) {
+        static final Speed NOTHING = new Speed(0, 0, 0);
 
-        Seen plus(Seen other) {
-            return new Seen(records + other.records, nanos + other.nanos, cpuNanos + other.cpuNanos);
+        Speed plus(Speed other) {
+            return new Speed(records + other.records, nanos + other.nanos, cpuNanos + other.cpuNanos);
         }
 
-        /** Processor time of the stream threads for one record: what other work on the machine hardly changes. */
+        /** Processor time of the stream threads for one record, in microseconds: other work on the machine hardly changes it. */
         double cpuMicrosPerRecord() {
             return records == 0 ? 0 : cpuNanos / (double) TimeUnit.MICROSECONDS.toNanos(1) / records;
         }
@@ -65,20 +63,20 @@ final class Throughput {
         }
     }
 
-    /** Starts the application, waits until it has worked off what is there now, and stops it. */
-    static Seen measure(Loaded loaded) throws InterruptedException {
+    /** Starts the application, waits until it has processed the present backlog, and stops it. */
+    static Speed measure(Loaded loaded) throws InterruptedException {
         Backlog backlog = loaded.backlog();
         long end = backlog.end();
         long deadline = Backlog.deadline();
         List<Commit> commits = new ArrayList<>();
         commits.add(new Commit(System.nanoTime(), backlog.committed(), 0));
-        try (Application started = loaded.start()) {
+        try (Application started = loaded.starter().get()) {
             while (commits.getLast().records() < end) {
                 long committed = backlog.committed();
                 if (committed != commits.getLast().records()) {
                     commits.add(Commit.now(committed, loaded.application()));
                 }
-                loaded.meanwhile();
+                loaded.meanwhile().run();
                 backlog.pause(started, deadline);
             }
         }
@@ -86,11 +84,11 @@ final class Throughput {
     }
 
     /** The first entry is the moment before the start, the others are commits. */
-    private static Seen between(List<Commit> commits) {
+    private static Speed between(List<Commit> commits) {
         boolean stretch = commits.size() > COMMITS_FOR_A_STRETCH;
         Commit first = commits.get(stretch ? 1 : 0);
         Commit last = commits.get(stretch ? commits.size() - 2 : commits.size() - 1);
-        return new Seen(last.records() - first.records(), last.nanos() - first.nanos(), last.cpuNanos() - first.cpuNanos());
+        return new Speed(last.records() - first.records(), last.nanos() - first.nanos(), last.cpuNanos() - first.cpuNanos());
     }
 
     private static long streamThreadNanos(String application) {

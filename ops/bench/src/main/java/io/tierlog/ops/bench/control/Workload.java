@@ -14,9 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The events of requests, each with a prompt of its own: made from a number, the same in every run. Immutable.
+ * The events of requests, each with a prompt of its own: derived from a number, the same in every run. Immutable.
  *
- * <p>Envelopes are blank, since the sender stamps them.
+ * <p>Envelopes are blank: the sender stamps them.
  *
  * @param blocks whole blocks of each prompt
  */
@@ -75,7 +75,7 @@ record Workload(int blocks) {
         return REQUEST + number;
     }
 
-    /** The number that {@link #submitted} was given; -1 for the id of another's request. */
+    /** The number of the request with this id; -1 for a request that is not of the benchmark. */
     static long number(String request) {
         try {
             return request.startsWith(REQUEST) ? Long.parseLong(request, REQUEST.length(), request.length(), 10) : -1;

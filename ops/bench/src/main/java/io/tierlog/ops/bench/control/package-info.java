@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The control benchmark: from a submitted request to the command for it, beside the least that any way through Kafka takes. One class per
- * thing measured, one that runs them in turn, one that reports.
+ * The control benchmark: from a submitted request to its command, beside the shortest paths through Kafka. One class for each path, one that runs
+ * them in turn, one that reports.
  */
 @NullMarked
 package io.tierlog.ops.bench.control;

@@ -7,6 +7,9 @@ import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.bench.Cleanup;
+import io.tierlog.ops.bench.Report;
+import io.tierlog.ops.bench.Row;
 import io.tierlog.ops.bench.broker.BrokerProcess;
 import io.tierlog.ops.bench.broker.TemporaryDirectory;
 import java.io.IOException;
@@ -27,8 +30,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 /**
- * Runs the directory benchmark: a broker, a directory and Redis, each a process, filled with the same blocks and asked the same batches in turn.
- * One thread; what it makes is removed at its end.
+ * Runs the directory benchmark: a broker, a directory and Redis, each a process, filled with the same blocks and queried with the same batches in
+ * turn. One thread; it removes its files at its end.
  */
 public final class DirectoryBench {
     private static final int DIRECTORY_HEAP_MB = 1_024;
@@ -38,8 +41,8 @@ public final class DirectoryBench {
     private final DirectoryBenchConfig config;
     private final Consumer<String> progress;
 
-    /** One way and how much processor its server has used so far. */
-    private record Contestant(Way way, LongSupplier cpuNs) {}
+    /** A path, and the processor time that its server has used so far. */
+    private record Measured(QueryPath path, LongSupplier cpuNs) {}
 
     private DirectoryBench(DirectoryBenchConfig config, Consumer<String> progress) {
         this.config = config;
@@ -49,40 +52,36 @@ public final class DirectoryBench {
     /**
      * Runs it.
      *
-     * @param progress hears of each step
-     * @throws BenchException when something is not there that is needed
+     * @param progress receives a few words on each step
+     * @throws BenchException when it cannot be run
      */
-    public static DirectoryReport run(DirectoryBenchConfig config, Consumer<String> progress) throws Exception {
+    public static Report run(DirectoryBenchConfig config, Consumer<String> progress) throws Exception {
         long begin = System.nanoTime();
         DirectoryBench bench = new DirectoryBench(config, progress);
-        List<DirectoryReport.Round> rounds = new ArrayList<>();
+        List<Row> rounds = new ArrayList<>();
         String redis = "NOT RUN: left out";
         for (int blocks : config.blocks()) {
-            // Made anew for each number of blocks, so that nothing of the last round is left in memory.
-            try (TemporaryDirectory directory = TemporaryDirectory.create("tierlog-bench-")) {
-                Thread signalled = new Thread(directory::closeUnderWriters, "bench-signalled");
-                Runtime.getRuntime().addShutdownHook(signalled);
-                try (Servers servers = new Servers(config, directory, progress)) {
-                    redis = servers.redis.map(RedisProcess::version).orElse(config.redis() ? "Redis NOT RUN: apt-get install redis-server" : redis);
-                    rounds.add(bench.round(servers, blocks));
-                } finally {
-                    Runtime.getRuntime().removeShutdownHook(signalled);
-                }
+            // New servers for each number of blocks, so that nothing of the last round is left in memory.
+            TemporaryDirectory directory = TemporaryDirectory.create("tierlog-bench-");
+            try (Cleanup _ = Cleanup.of(directory::closeUnderWriters);
+                    Servers servers = new Servers(config, directory, progress)) {
+                redis = servers.redis.map(RedisProcess::version).orElse(config.redis() ? "Redis NOT RUN: apt-get install redis-server" : redis);
+                rounds.add(bench.round(servers, blocks));
             }
         }
-        return new DirectoryReport(rounds, config.clients(), redis, (System.nanoTime() - begin) / 1e9);
+        return DirectoryReport.of(rounds, config.clients(), redis, (System.nanoTime() - begin) / 1e9);
     }
 
-    /** What is asked, and what it is filled from. */
+    /** The servers of a round. */
     private static final class Servers implements AutoCloseable {
         private final Path directory;
         private final BrokerProcess broker;
         private final Topics topics = new Topics("bench");
         private final KafkaAccess access;
         private final Optional<RedisProcess> redis;
-        private final DirectoryProcess asked;
+        private final DirectoryProcess process;
 
-        Servers(DirectoryBenchConfig config, TemporaryDirectory directory, Consumer<String> progress) throws IOException {
+        Servers(DirectoryBenchConfig config, TemporaryDirectory directory, Consumer<String> progress) throws IOException, InterruptedException {
             this.directory = directory.path();
             progress.accept("starting a broker, a directory" + (config.redis() ? " and Redis" : ""));
             broker = BrokerProcess.start(directory.resolve("kafka"));
@@ -92,8 +91,8 @@ public final class DirectoryBench {
                     admin.create(topics, config.partitions(), 1);
                 }
                 redis = config.redis() ? RedisProcess.start(directory.resolve("redis")) : Optional.empty();
-                asked = DirectoryProcess.start(access.bootstrapServers(), topics.prefix(), directory.resolve("directory"), DIRECTORY_HEAP_MB);
-            } catch (RuntimeException | IOException e) {
+                process = DirectoryProcess.start(access.bootstrapServers(), topics.prefix(), directory.resolve("directory"), DIRECTORY_HEAP_MB);
+            } catch (RuntimeException | IOException | InterruptedException e) {
                 broker.close();
                 throw e;
             }
@@ -101,23 +100,23 @@ public final class DirectoryBench {
 
         @Override
         public void close() {
-            asked.close();
+            process.close();
             redis.ifPresent(RedisProcess::close);
             broker.close();
         }
     }
 
-    private DirectoryReport.Round round(Servers servers, int blocks) throws Exception {
+    private Row round(Servers servers, int blocks) throws Exception {
         double loadS = load(servers, blocks);
         Double redisBytes = servers.redis.isPresent() ? fill(servers.redis.get(), blocks) : null;
-        List<DirectoryReport.Row> rows = new ArrayList<>();
-        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", servers.asked.grpcPort()).usePlaintext().build();
+        List<Row> rows = new ArrayList<>();
+        ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", servers.process.grpcPort()).usePlaintext().build();
         try (HttpClient http = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
             warm(servers, channel, http, blocks);
             for (boolean lookup : new boolean[] {false, true}) {
                 for (int present : config.present()) {
                     for (int batch : config.batches()) {
-                        rows.addAll(cell(servers, contestants(servers, channel, http, lookup), new Drive.Cell(blocks, batch, present,
+                        rows.addAll(cell(servers, paths(servers, channel, http, lookup), new LoadLoop.Cell(blocks, batch, present,
                                 config.clients(), config.cellMs()), lookup));
                     }
                 }
@@ -125,35 +124,42 @@ public final class DirectoryBench {
         } finally {
             channel.shutdownNow();
         }
-        long[] size = servers.asked.size();
-        double resident = (double) servers.asked.residentBytes() / blocks;
-        servers.asked.close();
+        DirectoryProcess.Size size = servers.process.size();
+        double resident = (double) servers.process.residentBytes() / blocks;
+        servers.process.close();
         double disk = (double) bytes(servers.directory.resolve("directory").resolve("state")) / blocks;
-        return new DirectoryReport.Round(blocks, loadS, (double) size[1] / blocks, resident, disk, redisBytes, rows);
+        return new Row()
+                .with("blocks", blocks)
+                .with("load_s", loadS)
+                .with("index_bytes_per_block", (double) size.indexBytes() / blocks)
+                .with("resident_bytes_per_block", resident)
+                .with("disk_bytes_per_block", disk)
+                .with("redis_bytes_per_block", redisBytes)
+                .with("rows", rows);
     }
 
-    /** Compilers on both sides get to know every way before the first of them is measured; for a JVM that is seconds, not what a cell has. */
+    /** Compiles every path on both sides before the first measurement; a JVM needs seconds for this, more than a cell has. */
     private void warm(Servers servers, ManagedChannel channel, HttpClient http, int blocks) throws Exception {
         progress.accept("warming up");
         for (boolean lookup : new boolean[] {false, true}) {
             for (int batch : config.batches()) {
-                Drive.Cell cell = new Drive.Cell(blocks, batch, 50, config.clients(), config.cellMs());
-                servers.asked.run(cell, lookup);
-                for (Contestant contestant : contestants(servers, channel, http, lookup)) {
-                    Drive.run(contestant.way(), cell);
+                LoadLoop.Cell cell = new LoadLoop.Cell(blocks, batch, 50, config.clients(), config.cellMs());
+                servers.process.run(cell, lookup);
+                for (Measured each : paths(servers, channel, http, lookup)) {
+                    LoadLoop.run(each.path(), cell);
                 }
             }
         }
     }
 
-    private double load(Servers servers, int blocks) throws IOException {
+    private double load(Servers servers, int blocks) throws InterruptedException {
         long begin = System.nanoTime();
         progress.accept("writing " + blocks + " placements");
         PlacementLoad.write(servers.access, servers.topics, config.partitions(), blocks, progress);
-        long told = System.nanoTime();
-        for (long held = servers.asked.size()[0]; held < blocks; held = servers.asked.size()[0]) {
-            if (System.nanoTime() - told > TimeUnit.SECONDS.toNanos(10)) {
-                told = System.nanoTime();
+        long reported = System.nanoTime();
+        for (long held = servers.process.size().blocks(); held < blocks; held = servers.process.size().blocks()) {
+            if (System.nanoTime() - reported > TimeUnit.SECONDS.toNanos(10)) {
+                reported = System.nanoTime();
                 progress.accept("the directory holds " + held + " of " + blocks + " blocks");
             }
             if (System.nanoTime() - begin > LOAD_NS) {
@@ -180,41 +186,49 @@ public final class DirectoryBench {
         }
     }
 
-    private static List<Contestant> contestants(Servers servers, ManagedChannel channel, HttpClient http, boolean lookup) {
-        List<Contestant> all = new ArrayList<>();
-        all.add(new Contestant(Ways.grpc(channel, lookup), servers.asked::cpuNs));
-        all.add(new Contestant(Ways.grpcStream(channel, lookup), servers.asked::cpuNs));
-        all.add(new Contestant(Ways.http(http, servers.asked.httpPort(), lookup), servers.asked::cpuNs));
+    private static List<Measured> paths(Servers servers, ManagedChannel channel, HttpClient http, boolean lookup) {
+        List<Measured> all = new ArrayList<>();
+        all.add(new Measured(QueryPaths.grpc(channel, lookup), servers.process::cpuNs));
+        all.add(new Measured(QueryPaths.grpcStream(channel, lookup), servers.process::cpuNs));
+        all.add(new Measured(QueryPaths.http(http, servers.process.httpPort(), lookup), servers.process::cpuNs));
         servers.redis.ifPresent(redis -> {
             if (!lookup) {
-                all.add(new Contestant(Ways.redisExists(redis.port()), redis::cpuNs));
+                all.add(new Measured(QueryPaths.redisExists(redis.port()), redis::cpuNs));
             }
-            all.add(new Contestant(Ways.redisMget(redis.port(), lookup), redis::cpuNs));
+            all.add(new Measured(QueryPaths.redisMget(redis.port(), lookup), redis::cpuNs));
         });
         return all;
     }
 
-    private List<DirectoryReport.Row> cell(Servers servers, List<Contestant> contestants, Drive.Cell cell, boolean lookup) throws Exception {
-        String ask = lookup ? "lookup" : "exist";
-        progress.accept(String.format(Locale.ROOT, "%s, batches of %d, %d %% present", ask, cell.batch(), cell.present()));
-        List<DirectoryReport.Row> rows = new ArrayList<>();
-        long before = servers.asked.cpuNs();
-        Drive.Outcome inside = servers.asked.run(cell, lookup);
-        rows.add(row(ask, cell, "in process", inside, servers.asked.cpuNs() - before));
-        for (Contestant contestant : contestants) {
-            before = contestant.cpuNs().getAsLong();
-            Drive.Outcome outcome = Drive.run(contestant.way(), cell);
-            rows.add(row(ask, cell, contestant.way().name(), outcome, contestant.cpuNs().getAsLong() - before));
+    private List<Row> cell(Servers servers, List<Measured> paths, LoadLoop.Cell cell, boolean lookup) throws Exception {
+        String operation = lookup ? "lookup" : "exist";
+        progress.accept(String.format(Locale.ROOT, "%s, batches of %d, %d %% present", operation, cell.batch(), cell.present()));
+        List<Row> rows = new ArrayList<>();
+        long before = servers.process.cpuNs();
+        LoadLoop.Outcome inside = servers.process.run(cell, lookup);
+        rows.add(row(operation, cell, "in process", inside, servers.process.cpuNs() - before));
+        for (Measured each : paths) {
+            before = each.cpuNs().getAsLong();
+            LoadLoop.Outcome outcome = LoadLoop.run(each.path(), cell);
+            rows.add(row(operation, cell, each.path().name(), outcome, each.cpuNs().getAsLong() - before));
         }
         return rows;
     }
 
-    /** The processor was used in the time that warms up as well, so the keys of that time are counted with it, at the same pace. */
-    private static DirectoryReport.Row row(String ask, Drive.Cell cell, String way, Drive.Outcome outcome, long cpuNs) {
+    /** The processor time includes the warm-up, so the keys of the warm-up are counted too, at the same rate. */
+    private static Row row(String operation, LoadLoop.Cell cell, String path, LoadLoop.Outcome outcome, long cpuNs) {
         double seconds = cell.cellMs() * 1.25 / 1e3;
         double perCore = cpuNs == 0 ? 0 : outcome.keysPerS() * seconds * 1e9 / cpuNs;
-        return new DirectoryReport.Row(ask, cell.batch(), cell.present(), way, outcome.keysPerS(), perCore, outcome.p50Us(), outcome.p99Us(),
-                outcome.wrong());
+        return new Row()
+                .with("ask", operation)
+                .with("batch", cell.batch())
+                .with("present", cell.present())
+                .with("way", path)
+                .with("keys_per_s", outcome.keysPerS())
+                .with("keys_per_core_s", perCore)
+                .with("p50_us", outcome.p50Us())
+                .with("p99_us", outcome.p99Us())
+                .with("wrong", outcome.wrong());
     }
 
     private static long bytes(Path directory) {

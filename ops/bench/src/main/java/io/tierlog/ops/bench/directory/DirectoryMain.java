@@ -15,11 +15,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A directory in a process of its own, which a benchmark speaks to over its standard input: {@code size} for what it holds, {@code run BLOCKS
- * BATCH PRESENT CLIENTS MS LOOKUP} to ask itself. It ends with its input.
+ * A directory in a process of its own, with commands on its standard input: {@code size} prints its size, {@code run BLOCKS BATCH PRESENT CLIENTS MS
+ * LOOKUP} runs the load loop in process. It ends with its input.
  */
 final class DirectoryMain {
     static final String READY = "ready ";
+    static final String SIZE = "size ";
     private static final Duration RUNNING = Duration.ofMinutes(5);
 
     private DirectoryMain() {}
@@ -42,13 +43,13 @@ final class DirectoryMain {
 
     private static void answer(DirectoryApp app, String[] words, PrintStream out) throws Exception {
         switch (words[0]) {
-            case "size" -> out.println(app.streams().blocks() + " " + app.streams().indexBytes());
+            case "size" -> out.println(SIZE + app.streams().blocks() + " " + app.streams().indexBytes());
             case "run" -> {
-                Drive.Cell cell = new Drive.Cell(number(words[1]), number(words[2]), number(words[3]), number(words[4]), number(words[5]));
-                Way way = Ways.inProcess(app.questions(), Boolean.parseBoolean(words[6]));
-                out.println(new ObjectMapper().writeValueAsString(Drive.run(way, cell)));
+                LoadLoop.Cell cell = new LoadLoop.Cell(number(words[1]), number(words[2]), number(words[3]), number(words[4]), number(words[5]));
+                QueryPath path = QueryPaths.inProcess(app.questions(), Boolean.parseBoolean(words[6]));
+                out.println(new ObjectMapper().writeValueAsString(LoadLoop.run(path, cell)));
             }
-            default -> throw new IOException("'" + words[0] + "' is no command");
+            default -> throw new IOException("unknown command '" + words[0] + "'");
         }
     }
 

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
 /**
- * The keys of the benchmark: block n is block n mod 1,024 of prompt n / 1,024. Those from {@code blocks} on are held by nobody. Static and
- * without state.
+ * The keys of the benchmark: block n is block n mod 1,024 of prompt n / 1,024. The directory holds none from {@code blocks} on. Static
+ * and without state.
  */
 final class Keys {
     /** Blocks of a prompt. */
@@ -19,8 +19,8 @@ final class Keys {
     /**
      * Keys of one call.
      *
-     * @param packed one behind the other
-     * @param expected how many are there; of a lookup, how long the prefix is
+     * @param packed one after the other
+     * @param expected how many are held; of a lookup, the length of the prefix
      */
     @SuppressWarnings("ArrayRecordComponent") // Made once, never compared.
     record Batch(byte[] packed, int expected) {

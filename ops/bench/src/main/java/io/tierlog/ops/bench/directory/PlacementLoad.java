@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PlacementLoad {
     private static final int NODES = 16;
-    private static final int TOLD_EVERY = 1_000_000;
+    private static final int PROGRESS_EVERY = 1_000_000;
     private static final int EVENT_BLOCKS = 100;
 
     private PlacementLoad() {}
@@ -68,14 +68,14 @@ final class PlacementLoad {
                                 failure.compareAndSet(null, failed);
                             }
                         });
-                if ((block + 1) % TOLD_EVERY == 0) {
+                if ((block + 1) % PROGRESS_EVERY == 0) {
                     progress.accept("wrote " + (block + 1) + " of " + blocks + " placements");
                 }
             }
         }
         Exception failed = failure.get();
         if (failed != null) {
-            throw BenchException.failed("placements could not be written: " + failed.getMessage(), "look at the room on the disk").causedBy(failed);
+            throw BenchException.failed("cannot write placements: " + failed.getMessage(), "look at the free space of the disk").causedBy(failed);
         }
     }
 }

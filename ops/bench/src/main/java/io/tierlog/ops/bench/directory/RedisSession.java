@@ -11,8 +11,8 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** One connection to Redis: as much of its protocol (RESP2) as is asked here, written and read in one go for each batch. One thread. */
-final class RedisSession implements Way.Session {
+/** One connection to Redis: the part of its protocol (RESP2) that is used here, one write and one read for each batch. One thread. */
+final class RedisSession implements QueryPath.Session {
     private static final int BUFFER = 1 << 16;
     private static final byte[] END = {'\r', '\n'};
     private static final byte[] EXISTS = ascii("*2\r\n$6\r\nEXISTS\r\n$" + Keys.BYTES + "\r\n");
@@ -24,13 +24,13 @@ final class RedisSession implements Way.Session {
     private final InputStream in;
     private final Command command;
 
-    /** What a batch is asked with. */
+    /** The command of a batch. */
     enum Command {
-        /** Each key by itself. */
+        /** One command for each key. */
         EXISTS,
-        /** All keys at once; how many have a value. */
+        /** One command for all keys; how many have a value. */
         MGET,
-        /** All keys at once; how many have one before the first that has none. */
+        /** One command for all keys; how many have a value before the first without one. */
         MGET_PREFIX
     }
 
@@ -47,7 +47,7 @@ final class RedisSession implements Way.Session {
     }
 
     @Override
-    public int ask(Keys.Batch batch) throws IOException {
+    public int query(Keys.Batch batch) throws IOException {
         return switch (command) {
             case EXISTS -> exists(batch);
             case MGET -> mget(batch, false);
@@ -104,7 +104,7 @@ final class RedisSession implements Way.Session {
         out.flush();
         for (int i = 0; i < count; i++) {
             if (!line().equals("+OK")) {
-                throw new IOException("Redis did not take a key");
+                throw new IOException("Redis refused a key");
             }
         }
     }

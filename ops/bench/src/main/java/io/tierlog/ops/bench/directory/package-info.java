@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The directory against Redis: the same batches, the same run, the same machine, each server in a process of its own. */
+/** The directory beside Redis: the same batches, the same run, the same machine, each server in a process of its own. */
 @NullMarked
 package io.tierlog.ops.bench.directory;
 

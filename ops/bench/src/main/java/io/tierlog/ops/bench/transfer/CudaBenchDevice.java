@@ -13,27 +13,27 @@ import io.tierlog.agent.core.port.MemoryHandle;
 import io.tierlog.agent.cuda.CudaDriver;
 import io.tierlog.agent.cuda.CudaLimits;
 import io.tierlog.agent.cuda.CudaMemory;
-import io.tierlog.agent.cuda.MemoryLender;
+import io.tierlog.agent.cuda.MemoryExporter;
 import io.tierlog.ops.bench.BenchException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** The first GPU of this machine, against single copies of pinned memory on it. The engine is a process of its own, as IPC handles demand. */
+/** The first GPU of this machine, against single copies of pinned memory. The engine is a process of its own, as IPC handles require. */
 final class CudaBenchDevice implements BenchDevice {
     private final CudaDriver driver;
-    private final MemoryLender engine;
+    private final MemoryExporter engine;
 
-    private CudaBenchDevice(CudaDriver driver, MemoryLender engine) {
+    private CudaBenchDevice(CudaDriver driver, MemoryExporter engine) {
         this.driver = driver;
         this.engine = engine;
     }
 
-    /** @throws BenchException when there is no GPU, or no driver for it */
+    /** @throws BenchException when there is no GPU or no driver */
     static CudaBenchDevice start() {
         try {
-            return new CudaBenchDevice(CudaDriver.load(), MemoryLender.start());
+            return new CudaBenchDevice(CudaDriver.load(), MemoryExporter.start());
         } catch (DeviceFault e) {
             throw BenchException.badInput(String.valueOf(e.getMessage()), "leave --device out to measure the emulated device").causedBy(e);
         }
@@ -46,11 +46,11 @@ final class CudaBenchDevice implements BenchDevice {
 
     @Override
     public MemoryHandle allocate(long bytes) throws DeviceFault {
-        return engine.lend(bytes);
+        return engine.export(bytes);
     }
 
     @Override
-    public Plain plain(KeptDevice device, HostBlocks host) throws DeviceFault {
+    public Plain plain(HostTrackingDevice device, HostBlocks host) throws DeviceFault {
         Allocation memory = device.open(allocate(host.memory().byteSize()), host.memory().byteSize());
         Map<Direction, DeviceStream> streams = new EnumMap<>(Direction.class);
         for (Direction direction : Direction.values()) {
@@ -71,7 +71,7 @@ final class CudaBenchDevice implements BenchDevice {
         public void copy(Direction direction, long offset, long bytes) throws DeviceFault {
             DeviceStream stream = streams.get(direction);
             if (stream == null) {
-                throw new IllegalStateException("there is a stream for each direction: " + direction);
+                throw new IllegalStateException("no stream for direction " + direction);
             }
             stream.enqueue(new CopyPlan(List.of(new Copy.Linear(device.at(offset), host.at(offset), bytes))));
             try (DeviceEvent event = stream.record()) {

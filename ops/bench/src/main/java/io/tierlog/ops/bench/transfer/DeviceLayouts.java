@@ -17,16 +17,16 @@ import java.util.OptionalLong;
 
 /** How an engine may lay out blocks of a size. Static and without state. */
 final class DeviceLayouts {
-    /** Layers of Qwen3-4B; the default block is one of its. */
+    /** Layers of Qwen3-4B, the model of the default block. */
     static final int LAYERS = 36;
 
     private static final int K_AND_V = 2;
-    /** Of no meaning but that it is not 0. */
+    /** Any address but 0. */
     private static final long BASE = 4_096;
 
     private DeviceLayouts() {}
 
-    /** The layouts that blocks of this size can have, by what they are; each in one region of as many bytes as all blocks have. */
+    /** The layouts of blocks of this size, by name; each in one region with the bytes of all blocks. */
     static Map<String, KvLayout> of(Shape shape) {
         Map<String, KvLayout> all = new LinkedHashMap<>();
         try {
@@ -36,7 +36,7 @@ final class DeviceLayouts {
                 all.put(LAYERS + " layers apart, K and V apart", apart(shape));
             }
         } catch (LayoutFault e) {
-            throw new IllegalStateException("layouts made here are right", e);
+            throw new IllegalStateException("the layouts of this class are valid", e);
         }
         return all;
     }

@@ -14,7 +14,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** The emulated device, whose memory is files, against copies in memory by the thread that asks. */
+/** The emulated device, whose memory is files, against copies in memory by the calling thread. */
 final class EmulatedBenchDevice implements BenchDevice {
     private final Path directory;
     private int files;
@@ -42,12 +42,12 @@ final class EmulatedBenchDevice implements BenchDevice {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, arena);
         } catch (IOException e) {
-            throw new UncheckedIOException("memory of the emulated device cannot be made in " + file, e);
+            throw new UncheckedIOException("cannot create memory of the emulated device in " + file, e);
         }
     }
 
     @Override
-    public Plain plain(KeptDevice device, HostBlocks host) throws DeviceFault {
+    public Plain plain(HostTrackingDevice device, HostBlocks host) throws DeviceFault {
         MemoryHandle.SharedFile file = (MemoryHandle.SharedFile) allocate(host.memory().byteSize());
         Arena arena = Arena.ofConfined();
         return new MemoryCopy(arena, host.memory(), map(Path.of(file.path()), host.memory().byteSize(), arena));

@@ -5,8 +5,9 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.ops.bench.BenchException;
+import io.tierlog.ops.process.ChildProcess;
+import io.tierlog.ops.process.ChildProcessException;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -14,31 +15,32 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** fio, run as a process. Safe for use by several threads; a process under way ends with {@link #close}. */
+/** fio, run as a process. Safe for use by several threads; {@link #close} ends a process in flight. */
 final class Fio implements AutoCloseable {
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final String version;
-    private volatile Optional<Process> process = Optional.empty();
+    private volatile Optional<ChildProcess> process = Optional.empty();
 
     private Fio(String version) {
         this.version = version;
     }
 
-    /** Which way bytes go; the names are fio's. */
+    /** The direction; the names are fio's. */
     enum Mode {
         write,
         read
     }
 
     /** The fio of this machine; empty when there is none. */
-    static Optional<Fio> find() throws IOException, InterruptedException {
-        try {
-            Process asked = new ProcessBuilder("fio", "--version").redirectErrorStream(true).start();
-            String said = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            return asked.waitFor() == 0 && said.startsWith("fio") ? Optional.of(new Fio(said)) : Optional.empty();
-        } catch (IOException e) {
-            // That is how Java says that there is no such program.
+    static Optional<Fio> find() throws InterruptedException {
+        List<String> lines = new ArrayList<>();
+        try (ChildProcess asked = ChildProcess.program("fio", List.of("fio", "--version")).lines(lines::add).start()) {
+            return asked.exitCode() == 0 && !lines.isEmpty() && lines.getFirst().startsWith("fio")
+                    ? Optional.of(new Fio(lines.getFirst().strip()))
+                    : Optional.empty();
+        } catch (ChildProcessException absent) {
+            // It is not installed.
             return Optional.empty();
         }
     }
@@ -51,36 +53,35 @@ final class Fio implements AutoCloseable {
     /**
      * Runs it.
      *
-     * @param arguments all but those that say which way and how to answer
-     * @throws BenchException when it fails, with what it said
+     * @param arguments all but those for the direction and the output
+     * @throws BenchException when it fails, with its last lines
      */
     Sample run(Mode mode, List<String> arguments) throws IOException, InterruptedException {
         List<String> line = new ArrayList<>(List.of(
                 "fio", "--name=tierlog", "--rw=" + mode, "--thread", "--group_reporting", "--percentile_list=50:99", "--output-format=json"));
         line.addAll(arguments);
-        Path said = Files.createTempFile("tierlog-bench-fio-", ".err");
-        try {
-            Process running = new ProcessBuilder(line).redirectError(said.toFile()).start();
+        Path errors = Files.createTempFile("tierlog-bench-fio-", ".err");
+        List<String> output = new ArrayList<>();
+        try (ChildProcess running = ChildProcess.program("fio", line).log(errors).lines(output::add).start()) {
             process = Optional.of(running);
-            String answer = new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            int code = running.waitFor();
+            int code = running.exitCode();
             if (code != 0) {
-                throw failed("it ended with " + code + ": " + Files.readString(said).strip(), line);
+                throw failed("it ended with " + code + ": " + running.tail(), line);
             }
-            return parse(mode, answer);
+            return parse(mode, String.join("\n", output));
         } finally {
             process = Optional.empty();
-            Files.deleteIfExists(said);
+            Files.deleteIfExists(errors);
         }
     }
 
-    /** What fio says of its one group of jobs. Before the object it may say things in words. */
+    /** Reads fio's report on its one group of jobs. Text may precede the object. */
     static Sample parse(Mode mode, String answer) {
         JsonNode group;
         try {
             group = new ObjectMapper().readTree(answer.substring(Math.max(0, answer.indexOf('{')))).path("jobs").path(0).path(mode.name());
         } catch (JsonProcessingException e) {
-            throw failed("its answer is no JSON: " + e.getOriginalMessage(), List.of()).causedBy(e);
+            throw failed("its answer is not JSON: " + e.getOriginalMessage(), List.of()).causedBy(e);
         }
         long bytes = group.path("io_bytes").asLong();
         double bytesPerSecond = group.path("bw_bytes").asDouble();
@@ -97,9 +98,9 @@ final class Fio implements AutoCloseable {
         return BenchException.failed(String.format(Locale.ROOT, "fio failed: %s", what), hint);
     }
 
-    /** Ends what is under way. */
+    /** Ends the process in flight. */
     @Override
     public void close() {
-        process.ifPresent(Process::destroyForcibly);
+        process.ifPresent(ChildProcess::close);
     }
 }

@@ -14,12 +14,12 @@ import java.util.OptionalInt;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** The host pages that all tiers move: block n lies in page n, its content never changes, and its checksum is known. */
+/** The host pages that all tiers move: block n is in page n, its content never changes, and its checksum is at hand. */
 final class HostBlocks implements AutoCloseable {
     static final String NAMESPACE = "bench";
     private static final int KEY_BYTES = 16;
     private static final long SEED = 7;
-    /** So many bytes of a page are overwritten before it is filled again. */
+    /** Bytes of a page that are overwritten before it is filled again. */
     private static final long SPOILT_BYTES = 64;
 
     private final Shape shape;
@@ -62,14 +62,14 @@ final class HostBlocks implements AutoCloseable {
         return pool.slabs().getFirst();
     }
 
-    /** Spoils the pages, so that bytes which nobody brought are found out. */
+    /** Overwrites the beginning of every page, so that a read that brings no bytes fails the check. */
     void spoil() {
         for (int block = 0; block < sums.length; block++) {
             pool.page(block).asSlice(0, Math.min(SPOILT_BYTES, shape.blockBytes())).fill((byte) 0);
         }
     }
 
-    /** What is wrong with a unit of one block. */
+    /** What is wrong with a unit of one block; null when it is right. */
     @Nullable String wrong(int block, List<UnitResult> results) {
         UnitResult result = results.getFirst();
         if (results.size() == 1 && result.status() == BlockStatus.ARRIVED && result.crc32c() == sums[block]) {

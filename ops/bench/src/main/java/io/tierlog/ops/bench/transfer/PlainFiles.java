@@ -16,16 +16,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.HdrHistogram.Histogram;
 
 /**
- * Every host page to a file of its own and back, by plain calls without checksums, names or order: fio moves one buffer a thread again and again,
- * which the processor's cache keeps, this moves the very pages that the tiers move.
+ * Every host page to a file of its own and back, by plain calls without checksums, names or order. fio moves one buffer a thread again and again,
+ * which the processor's cache keeps; this moves the same pages as the tiers.
  */
 final class PlainFiles {
     private final HostBlocks host;
     private final Path directory;
 
-    /** @param directory is there */
+    /** @param directory exists */
     PlainFiles(HostBlocks host, Path directory) {
         this.host = host;
         this.directory = directory;
@@ -33,7 +34,7 @@ final class PlainFiles {
 
     Sample run(Mode mode) throws IOException, InterruptedException {
         int blocks = host.shape().blocks();
-        long[] took = new long[blocks];
+        Histogram took = Sample.times();
         AtomicInteger next = new AtomicInteger();
         List<Future<?>> running = new ArrayList<>();
         long start;
@@ -44,7 +45,7 @@ final class PlainFiles {
                     for (int block = next.getAndIncrement(); block < blocks; block = next.getAndIncrement()) {
                         long began = System.nanoTime();
                         move(mode, block);
-                        took[block] = System.nanoTime() - began;
+                        took.recordValue(System.nanoTime() - began);
                     }
                     return blocks;
                 }));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.transfer;
 
+import io.tierlog.ops.bench.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** The runs of one way, a sample a round. Confined to one thread. */
+/** The runs of one variant, a sample a round. Confined to one thread. */
 final class Series {
     private static final double NANOS_PER_MS = 1e6;
 
@@ -38,6 +39,16 @@ final class Series {
     /** The median of the rounds' 99th percentiles, in milliseconds. */
     double p99Ms() {
         return median(Sample::p99Nanos) / NANOS_PER_MS;
+    }
+
+    /** Its part of the report. */
+    Row report() {
+        return new Row()
+                .rounded("gb_per_s", gbPerS())
+                .rounded("lowest", lowest())
+                .rounded("highest", highest())
+                .rounded("p50_ms", p50Ms())
+                .rounded("p99_ms", p99Ms());
     }
 
     private double median(ToDoubleFunction<Sample> of) {

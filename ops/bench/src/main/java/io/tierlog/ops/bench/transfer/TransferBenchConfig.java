@@ -7,13 +7,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the transfer benchmark is run with; checked once, here. Immutable.
+ * Configuration of the transfer benchmark; checked once, here. Immutable.
  *
- * @param tiers which are measured, one or more
+ * @param tiers tiers to measure, one or more
  * @param device which device
  * @param shape what is moved
- * @param rounds how often all ways take turns; one more before the first is not measured
- * @param places where files are made
+ * @param rounds measured rounds, in each of which all variants take turns
+ * @param places where files are created
  * @param fio how fio reaches the disk
  */
 public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, int rounds, Places places, FioEngine fio) {
@@ -44,19 +44,19 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
 
     /** What {@code --fio-engine} takes. */
     public enum FioEngine {
-        /** As many threads as ours, each with one call at a time. */
+        /** As many threads as the agent, each with one call at a time. */
         psync,
-        /** One thread with as many requests under way. */
+        /** One thread with as many requests in flight. */
         libaio
     }
 
-    /** Refuses what would measure nothing. */
+    /** Refuses values that would measure nothing. */
     public TransferBenchConfig {
         tiers = Set.copyOf(tiers);
         if (tiers.isEmpty()) {
-            throw BenchException.badInput("--only names no tier", "give device, disk, store, or several with commas");
+            throw BenchException.badInput("--only is empty", "name device, disk, store, or several with commas");
         }
-        within("--rounds", rounds, 1, 100);
+        BenchException.requireWithin("--rounds", rounds, 1, 100);
     }
 
     /**
@@ -64,17 +64,17 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
      *
      * @param blockBytes bytes of a block
      * @param blocks number of blocks, all moved in each round
-     * @param depth transfers under way on disk and store
+     * @param depth concurrent transfers on disk and store
      */
     public record Shape(int blockBytes, int blocks, int depth) {
         private static final long MOST_BYTES = 64L << 30;
 
-        /** Refuses what measures nothing, or more than a machine should be asked for. */
+        /** Refuses values that measure nothing, or need too much memory. */
         public Shape {
-            within("--block-bytes", blockBytes, 512, 64 << 20);
-            within("--blocks", blocks, 1, 65_536);
-            within("--depth", depth, 1, 64);
-            within("--block-bytes times --blocks", (long) blockBytes * blocks, 1, MOST_BYTES);
+            BenchException.requireWithin("--block-bytes", blockBytes, 512, 64 << 20);
+            BenchException.requireWithin("--blocks", blocks, 1, 65_536);
+            BenchException.requireWithin("--depth", depth, 1, 64);
+            BenchException.requireWithin("--block-bytes times --blocks", (long) blockBytes * blocks, 1, MOST_BYTES);
         }
 
         /** Bytes of all blocks. */
@@ -84,7 +84,7 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
     }
 
     /**
-     * Where files are made, each time in a new directory there, which is removed.
+     * Where files are created, in a new directory that is removed at the end.
      *
      * @param disk on the disk to be measured; empty for the system's temporary directory
      * @param store on the file system of the store; empty likewise
@@ -92,11 +92,5 @@ public record TransferBenchConfig(Set<Tier> tiers, Device device, Shape shape, i
     public record Places(Optional<Path> disk, Optional<Path> store) {
         /** The system's temporary directory for both. */
         public static final Places TEMPORARY = new Places(Optional.empty(), Optional.empty());
-    }
-
-    private static void within(String flag, long value, long least, long most) {
-        if (value < least || value > most) {
-            throw BenchException.badInput(flag + " " + value + " is not between " + least + " and " + most, "choose another value");
-        }
     }
 }

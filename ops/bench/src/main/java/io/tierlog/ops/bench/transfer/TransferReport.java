@@ -1,97 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.bench.transfer;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
+import io.tierlog.ops.bench.Report;
+import io.tierlog.ops.bench.Row;
 import java.util.List;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Locale;
 
 /**
- * What the transfer benchmark came to, as {@code --format json} prints it: one object. GB are 10^9 bytes.
+ * Makes the report of the transfer benchmark. Static and without state. GB are 10^9 bytes.
  *
- * @param tiers a part for each tier, and for each layout of the device
- * @param notes what was not run, and why
- * @param blockBytes bytes of a block
- * @param blocks blocks moved by each way in each round
- * @param depth transfers under way on disk and store
- * @param rounds rounds that were measured
- * @param elapsedS seconds the whole run took
+ * <pre>
+ *   tiers: a part for each tier, and for each layout of the device
+ *     directions: tierlog is the agent's speed, others have a speed and the agent's GB/s as a share of theirs (ratio)
+ *       speed: gb_per_s, p50_ms and p99_ms of a block are medians of the rounds; lowest and highest are the slowest and the fastest round
+ *       aim: least ratio to the first of the others, and whether it was met; absent when there is none
+ *   notes: what was not run, and why; depth: concurrent transfers on disk and store; elapsed_s: seconds of the whole run
+ * </pre>
  */
-@JsonInclude(JsonInclude.Include.NON_NULL)
-public record TransferReport(
-        List<Tier> tiers,
-        List<String> notes,
-        @JsonProperty("block_bytes") int blockBytes,
-        int blocks,
-        int depth,
-        int rounds,
-        @JsonProperty("elapsed_s") double elapsedS) {
-    private static final double THOUSAND = 1_000;
+final class TransferReport {
+    private static final String LINE = "  %-62s %7.2f %7.2f-%-7.2f %8.2f %8.2f   %s";
 
-    /** A tier, how it was reached, and each direction. */
-    public record Tier(String title, List<Direction> directions) {}
+    private TransferReport() {}
 
-    /**
-     * One direction of a tier.
-     *
-     * @param name what moved where
-     * @param tierlog the agent's way
-     * @param others what it was held against
-     * @param aim least ratio to the first of them; absent when there is none
-     * @param met whether that was reached; absent likewise
-     */
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    public record Direction(String name, Speed tierlog, List<Other> others, @Nullable Double aim, @Nullable Boolean met) {}
+    static Report of(TransferBenchConfig config, List<Row> tiers, List<String> notes, double elapsedS) {
+        Row report = new Row()
+                .with("tiers", tiers)
+                .with("notes", notes)
+                .with("block_bytes", config.shape().blockBytes())
+                .with("blocks", config.shape().blocks())
+                .with("depth", config.shape().depth())
+                .with("rounds", config.rounds())
+                .rounded("elapsed_s", elapsedS);
+        Report.Text text = new Report.Text().line("%d blocks of %,d bytes, %d at a time on disk and store, %d rounds of all in turn, %.0f s",
+                config.shape().blocks(), config.shape().blockBytes(), config.shape().depth(), config.rounds(), elapsedS);
+        for (Row tier : tiers) {
+            text.line("%n  %-62s %7s %15s %8s %8s   %s", tier.value("title"), "GB/s", "rounds", "p50 ms", "p99 ms", "Tierlog to it");
+            tier.rows("directions").forEach(direction -> direction(text, direction));
+        }
+        notes.forEach(note -> text.line("%n%s", note));
+        text.line("%nGB/s is the median of the rounds, then the slowest and the fastest; ms are of one block.");
+        return new Report(report, text.toString(), true);
+    }
 
-    /**
-     * How fast one way was.
-     *
-     * @param gbPerS median of the rounds
-     * @param lowest the slowest round
-     * @param highest the fastest round
-     * @param p50Ms median time of a block, the median of the rounds
-     * @param p99Ms 99th percentile of the time of a block, the median of the rounds
-     */
-    public record Speed(
-            @JsonProperty("gb_per_s") double gbPerS,
-            double lowest,
-            double highest,
-            @JsonProperty("p50_ms") double p50Ms,
-            @JsonProperty("p99_ms") double p99Ms) {
-        static Speed of(Series series) {
-            return new Speed(
-                    round(series.gbPerS()), round(series.lowest()), round(series.highest()), round(series.p50Ms()), round(series.p99Ms()));
+    private static void direction(Report.Text text, Row direction) {
+        line(text, direction.value("name") + ": Tierlog", direction.row("tierlog"), "");
+        String aim = "";
+        if (direction.has("aim")) {
+            String met = Boolean.TRUE.equals(direction.value("met")) ? "met" : "not met";
+            aim = String.format(Locale.ROOT, ", aim %.2f %s", direction.number("aim"), met);
+        }
+        for (Row other : direction.rows("others")) {
+            line(text, "  " + other.value("name"), other.row("speed"), String.format(Locale.ROOT, "%.2f%s", other.number("ratio"), aim));
+            aim = "";
         }
     }
 
-    /** Another way, and our GB/s as a share of its. */
-    public record Other(String name, Speed speed, double ratio) {}
-
-    /** A contest and the runs of its ways. */
-    static Direction direction(Contest contest, Map<Way, Series> runs) {
-        Series ours = of(runs, contest.ours());
-        List<Other> others = contest.others().stream()
-                .map(way -> new Other(way.name(), Speed.of(of(runs, way)), round(ours.gbPerS() / of(runs, way).gbPerS())))
-                .toList();
-        boolean judged = contest.aim() > 0 && !others.isEmpty();
-        return new Direction(
-                contest.name(),
-                Speed.of(ours),
-                others,
-                judged ? Double.valueOf(contest.aim()) : null,
-                judged ? Boolean.valueOf(others.getFirst().ratio() >= contest.aim()) : null);
-    }
-
-    private static Series of(Map<Way, Series> runs, Way way) {
-        Series series = runs.get(way);
-        if (series == null) {
-            throw new IllegalStateException(way.name() + " has not been run");
-        }
-        return series;
-    }
-
-    static double round(double value) {
-        return Math.round(value * THOUSAND) / THOUSAND;
+    private static void line(Report.Text text, String name, Row speed, String ratio) {
+        text.line(LINE, name, speed.number("gb_per_s"), speed.number("lowest"), speed.number("highest"), speed.number("p50_ms"),
+                speed.number("p99_ms"), ratio);
     }
 }

@@ -7,11 +7,12 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A closed loop around one of the agent's ports: so many units under way, a further one as soon as one has ended, each timed from its call to
- * its completion. One thread calls {@link #run}; completions come from any.
+ * A closed loop around one of the agent's ports: a fixed number of units in flight, the next one as soon as one has ended, each timed from its call
+ * to its completion. One thread calls {@link #run}; completions come from any.
  */
 final class Window {
     /** Longer than any unit takes on a disk that is not broken. */
@@ -22,44 +23,27 @@ final class Window {
         void unit(long id, int number);
     }
 
-    /** Looks at the results of a unit; says what is wrong, or nothing. */
+    /** Checks the results of a unit; returns what is wrong, or null. */
     interface Judge {
         @Nullable String wrong(int number, List<UnitResult> results);
     }
 
-    /** How long a run took, and each of its units, by its number. */
-    static final class Times {
-        private final long nanos;
-        private final long[] unitNanos;
+    /** How long a run took, and each of its units, in nanoseconds. */
+    record Times(long nanos, Histogram unitNanos) {}
 
-        private Times(long nanos, long[] unitNanos) {
-            this.nanos = nanos;
-            this.unitNanos = unitNanos;
-        }
-
-        long nanos() {
-            return nanos;
-        }
-
-        long[] unitNanos() {
-            return unitNanos.clone();
-        }
-    }
-
-    /** The run at hand; the semaphore hands the times over. */
+    /** The present run; the semaphore publishes its times. */
     private static final class Running {
         private final long firstId;
         private final Judge judge;
         private final long[] began;
-        private final long[] took;
-        private final Semaphore room;
+        private final Histogram took = Sample.times();
+        private final Semaphore slots;
 
         Running(long firstId, int units, int depth, Judge judge) {
             this.firstId = firstId;
             this.judge = judge;
             this.began = new long[units];
-            this.took = new long[units];
-            this.room = new Semaphore(depth);
+            this.slots = new Semaphore(depth);
         }
     }
 
@@ -78,11 +62,11 @@ final class Window {
         running = now;
         long start = System.nanoTime();
         for (int number = 0; number < units; number++) {
-            await(now.room, 1);
+            await(now.slots, 1);
             now.began[number] = System.nanoTime();
             begin.unit(now.firstId + number, number);
         }
-        await(now.room, depth);
+        await(now.slots, depth);
         long nanos = System.nanoTime() - start;
         check();
         return new Times(nanos, now.took);
@@ -92,20 +76,20 @@ final class Window {
     void ended(long id, List<UnitResult> results) {
         Running now = running;
         int number = now == null ? -1 : (int) (id - now.firstId);
-        if (now == null || number < 0 || number >= now.took.length) {
-            failure.compareAndSet(null, "unit " + id + " ended, which nobody began");
+        if (now == null || number < 0 || number >= now.began.length) {
+            failure.compareAndSet(null, "unit " + id + " ended, which did not begin");
             return;
         }
-        now.took[number] = System.nanoTime() - now.began[number];
+        now.took.recordValue(System.nanoTime() - now.began[number]);
         String wrong = now.judge.wrong(number, results);
         if (wrong != null) {
             failure.compareAndSet(null, wrong);
         }
-        now.room.release();
+        now.slots.release();
     }
 
-    private void await(Semaphore room, int permits) throws InterruptedException {
-        if (!room.tryAcquire(permits, LONGEST_WAIT_S, TimeUnit.SECONDS)) {
+    private void await(Semaphore slots, int permits) throws InterruptedException {
+        if (!slots.tryAcquire(permits, LONGEST_WAIT_S, TimeUnit.SECONDS)) {
             check();
             throw BenchException.failed(
                     "a transfer has not ended within " + LONGEST_WAIT_S + " s", "look at the disk, and at the log with --verbose");

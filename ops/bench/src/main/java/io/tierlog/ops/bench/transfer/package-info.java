@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How fast bytes move between the tiers: the agent's own classes beside plain memory copies and fio, in turns. */
+/** The speed of transfers between the tiers: the agent's own classes beside plain memory copies and fio, in turn. */
 @NullMarked
 package io.tierlog.ops.bench.transfer;
 

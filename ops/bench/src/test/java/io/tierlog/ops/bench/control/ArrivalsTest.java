@@ -32,7 +32,7 @@ final class ArrivalsTest {
     }
 
     @Test
-    void whatIsMissingRepeatedOrForeignShows() throws InterruptedException {
+    void missingRepeatedAndForeignAnswersAreCounted() throws InterruptedException {
         arrivals.begin(0);
 
         arrivals.arrived(10, MS);

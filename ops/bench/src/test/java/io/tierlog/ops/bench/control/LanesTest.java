@@ -25,7 +25,7 @@ final class LanesTest {
     private static Submitters toPassThrough;
 
     @BeforeAll
-    static void start() {
+    static void start() throws InterruptedException {
         environment = Environment.open(CONFIG);
         passThrough = new PassThrough(environment);
         toPassThrough = Submitters.to(environment, passThrough.from());
@@ -39,10 +39,10 @@ final class LanesTest {
     @Test
     void everyRequestComesBackOnceAndAgainInTheNextRound() throws InterruptedException {
         List<Lane> lanes = List.of(
-                new HopLane(environment),
-                new RelayLane(environment),
-                new PassThroughLane(environment, passThrough, toPassThrough, false),
-                new PassThroughLane(environment, passThrough, toPassThrough, true));
+                Lanes.hop(environment),
+                Lanes.relay(environment),
+                Lanes.passThrough(environment, passThrough, toPassThrough, false),
+                Lanes.passThrough(environment, passThrough, toPassThrough, true));
 
         for (int round = 0; round < 2; round++) {
             for (Lane lane : lanes) {
@@ -68,7 +68,7 @@ final class LanesTest {
         // A request is three records.
         Bulk.Result sum = first.plus(second);
         assertEquals(600, sum.events());
-        assertEquals(Map.of("RequestSubmitted", 200L, "RequestPrefilled", 200L, "RequestFinished", 200L), sum.out());
-        assertTrue(sum.seen().perSecond() > 0);
+        assertEquals(Map.of("RequestSubmitted", 200L, "RequestPrefilled", 200L, "RequestFinished", 200L), sum.written());
+        assertTrue(sum.speed().perSecond() > 0);
     }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 final class WorkloadTest {
     @Test
-    void everyPromptIsItsOwnAndWhollyReusable() {
+    void everyPromptIsUniqueAndWhollyReusable() {
         Workload workload = new Workload(24);
 
         Set<Bytes> keys = new HashSet<>();
@@ -29,7 +29,7 @@ final class WorkloadTest {
     }
 
     @Test
-    void aRequestIsKnownByItsNumber() {
+    void aRequestIdCarriesItsNumber() {
         assertEquals(4_711, Workload.number(Workload.request(4_711)));
         assertEquals(-1, Workload.number("request-1"));
         assertEquals(-1, Workload.number("r"));

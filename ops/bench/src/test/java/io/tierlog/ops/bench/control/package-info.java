@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tests of the control benchmark: what it counts, never how long it took. */
+/** Tests of the control benchmark: its counts, never its times. */
 @NullMarked
 package io.tierlog.ops.bench.control;
 

@@ -10,7 +10,7 @@ import io.tierlog.ops.bench.transfer.Fio.Mode;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What fio answers, in the form of fio 3.33 with what is not looked at left out. */
+/** The report of fio 3.33, without the fields that the benchmark ignores. */
 final class FioTest {
     private static final String ANSWER =
             """
@@ -45,7 +45,7 @@ final class FioTest {
     }
 
     @Test
-    void whatIsNoAnswerIsAnError() {
+    void anotherOutputIsAnError() {
         String without = ANSWER.replace("\"bw_bytes\" : 1623601548", "\"bw_bytes\" : 0");
         for (String answer : List.of("", "fio: pid=0, err=22", "{\"jobs\": []}", without, ANSWER.replace("50.000000", "51.000000"))) {
             BenchException failed = assertThrows(BenchException.class, () -> Fio.parse(Mode.write, answer), answer);

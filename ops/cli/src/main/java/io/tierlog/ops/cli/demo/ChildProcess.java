@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  * Another {@code tierlog} command in a process of its own, on the same class path and Java, and with nothing of this one's settings: its flags
  * say everything.
  *
- * <p>Whoever launches it closes it. Any thread may close or kill it while another waits for it.
+ * <p>Its creator closes it. Any thread may close or kill it while another waits for it.
  */
 final class ChildProcess implements AutoCloseable {
     private static final Duration READY = Duration.ofSeconds(60);
@@ -110,7 +110,7 @@ final class ChildProcess implements AutoCloseable {
         });
     }
 
-    /** The line as JSON; what is none says nothing. */
+    /** The line as JSON; a missing node when it is not JSON. */
     private static JsonNode parsed(ObjectMapper mapper, String line) {
         try {
             return line.startsWith("{") ? mapper.readTree(line) : MissingNode.getInstance();
@@ -120,7 +120,7 @@ final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Waits for its line of being ready, and returns what that says.
+     * Waits for its ready line, and returns it.
      *
      * @throws CliError when it ended before, or did not become ready in time
      */
@@ -137,7 +137,7 @@ final class ChildProcess implements AutoCloseable {
             List<String> lines = Files.readAllLines(log);
             return String.join(System.lineSeparator(), lines.subList(Math.max(0, lines.size() - SHOWN_LINES), lines.size()));
         } catch (IOException e) {
-            return "it said nothing";
+            return "it printed nothing";
         }
     }
 
@@ -149,7 +149,7 @@ final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Waits for its end at most so long; whether it has ended. */
+    /** Waits for its end, at most {@code limit}; whether it has ended. */
     boolean endsWithin(Duration limit) throws InterruptedException {
         return process.waitFor(limit);
     }

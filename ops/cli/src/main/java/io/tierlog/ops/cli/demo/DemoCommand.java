@@ -3,6 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.controller.streams.CommandDelivery;
 import io.tierlog.controller.streams.StreamsTuning;
+import io.tierlog.events.config.Size;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.cli.PolicyFile;
@@ -23,17 +24,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog demo}: everything in one go. */
+/** {@code tierlog demo}: all parts in one run. */
 @Command(
         name = "demo",
-        description = "Run broker, controller, agents and an engine model together, replay a workload, and report what the log says happened.",
+        description = "Run a broker, a controller, agents and model engines together, replay a workload, and report what the tiers gained.",
         footer = {
             "",
-            "The report counts operations and records from the log, and compares every byte of every loaded block with what was computed.",
+            "Operations and records are counted from the log. Every byte of every loaded block is compared with what was computed.",
             "Exit code 1 when a block had wrong content, the numbers do not add up, or operations did not end."
         })
 public final class DemoCommand implements Callable<Integer> {
-    /** A part that starts again takes seconds of real time; at a pace of 12 each would be the half of a minute of the trace. */
+    /** A restart takes seconds of real time; at a pace of 12 each would be half a minute of the trace. */
     private static final double KILLS_PACE = 4;
 
     /** Requests that are replayed before a comparison, so that its first run is not the one that loads classes and compiles. */
@@ -83,19 +84,19 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--policy",
             paramLabel = "FILE",
-            description = "Policy document (YAML) to go by, instead of the flags that set single fields of one: groups, quotas, routes and all.")
+            description = "Policy document (YAML), instead of the flags for single fields: with groups, quotas and routes.")
     @Nullable Path policy;
 
     @Option(
             names = "--series",
             paramLabel = "FILE",
-            description = "Write how full each tier was over time, as the agents said it, as CSV: ms, node, tier, used, pins, capacity (blocks).")
+            description = "Write how full each tier was over time, by the agents' reports, as CSV: ms, node, tier, used, pins, capacity (blocks).")
     @Nullable Path series;
 
-    @Option(names = "--host-high", paramLabel = "SHARE", description = "Host water level at which relief starts (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--host-high", paramLabel = "SHARE", description = "Host watermark at which eviction starts (default: ${DEFAULT-VALUE}).")
     double hostHigh = 0.90;
 
-    @Option(names = "--host-low", paramLabel = "SHARE", description = "Host water level at which relief stops (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--host-low", paramLabel = "SHARE", description = "Host watermark below which eviction stops (default: ${DEFAULT-VALUE}).")
     double hostLow = 0.85;
 
     @Option(
@@ -115,7 +116,7 @@ public final class DemoCommand implements Callable<Integer> {
 
     @Option(
             names = "--no-controller",
-            description = "Everything but the controller: no agent gets on the log, and requests go on with the device alone.")
+            description = "Run without a controller: no agent can register, and requests use the device alone.")
     boolean noController;
 
     @Option(
@@ -128,40 +129,40 @@ public final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--probe-ahead",
             paramLabel = "TIME",
-            description = "Have a directory asked for the blocks of each prompt, with prefetch_to_memory, so long before its request, for example"
-                    + " 2s: what only a disk has is promoted. Needs a workload with a pace (a trace, or --speed). The same is run without"
-                    + " promotion too (see --warm-up, --rounds and --promotion-first), and both are one table; not with --no-compare.")
+            description = "Probe a directory for the blocks of each prompt this long before its request, for example 2s, with prefetch_to_memory:"
+                    + " blocks that only a disk has are promoted. Needs a workload with a pace (a trace, or --speed). The same workload also"
+                    + " runs without promotion (see --warm-up, --rounds and --promotion-first), and both are one table; not with --no-compare.")
     @Nullable String probeAhead;
 
     @Option(
             names = "--promotion-first",
-            description = "With --probe-ahead: run with promotion before the run without it, to see what their order does to the table.")
+            description = "With --probe-ahead: run with promotion first, to see the effect of the order on the table.")
     boolean promotionFirst;
 
     @Option(
             names = "--rounds",
             paramLabel = "N",
-            description = "With --probe-ahead: run both N times, the order turned round each time; the two rows are of all requests of their runs"
+            description = "With --probe-ahead: run both N times, in alternating order; each row is of all requests of its runs"
                     + " (default: ${DEFAULT-VALUE}).")
     int rounds = 1;
 
     @Option(
             names = "--warm-up",
             paramLabel = "N",
-            description = "With --probe-ahead: replay the first N requests before anything is counted, since what runs first in a process is slower"
-                    + " than what follows (default: 400, or all where there are fewer; 0 for nothing).")
+            description = "With --probe-ahead: replay the first N requests before counting, since the first requests of a process are slower"
+                    + " than later ones (default: 400, or all where there are fewer; 0 for nothing).")
     @Nullable Integer warmUp;
 
     @Option(
             names = "--peers",
-            description = "Agents read from each other: a directory beside the controller tells them who has what. With the default policy another"
-                    + " node's host is cheaper than the store, which all nodes of the demo share.")
+            description = "Agents read from each other: a directory beside the controller locates blocks. With the default policy another node's host"
+                    + " is cheaper than the store, which all nodes of the demo share.")
     boolean peers;
 
     @Option(names = "--no-compare", description = "Do not replay again without the tiers, or without promotion; a run with kills never does.")
     boolean noCompare;
 
-    @Option(names = "--processes", description = "Run every part as a process of its own and print the process ids.")
+    @Option(names = "--processes", description = "Run every part in its own process and print the process ids.")
     boolean processes;
 
     @Option(
@@ -178,10 +179,10 @@ public final class DemoCommand implements Callable<Integer> {
                     + " and start them again (default: ${DEFAULT-VALUE}).")
     int agentKills;
 
-    @Option(names = "--keep", description = "Keep the log, the state and the store afterwards, and say where they are.")
+    @Option(names = "--keep", description = "Keep the log, the state and the store afterwards, and print where they are.")
     boolean keep;
 
-    @Option(names = "--data", paramLabel = "DIR", description = "Where log, state and store are put (default: a fresh temporary directory).")
+    @Option(names = "--data", paramLabel = "DIR", description = "Directory of log, state and store (default: a fresh temporary directory).")
     @Nullable Path data;
 
     @Option(names = "--format", paramLabel = "FORMAT", description = "${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
@@ -211,13 +212,13 @@ public final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    /** The same requests, each time on a log and tiers of their own: a directory is only asked, or it has blocks promoted as well. */
+    /** The same requests, each time on a new log and new tiers: the directory is probed without promotion, or with it. */
     private int comparison(Workload workload, WorkloadProfile profile) throws Exception {
         int warmed = Math.min(warmUp == null ? WARM_UP : warmUp, workload.size());
         boolean warmedWell = true;
         if (warmed > 0) {
             DemoRun.Part warm = new DemoRun.Part("warm-up", true, false);
-            warmedWell = part("To warm up, " + warmed + " requests that are not counted", workload.first(warmed), profile, warm).sound();
+            warmedWell = part("Warm-up, " + warmed + " requests that are not counted", workload.first(warmed), profile, warm).sound();
         }
         List<PromotionComparison.Run> runs = new ArrayList<>();
         for (int i = 1; i <= 2 * rounds; i++) {
@@ -230,14 +231,14 @@ public final class DemoCommand implements Callable<Integer> {
         writeSeries(comparison.last(true));
         int code = comparison.print(format, spec.commandLine().getOut());
         if (!warmedWell) {
-            spec.commandLine().getErr().println("The requests to warm up had wrong content, or did not add up; look at them with --warm-up 0.");
+            spec.commandLine().getErr().println("The warm-up had wrong content, or its numbers do not add up; see the run with --warm-up 0.");
         }
         return warmedWell ? code : CliError.FAILURE;
     }
 
     private DemoReport part(String title, Workload workload, WorkloadProfile profile, DemoRun.Part part) throws InterruptedException {
         spec.commandLine().getErr().println(title + ": "
-                + (part.promotes() ? "a directory is asked, and what only a disk has is promoted." : "a directory is only asked."));
+                + (part.promotes() ? "with promotion of blocks that only a disk has." : "without promotion."));
         spec.commandLine().getErr().flush();
         try (DemoRun run = new DemoRun(this, workload, profile, part)) {
             return run.here();
@@ -265,7 +266,7 @@ public final class DemoCommand implements Callable<Integer> {
         require(prefetchWaitMs >= 1 && prefetchWaitMs <= 60_000, "--prefetch-wait-ms must be 1 to 60000, not " + prefetchWaitMs);
         require(hostHigh > 0 && hostHigh <= 1, "--host-high must be above 0 and at most 1, not " + hostHigh);
         require(hostLow > 0 && hostLow <= hostHigh, "--host-low must be above 0 and at most --host-high, not " + hostLow);
-        require(writePolicy != WritePolicy.UNKNOWN, "--write-policy UNKNOWN is no policy");
+        require(writePolicy != WritePolicy.UNKNOWN, "--write-policy UNKNOWN is not a policy");
         require(!processes || !noTiers, "--processes and --no-tiers do not go together");
         require(controllerAway == null || (!processes && !noTiers && !noController), "--controller-away needs a controller in this process");
         away();
@@ -284,7 +285,7 @@ public final class DemoCommand implements Callable<Integer> {
         require(controllerKills >= 0 && controllerKills <= 1000, "--controller-kills must be 0 to 1000, not " + controllerKills);
     }
 
-    /** How long before a request a directory is asked, in milliseconds; 0 for never. */
+    /** How long before a request the directory is probed, in milliseconds; 0 for never. */
     long probeAheadMs() {
         return probeAhead == null ? 0 : TimeText.parse("--probe-ahead", probeAhead);
     }

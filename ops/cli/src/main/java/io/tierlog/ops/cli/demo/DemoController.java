@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The controller of a demo in one process: there from the start, and away for a part of the requests when that was asked for.
+ * The controller of a demo in one process: started first, and stopped for a part of the requests with --controller-away.
  *
  * <p>Progress may come late and from another thread than {@link #back}, closing from any; the controller itself is stopped and started on a
  * thread of its own, so that the run does not stand still meanwhile.
@@ -47,12 +47,12 @@ final class DemoController implements ProgressListener, AutoCloseable {
         /**
          * Parses {@code FROM-TO}.
          *
-         * @throws IllegalArgumentException when the text is no such span
+         * @throws IllegalArgumentException when the text is not such a span
          */
         static Away parse(String text) {
             Matcher m = SPAN.matcher(text);
             if (!m.matches() || Integer.parseInt(m.group(1)) < 1 || Integer.parseInt(m.group(1)) >= Integer.parseInt(m.group(2))) {
-                throw new IllegalArgumentException("'" + text + "' is no span of requests: give FROM-TO, for example 200-400");
+                throw new IllegalArgumentException("'" + text + "' is not a span of requests: give FROM-TO, for example 200-400");
             }
             return new Away(Integer.parseInt(m.group(1)), Integer.parseInt(m.group(2)));
         }
@@ -112,12 +112,12 @@ final class DemoController implements ProgressListener, AutoCloseable {
 
     private void leave(int requestsDone) {
         close(controller);
-        notes.println("The controller has left after " + requestsDone + " requests: nothing is fetched, requests go on after the prefetch wait.");
+        notes.println("The controller was stopped after " + requestsDone + " requests: nothing is fetched, requests go on after the prefetch wait.");
     }
 
     private Void comeBack() throws InterruptedException {
         enter();
-        notes.println("The controller is back.");
+        notes.println("The controller runs again.");
         return null;
     }
 

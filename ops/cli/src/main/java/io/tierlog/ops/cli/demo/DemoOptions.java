@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.cli.demo;
 
+import io.tierlog.events.config.Size;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.RouterKind;
@@ -46,8 +47,8 @@ public final class DemoOptions {
     @Option(
             names = "--flood",
             paramLabel = "N",
-            description = "One more tenant floods the generated workload: N requests for each of the others', all with long prompts that nobody"
-                    + " asks again (default: ${DEFAULT-VALUE}).")
+            description = "One more tenant floods the generated workload: N requests for each of the others', all with long prompts that are"
+                    + " never sent again (default: ${DEFAULT-VALUE}).")
     int flood;
 
     @Option(

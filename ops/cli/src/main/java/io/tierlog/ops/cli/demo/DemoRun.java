@@ -3,10 +3,7 @@ package io.tierlog.ops.cli.demo;
 
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
-import io.tierlog.agent.app.peer.DirectoryPeers;
-import io.tierlog.agent.app.peer.PeerAddress;
-import io.tierlog.agent.app.peer.PeerLimits;
-import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.app.AgentOptions;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
 import io.tierlog.controller.streams.ControllerConfig;
@@ -23,8 +20,8 @@ import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProbeAhead;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
-import io.tierlog.ops.engine.door.Door;
-import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.api.AgentAddress;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.ops.kafka.EmbeddedKafka;
@@ -35,13 +32,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One demo: owns what it starts, and ends it in the opposite order, also when a start fails half way or Ctrl-C comes.
+ * One demo: owns the parts that it starts, and closes them in the opposite order, also when a start fails or Ctrl-C comes.
  *
  * <p>One thread runs it; a shutdown hook may close it from another.
  */
@@ -62,8 +61,8 @@ final class DemoRun implements AutoCloseable {
      * Which of the runs of a demo this is.
      *
      * @param folder its part of --data; empty for the whole
-     * @param promotes whether a directory that is asked ahead of requests is asked to have promoted what only a disk has
-     * @param alone whether the same is run without the tiers afterwards
+     * @param promotes whether lookups ahead of requests also promote blocks that only a disk has
+     * @param alone whether the same workload runs without the tiers afterwards
      */
     record Part(String folder, boolean promotes, boolean alone) {}
 
@@ -97,7 +96,7 @@ final class DemoRun implements AutoCloseable {
         List<EngineNode> nodes = new ArrayList<>();
         for (String name : nodeNames()) {
             AgentApp agent = closing.own(AgentApp.start(agentConfig(access, name)));
-            nodes.add(new EngineNode(name, new Door.Address("127.0.0.1", agent.enginePort())));
+            nodes.add(new EngineNode(name, new AgentAddress.HostPort("127.0.0.1", agent.enginePort())));
         }
         System.err.println("Log at " + kafka.bootstrapServers() + ", data in " + data + (flags.keep ? "" : " (deleted at the end; --keep keeps it)"));
         ReplayConfig plan = plan(nodes);
@@ -107,12 +106,12 @@ final class DemoRun implements AutoCloseable {
         return replay.run(plan, new ReplayRun.Watch(Optional.of(watch), controller, ProgressListener.none()), part.alone());
     }
 
-    /** A directory beside the controller, and who asks it. */
+    /** Probes a directory beside the controller. */
     private ProbeAhead prober(KafkaAccess access) throws InterruptedException {
         return closing.own(new DirectoryProber(directory(access).grpcPort(), part.promotes()));
     }
 
-    /** The one directory beside the controller, started when it is first asked for. */
+    /** The one directory beside the controller, started at first use. */
     private DirectoryApp directory(KafkaAccess access) throws InterruptedException {
         DirectoryApp known = directory;
         if (known != null) {
@@ -128,16 +127,14 @@ final class DemoRun implements AutoCloseable {
     }
 
     /** Agents that read from each other, over loopback. */
-    private AgentConfig.Peers peers(KafkaAccess access) throws InterruptedException {
-        DirectoryPeers.Access asked = new DirectoryPeers.Access(new PeerAddress("127.0.0.1", directory(access).grpcPort()), Optional.empty());
-        return new AgentConfig.Peers(
-                Optional.of(new PeerAddress("127.0.0.1", 0)), Optional.empty(), Optional.empty(), Optional.of(asked), PeerLimits.DEFAULTS);
+    private Map<String, String> peers(KafkaAccess access) throws InterruptedException {
+        return Map.of(AgentOptions.PEER_LISTEN, "127.0.0.1:0", AgentOptions.DIRECTORY, "127.0.0.1:" + directory(access).grpcPort());
     }
 
     /** Runs every part in a process of its own; returns the exit code of the engine's. */
     int inProcesses(PrintWriter out, PrintWriter err) throws InterruptedException {
         ProcessDemo.Blocks blocks = new ProcessDemo.Blocks(hostBlocks(), diskBlocks(), workload.blockTokens());
-        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Said(out, err)));
+        ProcessDemo demo = closing.own(new ProcessDemo(flags, data, blocks, new ProcessDemo.Output(out, err)));
         return demo.run(nodeNames(), flags.policy());
     }
 
@@ -148,7 +145,7 @@ final class DemoRun implements AutoCloseable {
     }
 
     private List<EngineNode> nodesWithout() {
-        return nodeNames().stream().map(name -> new EngineNode(name, new Door.None())).toList();
+        return nodeNames().stream().map(name -> new EngineNode(name, new AgentAddress.None())).toList();
     }
 
     /** Nodes are called node-1, node-2 and so on. */
@@ -177,15 +174,16 @@ final class DemoRun implements AutoCloseable {
     }
 
     private AgentConfig agentConfig(KafkaAccess access, String name) throws InterruptedException {
-        AgentConfig.Builder builder = AgentConfig.of(name, access, data.resolve("store")).with();
-        if (flags.peers) {
-            builder.peers(peers(access));
-        }
-        diskBlocks().ifPresent(blocks -> builder.disk(data.resolve("disk").resolve(name), blocks));
-        return builder
-                .memory(hostBlocks(), Math.toIntExact(flags.options.blockBytes()), workload.blockTokens())
-                .limits(AgentLimits.defaults().withPrefetchWaitMs(flags.prefetchWaitMs))
-                .build();
+        Map<String, Object> options = new HashMap<>(flags.peers ? peers(access) : Map.of());
+        diskBlocks().ifPresent(blocks -> {
+            options.put(AgentOptions.DISK, data.resolve("disk").resolve(name));
+            options.put(AgentOptions.DISK_SIZE, blocks + "blocks");
+        });
+        options.put(AgentOptions.HOST, hostBlocks() + "blocks");
+        options.put(AgentOptions.BYTES_PER_BLOCK, flags.options.blockBytes() + "B");
+        options.put(AgentOptions.BLOCK_TOKENS, workload.blockTokens());
+        options.put(AgentOptions.PREFETCH_WAIT_MS, flags.prefetchWaitMs);
+        return AgentConfig.of(name, access.bootstrapServers(), data.resolve("store")).with(options);
     }
 
     private OptionalInt diskBlocks() {

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Asks a directory whether the blocks of a coming prompt exist, as a router does, with prefetch_to_memory or without. A question that fails is
- * counted and forgotten: it was to help, and the request does without. One thread asks; the counts can be read from any.
+ * Probes a directory for the blocks of a coming prompt, as a router does, with prefetch_to_memory or without. A probe that fails is only counted: the
+ * request runs without it. One thread probes; any thread may read the counts.
  */
 final class DirectoryProber implements ProbeAhead, AutoCloseable {
     private static final int ANSWER_MS = 2_000;
@@ -27,7 +27,7 @@ final class DirectoryProber implements ProbeAhead, AutoCloseable {
     private final AtomicLong probes = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
 
-    /** Asks on that port of loopback; {@code prefetch} has promoted what only a disk has. */
+    /** Probes at that port of loopback; with {@code prefetch}, blocks that only a disk has are promoted. */
     DirectoryProber(int grpcPort, boolean prefetch) {
         this.prefetch = prefetch;
         channel = Grpc.newChannelBuilder("127.0.0.1:" + grpcPort, InsecureChannelCredentials.create()).build();
@@ -52,12 +52,12 @@ final class DirectoryProber implements ProbeAhead, AutoCloseable {
         }
     }
 
-    /** Prompts that were asked about. */
+    /** Prompts that were probed. */
     long probes() {
         return probes.get();
     }
 
-    /** Questions that were not answered. */
+    /** Probes without an answer. */
     long failures() {
         return failures.get();
     }

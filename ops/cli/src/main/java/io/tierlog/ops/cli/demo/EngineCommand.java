@@ -8,8 +8,8 @@ import io.tierlog.ops.cli.OutputFormat;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.ReplayConfig;
-import io.tierlog.ops.engine.door.Door;
-import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.api.AgentAddress;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import java.io.PrintWriter;
@@ -53,22 +53,22 @@ public final class EngineCommand implements Callable<Integer> {
             description = "The agents, by the name of their node: HOST:PORT or unix:PATH.")
     Map<String, String> agents = new TreeMap<>();
 
-    @Option(names = "--watch-log", description = "Count operations and records on the log of --bootstrap-servers too.")
+    @Option(names = "--watch-log", description = "Also take statistics from the log of --bootstrap-servers.")
     boolean watchLog;
 
     @Option(
             names = "--prefetch-wait-ms",
             paramLabel = "MS",
-            description = "What the agents were given as --prefetch-wait-ms (default: ${DEFAULT-VALUE}).")
+            description = "The agents' --prefetch-wait-ms (default: ${DEFAULT-VALUE}).")
     int prefetchWaitMs = 200;
 
     @Option(
             names = "--registration-wait-ms",
             paramLabel = "MS",
-            description = "How long to wait at the start until the agents are on the log; then the run begins without (default: ${DEFAULT-VALUE}).")
+            description = "Longest wait at the start until the agents are registered; then the run begins without them (default: ${DEFAULT-VALUE}).")
     long registrationWaitMs = Timeouts.defaults().onTheLogMs();
 
-    @Option(names = "--run", paramLabel = "NAME", description = "Name of the run, new for every run on one log (default: run-PID).")
+    @Option(names = "--run", paramLabel = "NAME", description = "Name of the run, unique on its log (default: run-PID).")
     String run = "run-" + ProcessHandle.current().pid();
 
     @Option(names = "--compare", negatable = true, description = "Replay again without the tiers (default: no).")
@@ -115,7 +115,7 @@ public final class EngineCommand implements Callable<Integer> {
         };
     }
 
-    /** Prints the report and returns the exit code it deserves. */
+    /** Prints the report and returns the exit code. */
     static int print(DemoReport report, OutputFormat format, PrintWriter out) throws Exception {
         switch (format) {
             case text -> DemoTable.of(report).forEach(out::println);
@@ -125,9 +125,9 @@ public final class EngineCommand implements Callable<Integer> {
         return report.sound() ? 0 : CliError.FAILURE;
     }
 
-    private static Door door(String node, String address) {
+    private static AgentAddress door(String node, String address) {
         try {
-            return Door.parse(address);
+            return AgentAddress.parse(address);
         } catch (IllegalArgumentException e) {
             throw new CliError(
                     "--agents " + node + "=" + address + ": " + e.getMessage(),

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.tierlog.ops.engine.Progress;
 
 /**
- * How far engines in another process are: what they count themselves, so that requests that run while an agent is dead count too, though the log
- * never hears of them. This class owns both ends of the line they say it with: {@code {"event":"progress","requests_done":3,"requests_total":9}}.
+ * The progress of engines in another process. Engines count requests themselves, since requests that run while an agent is dead are not on the log.
+ * This class writes and reads the line: {@code {"event":"progress","requests_done":3,"requests_total":9}}.
  *
  * <p>One thread takes lines; any thread may ask.
  */
@@ -24,7 +24,7 @@ final class EngineProgress {
     /** Requests that have ended, and requests of the run. */
     private record Stand(int done, int total) {}
 
-    /** The line that says {@code progress}. */
+    /** The line for {@code progress}. */
     static String line(Progress progress) {
         return MAPPER.createObjectNode()
                 .put(EVENT, PROGRESS)
@@ -33,7 +33,7 @@ final class EngineProgress {
                 .toString();
     }
 
-    /** Takes a line of the engines' output; false when it says something else and is for others to read. */
+    /** Reads a line of the engines' output; false when it is not a line of progress. */
     boolean take(String line) {
         if (!line.startsWith("{")) {
             return false;
@@ -50,7 +50,7 @@ final class EngineProgress {
         }
     }
 
-    /** Whether {@code share}, 0 to 1, of the requests has ended; before the engines have said anything, nothing has. */
+    /** Whether {@code share}, 0 to 1, of the requests has ended; false before the first line. */
     boolean reached(double share) {
         Stand now = stand;
         return now.done() >= share * now.total();

@@ -17,7 +17,7 @@ record KillPlan(List<Kill> kills) {
     /** Before that the tiers hold little, and a kill finds nothing to lose. */
     static final double FIRST = 0.2;
 
-    /** What is killed after that might be back only when the run is over, and nobody would see what it found. */
+    /** A part that is killed later might be back only after the run. */
     static final double LAST = 0.8;
 
     /**

@@ -33,11 +33,11 @@ import java.util.stream.Collectors;
  */
 final class ProcessDemo implements AutoCloseable {
     private static final Duration POLICY_WAIT = Duration.ofSeconds(60);
-    /** A part that has just been started again is left in peace that long. */
-    private static final Duration LEAST_LIFE = Duration.ofMillis(500);
-    /** Engines say some four times a second how far they are. */
+    /** A part that was just restarted is not killed for this long. */
+    private static final Duration LEAST_UPTIME = Duration.ofMillis(500);
+    /** Engines report progress about four times a second. */
     private static final Duration LOOK_AGAIN = Duration.ofMillis(50);
-    /** The successor of a killed agent is refused until the controller has not heard of the old one for ten ticks. */
+    /** The successor of a killed agent is refused until the session of the old one has expired, after ten ticks. */
     private static final int REGISTRATION_SECONDS = 60;
 
     private static final String CONTROLLER = "controller";
@@ -45,7 +45,7 @@ final class ProcessDemo implements AutoCloseable {
     private final DemoCommand flags;
     private final Path data;
     private final Blocks blocks;
-    private final Said said;
+    private final Output output;
     private final EngineProgress progress = new EngineProgress();
     private final Deque<ChildProcess> children = new ArrayDeque<>();
     private boolean closed;
@@ -53,14 +53,14 @@ final class ProcessDemo implements AutoCloseable {
     /** Blocks of the host pool of each node and of its disk tier, if any, and tokens in a block. */
     record Blocks(int host, OptionalInt disk, int tokens) {}
 
-    /** Where the engine's report goes, and what is told about the processes. */
-    record Said(PrintWriter out, PrintWriter err) {}
+    /** Output: the engines' report, and messages about the processes. */
+    record Output(PrintWriter out, PrintWriter err) {}
 
-    ProcessDemo(DemoCommand flags, Path data, Blocks blocks, Said said) {
+    ProcessDemo(DemoCommand flags, Path data, Blocks blocks, Output output) {
         this.flags = flags;
         this.data = data;
         this.blocks = blocks;
-        this.said = said;
+        this.output = output;
     }
 
     /** Starts all parts, lets the engines run to their end, and returns their exit code. */
@@ -73,35 +73,35 @@ final class ProcessDemo implements AutoCloseable {
                 return admin.create(Topics.DEFAULT, flags.partitions, 1);
             }
         });
-        Map<String, List<String>> mortals = new LinkedHashMap<>();
+        Map<String, List<String>> restarts = new LinkedHashMap<>();
         if (!flags.noController) {
-            mortals.put(CONTROLLER, controller(servers));
+            restarts.put(CONTROLLER, controller(servers));
             service(CONTROLLER, controller(servers)).awaitReady();
             new PolicyClient(access, new Codec(Schemas.bundled()), Topics.DEFAULT).setFirst(policy, POLICY_WAIT);
         }
         Map<String, String> agents = new LinkedHashMap<>();
         for (String node : nodes) {
             int port = service(node, agent(servers, node, 0)).awaitReady().get("port").asInt();
-            // Started again, it opens its door where its engine looks for it.
-            mortals.put(node, agent(servers, node, port));
+            // A restarted agent needs the same port, since its engine connects there.
+            restarts.put(node, agent(servers, node, port));
             agents.put(node, "127.0.0.1:" + port);
         }
         KillPlan plan = kills(nodes);
         ChildProcess engine = engine(servers, agents, !flags.noCompare && plan.isEmpty());
-        kill(plan, mortals, engine);
+        kill(plan, restarts, engine);
         int code = engine.exitCode();
-        said.out().flush();
+        output.out().flush();
         return code;
     }
 
-    private void tell(String what) {
-        said.err().println(what);
-        said.err().flush();
+    private void report(String what) {
+        output.err().println(what);
+        output.err().flush();
     }
 
     private ChildProcess service(String name, List<String> arguments) {
         ChildProcess child = adopt(() -> ChildProcess.service(name, data, arguments));
-        tell(name + " pid " + child.pid());
+        report(name + " pid " + child.pid());
         return child;
     }
 
@@ -159,15 +159,15 @@ final class ProcessDemo implements AutoCloseable {
             line.addAll(List.of("--registration-wait-ms", "0"));
         }
         line.addAll(flags.options.asArguments());
-        ChildProcess engine = adopt(() -> ChildProcess.speaking("engine", line, this::heard));
-        tell("engine pid " + engine.pid() + "; the output of the others is in " + data);
+        ChildProcess engine = adopt(() -> ChildProcess.speaking("engine", line, this::engineLine));
+        report("engine pid " + engine.pid() + "; the output of the others is in " + data);
         return engine;
     }
 
-    /** What the engines say: how far they are is for this class, all else for whoever started the demo. */
-    private void heard(String line) {
+    /** Lines of the engines: progress is read here, all others are the report. */
+    private void engineLine(String line) {
         if (!progress.take(line)) {
-            said.out().println(line);
+            output.out().println(line);
         }
     }
 
@@ -180,27 +180,27 @@ final class ProcessDemo implements AutoCloseable {
         return KillPlan.over(flags.options.seed, times);
     }
 
-    /** Kills parts as planned for as long as requests run, and starts each again; says how often. */
-    private void kill(KillPlan plan, Map<String, List<String>> mortals, ChildProcess engine) throws InterruptedException {
+    /** Kills parts as planned while requests run, restarts each, and reports it. */
+    private void kill(KillPlan plan, Map<String, List<String>> restarts, ChildProcess engine) throws InterruptedException {
         long startNanos = System.nanoTime();
         int done = 0;
         for (KillPlan.Kill kill : plan.kills()) {
-            if (engine.endsWithin(LEAST_LIFE) || !reaches(kill.share(), engine)) {
+            if (engine.endsWithin(LEAST_UPTIME) || !reaches(kill.share(), engine)) {
                 break;
             }
-            ChildProcess victim = take(kill.part());
-            victim.kill();
+            ChildProcess killed = take(kill.part());
+            killed.kill();
             done++;
-            tell(String.format(Locale.ROOT, "%s pid %d killed after %.1f s (%d of %d)",
-                    kill.part(), victim.pid(), (System.nanoTime() - startNanos) / 1e9, done, plan.kills().size()));
-            service(kill.part(), Objects.requireNonNull(mortals.get(kill.part()))).awaitReady();
+            report(String.format(Locale.ROOT, "%s pid %d killed after %.1f s (%d of %d)",
+                    kill.part(), killed.pid(), (System.nanoTime() - startNanos) / 1e9, done, plan.kills().size()));
+            service(kill.part(), Objects.requireNonNull(restarts.get(kill.part()))).awaitReady();
         }
         if (done < plan.kills().size()) {
-            tell("the run ended before the other " + (plan.kills().size() - done) + " kills");
+            report("the run ended before the other " + (plan.kills().size() - done) + " kills");
         }
     }
 
-    /** Waits until so many requests have ended; false when the run ends first: then a kill would meet no request. */
+    /** Waits until that share of the requests has ended; false when the run ends first: a kill would then meet no request. */
     private boolean reaches(double share, ChildProcess engine) throws InterruptedException {
         while (!progress.reached(share)) {
             if (engine.endsWithin(LOOK_AGAIN)) {

@@ -6,7 +6,7 @@ import io.tierlog.agent.app.Layouts;
 import io.tierlog.ops.cli.CliError;
 import io.tierlog.ops.engine.EngineNode;
 import io.tierlog.ops.engine.ReplayConfig;
-import io.tierlog.ops.engine.door.Timeouts;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.workload.Workload;
 import io.tierlog.ops.engine.workload.WorkloadProfile;
 import io.tierlog.schemas.Bytes;

@@ -11,7 +11,7 @@ import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.ReplayError;
 import io.tierlog.ops.engine.RunReport;
 import io.tierlog.ops.engine.StoredAt;
-import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.api.AgentAddress;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.schemas.Bytes;
 import java.io.Console;
@@ -21,7 +21,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** One replay against agents that are there, watched on the log, and the report of it. */
+/** One replay against running agents, watched on the log, and its report. */
 final class ReplayRun {
     /** How long operations may take to end after the last request. */
     private static final Duration SETTLE = Duration.ofSeconds(60);
@@ -44,18 +44,18 @@ final class ReplayRun {
     }
 
     /**
-     * Who watches a run.
+     * Watchers of a run.
      *
      * @param log folds the log into statistics
-     * @param controller hears of the progress, and is back before the log is asked to settle
-     * @param listener hears of the progress too, but not of that of a run without tiers
+     * @param controller receives the progress, and is back before the log settles
+     * @param listener receives the progress too, except that of a run without tiers
      */
     record Watch(Optional<LogWatch> log, Optional<DemoController> controller, ProgressListener listener) {
-        /** Nobody. */
+        /** No watcher. */
         static final Watch NOTHING = new Watch(Optional.empty(), Optional.empty(), ProgressListener.none());
     }
 
-    /** Replays {@code config}, waits until the log has settled, and, when asked, replays the same without tiers. */
+    /** Replays {@code config}, waits until the log has settled, and with {@code compare} replays the same without tiers. */
     DemoReport run(ReplayConfig config, Watch watch, boolean compare) throws InterruptedException {
         ReplayConfig watched = watch.log().map(log -> config.withStoredAt(storedAt(log))).orElse(config);
         ProgressLine line = new ProgressLine(progress, terminal, watch.log());
@@ -77,7 +77,7 @@ final class ReplayRun {
         ReplayConfig alone = new ReplayConfig(
                 config.run() + "-alone",
                 config.workload(),
-                config.nodes().stream().map(node -> new EngineNode(node.name(), new Door.None())).toList(),
+                config.nodes().stream().map(node -> new EngineNode(node.name(), new AgentAddress.None())).toList(),
                 config.router(),
                 config.pacing().asFastAsItGoes(),
                 config.device(),

@@ -22,7 +22,7 @@ final class SharedMemory {
         try {
             return there ? Files.createTempDirectory(MEMORY_FILE_SYSTEM, "tierlog-") : Files.createTempDirectory("tierlog-device-");
         } catch (IOException e) {
-            throw new CliError("cannot make a directory for device memory: " + e, "is there room in /dev/shm and /tmp?", CliError.FAILURE, e);
+            throw new CliError("cannot make a directory for device memory: " + e, "check the free space of /dev/shm and /tmp", CliError.FAILURE, e);
         }
     }
 

@@ -3,8 +3,8 @@ package io.tierlog.ops.cli.operate;
 
 import picocli.CommandLine.Option;
 
-/** Where the controller's door is, and how to come in. */
-public final class ApiOptions extends DoorOptions {
+/** URL and token of the controller's API. */
+public final class ApiOptions extends HttpOptions {
     @Option(names = "--api", paramLabel = "URL", description = "The controller's --api-listen (default: ${DEFAULT-VALUE}).")
     String api = "http://127.0.0.1:8081";
 

@@ -25,7 +25,7 @@ public final class BlockOptions {
     /** Made by picocli. */
     public BlockOptions() {}
 
-    /** All blocks that are named, as the interface takes them. */
+    /** All named blocks, as the API takes them. */
     ArrayNode read() {
         ArrayNode blocks = JsonNodeFactory.instance.arrayNode();
         if (!keys.isEmpty() && namespace == null) {
@@ -37,7 +37,7 @@ public final class BlockOptions {
             lines(named).stream().filter(line -> !line.isBlank()).forEach(line -> {
                 int blank = line.strip().lastIndexOf(' ');
                 if (blank < 0) {
-                    throw new CliError("'" + line + "' in " + named + " names no block", "write NAMESPACE HEX on each line", CliError.BAD_INPUT);
+                    throw new CliError("'" + line + "' in " + named + " is not a block", "write NAMESPACE HEX on each line", CliError.BAD_INPUT);
                 }
                 blocks.addObject().put("namespace", line.strip().substring(0, blank).strip()).put("key", line.strip().substring(blank + 1));
             });

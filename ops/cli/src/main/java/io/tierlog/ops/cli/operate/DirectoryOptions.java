@@ -3,8 +3,8 @@ package io.tierlog.ops.cli.operate;
 
 import picocli.CommandLine.Option;
 
-/** Where the directory's door is, and how to come in. */
-public final class DirectoryOptions extends DoorOptions {
+/** URL and token of the directory's API. */
+public final class DirectoryOptions extends HttpOptions {
     @Option(names = "--directory", paramLabel = "URL", description = "The directory's --directory-listen (default: ${DEFAULT-VALUE}).")
     String directory = "http://127.0.0.1:8082";
 

@@ -13,11 +13,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog drain NODE}: empties a node of what only it has. */
+/** {@code tierlog drain NODE}: copies what only this node has to the store, and gives it nothing new. */
 @Command(
         name = "drain",
-        description = "Have a node emptied of what only it has, and nothing new moved to it; --undo takes that back.",
-        footer = {"", "`tierlog nodes NAME` says when it is drained."})
+        description = "Drain a node: what only it has is copied away, and nothing new is moved to it. --undo ends the drain.",
+        footer = {"", "`tierlog nodes NAME` shows when it is drained."})
 public final class DrainCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
@@ -28,13 +28,13 @@ public final class DrainCommand implements Callable<Integer> {
     @Parameters(paramLabel = "NODE", description = "The node.")
     String node;
 
-    @Option(names = "--undo", description = "Have it serve again.")
+    @Option(names = "--undo", description = "End the drain: the node serves again.")
     boolean undo;
 
     @Option(names = "--instance", paramLabel = "NAME", description = "Only this engine instance.")
     @Nullable String instance;
 
-    @Option(names = "--id", paramLabel = "ID", description = "Your own id for it: asked twice, it is done once (default: one is made up).")
+    @Option(names = "--id", paramLabel = "ID", description = "Your id for the request: the same id is applied once (default: a generated one).")
     @Nullable String id;
 
     /** Made by picocli. */

@@ -12,11 +12,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog exist}: whether blocks serve anywhere. */
+/** {@code tierlog exist}: whether any tier serves blocks. */
 @Command(
         name = "exist",
-        description = "Show whether blocks serve anywhere.",
-        footer = {"", "Exit code 0 when all are found, 1 when one is not or nobody can say."})
+        description = "Show whether any tier of any node, or the store, serves blocks.",
+        footer = {"", "Exit code 0 when all are found, 1 when one is missing or its state is unknown."})
 public final class ExistCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
@@ -27,7 +27,7 @@ public final class ExistCommand implements Callable<Integer> {
     @Mixin
     KeyOptions keys;
 
-    @Option(names = "--prefetch", description = "Have those promoted that are only on a disk.")
+    @Option(names = "--prefetch", description = "Promote blocks that are only on a disk.")
     boolean prefetch;
 
     @Option(names = "--node", paramLabel = "NAME", description = "With --prefetch: on this node, if its disk has them.")
@@ -52,7 +52,7 @@ public final class ExistCommand implements Callable<Integer> {
             for (int i = 0; i < all.size(); i++) {
                 table.row(all.get(i), answer.path("answers").path(i).asText());
             }
-            table.print(out, "nothing was asked");
+            table.print(out, "no keys");
             KeyOptions.freshness(out, answer);
         });
         boolean found = true;

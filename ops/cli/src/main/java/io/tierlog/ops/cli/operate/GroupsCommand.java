@@ -10,8 +10,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog groups}: what groups have, against their quotas. */
-@Command(name = "groups", description = "Show what each group has of its quotas, over all nodes.")
+/** {@code tierlog groups}: use of groups against their quotas. */
+@Command(name = "groups", description = "Show how much of its quotas each group uses, over all nodes.")
 public final class GroupsCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
@@ -19,7 +19,7 @@ public final class GroupsCommand implements Callable<Integer> {
     @Mixin
     ApiOptions api;
 
-    @Option(names = "--by-node", description = "Each node for itself.")
+    @Option(names = "--by-node", description = "One row for each node.")
     boolean byNode;
 
     /** Made by picocli. */
@@ -38,13 +38,13 @@ public final class GroupsCommand implements Callable<Integer> {
                     rows(table, name, group.path("tiers"));
                 }
             }
-            table.print(out, "no group has a quota or anything else");
+            table.print(out, "no group has a quota or blocks");
         });
         return 0;
     }
 
     static Columns columns(String first) {
-        return new Columns(first, "TIER", "USED", "LEAVING", "QUOTA", "SHARE", "RELIEF");
+        return new Columns(first, "TIER", "USED", "LEAVING", "QUOTA", "SHARE", "EVICTING");
     }
 
     static void rows(Columns table, String name, JsonNode tiers) {

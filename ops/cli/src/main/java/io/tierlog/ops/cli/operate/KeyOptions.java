@@ -42,19 +42,19 @@ public final class KeyOptions {
             }
         }
         if (all.isEmpty()) {
-            throw new CliError("which blocks?", "give their keys, or --keys-file FILE", CliError.BAD_INPUT);
+            throw new CliError("no keys were given", "give their keys, or --keys-file FILE", CliError.BAD_INPUT);
         }
         return all;
     }
 
-    /** The body of a question about all of them. */
+    /** The body of a request for all of them. */
     ObjectNode body() {
         ObjectNode body = JsonNodeFactory.instance.objectNode().put("namespace", namespace);
         all().forEach(body.putArray("keys")::add);
         return body;
     }
 
-    /** Says how old an answer may be. */
+    /** Prints how old an answer may be. */
     static void freshness(PrintWriter out, JsonNode answer) {
         out.println((answer.path("stale").asBoolean() ? "stale, " : "") + answer.path("behind_records") + " records behind, as of "
                 + Columns.time(answer.path("as_of_ms").asLong()));

@@ -3,7 +3,7 @@ package io.tierlog.ops.cli.operate;
 
 import io.tierlog.ops.cli.CliError;
 
-/** What lists have in common. Static and without state. */
+/** Checks that lists share. Static and without state. */
 final class Listing {
     private Listing() {}
 

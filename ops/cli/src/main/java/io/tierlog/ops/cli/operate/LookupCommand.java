@@ -13,8 +13,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog lookup}: how long a prefix is. */
-@Command(name = "lookup", description = "Show how long a prefix is on each node and tier, and from where it costs least.")
+/** {@code tierlog lookup}: how long a prefix is served. */
+@Command(name = "lookup", description = "Show how much of a prefix each node and tier serves, and which source is the cheapest.")
 public final class LookupCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
@@ -25,7 +25,7 @@ public final class LookupCommand implements Callable<Integer> {
     @Mixin
     KeyOptions keys;
 
-    @Option(names = "--node", paramLabel = "NAME", description = "The node that is to have it (default: the one that gets most at the lowest cost).")
+    @Option(names = "--node", paramLabel = "NAME", description = "The node that needs it (default: the one that gets most at the lowest cost).")
     @Nullable String node;
 
     /** Made by picocli. */
@@ -44,7 +44,7 @@ public final class LookupCommand implements Callable<Integer> {
 
     private static void show(PrintWriter out, JsonNode answer) {
         out.println(answer.path("blocks") + " blocks serve without a gap"
-                + (answer.path("unknown_from").asInt() < 0 ? "" : ", and of the next one nobody can say anything"));
+                + (answer.path("unknown_from").asInt() < 0 ? "" : ", and the state of the next one is unknown"));
         Columns table = new Columns("NODE", "BLOCKS", "TIERS", "CAN HAVE", "COST");
         for (JsonNode node : answer.path("nodes")) {
             StringBuilder tiers = new StringBuilder();

@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog marks}: blocks that go elsewhere when they are next written. */
+/** {@code tierlog marks}: blocks that go to a colder tier when they are next written. */
 @Command(
         name = "marks",
         description = "Show or clear marks: blocks that go to a colder tier when they are next written.",
@@ -29,7 +29,7 @@ public final class MarksCommand implements Callable<Integer> {
     /** Made by picocli. */
     public MarksCommand() {}
 
-    /** Without a subcommand there is nothing to do: show what there is. */
+    /** Prints the help: a subcommand is needed. */
     @Override
     public Integer call() {
         spec.commandLine().usage(spec.commandLine().getErr());
@@ -54,14 +54,14 @@ public final class MarksCommand implements Callable<Integer> {
         @Option(names = "--all", description = "All marks of the node.")
         boolean all;
 
-        @Option(names = "--id", paramLabel = "ID", description = "Your own id for it, which the log keeps (default: one is made up).")
+        @Option(names = "--id", paramLabel = "ID", description = "Your id for the request, which the log records (default: a generated one).")
         @Nullable String id;
 
         @Override
         public Integer call() throws InterruptedException {
             ArrayNode named = blocks.read();
             if (named.isEmpty() != all) {
-                throw new CliError("which marks?", "give --keys HEX,... with --namespace, or --keys-file FILE, or --all", CliError.BAD_INPUT);
+                throw new CliError("no marks were given", "give --keys HEX,... with --namespace, or --keys-file FILE, or --all", CliError.BAD_INPUT);
             }
             ObjectNode body = JsonNodeFactory.instance.objectNode().put("node", node);
             if (!named.isEmpty()) {
@@ -73,7 +73,7 @@ public final class MarksCommand implements Callable<Integer> {
             JsonNode answer = api.ask("DELETE", "/v1/marks", body);
             api.print(spec.commandLine().getOut(), answer,
                     out -> out.println("cleared " + answer.path("cleared") + " marks of " + node
-                            + (answer.path("done").asBoolean() ? "" : " so far; more may be left: ask again to go on")));
+                            + (answer.path("done").asBoolean() ? "" : " so far; run it again to clear the rest")));
             return 0;
         }
     }
@@ -93,7 +93,7 @@ public final class MarksCommand implements Callable<Integer> {
         @Option(names = "--group", paramLabel = "NAME", description = "Only of this group.")
         @Nullable String group;
 
-        @Option(names = "--limit", paramLabel = "N", description = "At most so many (default: ${DEFAULT-VALUE}).")
+        @Option(names = "--limit", paramLabel = "N", description = "Most rows (default: ${DEFAULT-VALUE}).")
         int limit = 1_000;
 
         @Override

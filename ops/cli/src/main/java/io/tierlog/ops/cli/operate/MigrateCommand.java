@@ -19,17 +19,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog migrate}: has blocks moved to a colder tier. */
+/** {@code tierlog migrate}: moves blocks to a colder tier. */
 @Command(
         name = "migrate",
-        description = "Have blocks moved to a colder tier, now or when they are next written.",
+        description = "Move blocks to a colder tier, now or when they are next written.",
         subcommands = {MigrateCommand.Cancel.class, MigrateCommand.ListAll.class, MigrateCommand.Show.class},
         footer = {
             "",
             "Which blocks: --keys HEX,... with --namespace, --keys-file FILE with lines",
-            "NAMESPACE HEX, or --sample N for the coldest. It is put on the log and answered",
-            "when every node has said what it accepts. Asked again with the same --id, it is",
-            "the same migration."
+            "NAMESPACE HEX, or --sample N for the coldest. The request goes to the log; the",
+            "answer comes when every node has accepted or refused its blocks. A request with",
+            "the same --id is the same migration."
         })
 public final class MigrateCommand implements Callable<Integer> {
     @Spec
@@ -44,7 +44,7 @@ public final class MigrateCommand implements Callable<Integer> {
     @Option(names = "--sample", paramLabel = "N", description = "The N coldest blocks of the source on each node.")
     @Nullable Integer sample;
 
-    @Option(names = "--min-age", paramLabel = "TIME", description = "With --sample: only blocks not used for so long, for example 60s.")
+    @Option(names = "--min-age", paramLabel = "TIME", description = "With --sample: only blocks that were not used for this time, for example 60s.")
     @Nullable String minAge;
 
     @Option(names = "--group", paramLabel = "NAME", description = "With --sample: only blocks of this group.")
@@ -59,19 +59,19 @@ public final class MigrateCommand implements Callable<Integer> {
     @Option(names = "--method", paramLabel = "METHOD", description = "copy, mark or both (default: ${DEFAULT-VALUE}).")
     String method = "copy";
 
-    @Option(names = "--retention", paramLabel = "WHAT", description = "delete-source or keep-both: what becomes of the source of a copy.")
+    @Option(names = "--retention", paramLabel = "WHAT", description = "delete-source or keep-both: whether the source of a copy is deleted.")
     @Nullable String retention;
 
-    @Option(names = "--node", paramLabel = "NAME", split = ",", description = "Nodes that are asked (default: all that are known).")
+    @Option(names = "--node", paramLabel = "NAME", split = ",", description = "Nodes that take part (default: all).")
     List<String> nodes = List.of();
 
-    @Option(names = "--mark-timeout", paramLabel = "TIME", description = "Life of marks (default: what the policy says).")
+    @Option(names = "--mark-timeout", paramLabel = "TIME", description = "How long marks hold (default: by the policy).")
     @Nullable String markTimeout;
 
-    @Option(names = "--dry-run", description = "Say what would be accepted, and do nothing.")
+    @Option(names = "--dry-run", description = "Show what would be accepted, and do nothing.")
     boolean dryRun;
 
-    @Option(names = "--id", paramLabel = "ID", description = "Your own id for it (default: one is made up).")
+    @Option(names = "--id", paramLabel = "ID", description = "Your id for the migration (default: a generated one).")
     @Nullable String id;
 
     @Option(names = "--deadline", paramLabel = "TIME", description = "How long to wait for the nodes' answers, at most 60s (default: 10s).")
@@ -108,10 +108,11 @@ public final class MigrateCommand implements Callable<Integer> {
             }
             put(rule, "group", group);
         } else if (minAge != null || group != null) {
-            throw new CliError("--min-age and --group choose among what --sample finds", "give --sample N as well", CliError.BAD_INPUT);
+            throw new CliError("--min-age and --group need --sample", "give --sample N as well", CliError.BAD_INPUT);
         }
         if (named.isEmpty() == (sample == null)) {
-            throw new CliError("which blocks?", "give --keys HEX,... with --namespace, or --keys-file FILE, or --sample N", CliError.BAD_INPUT);
+            throw new CliError(
+                    "no blocks were given", "give --keys HEX,... with --namespace, or --keys-file FILE, or --sample N", CliError.BAD_INPUT);
         }
         if (markTimeout != null) {
             body.put("mark_timeout_ms", TimeText.parse("--mark-timeout", markTimeout));
@@ -139,7 +140,7 @@ public final class MigrateCommand implements Callable<Integer> {
     static void show(PrintWriter out, JsonNode migration) {
         String id = migration.path("id").asText();
         if (!migration.has("nodes")) {
-            out.println(id + " is on the log and not decided yet: tierlog migrate show " + id);
+            out.println(id + " is on the log and not answered yet: tierlog migrate show " + id);
             return;
         }
         JsonNode progress = migration.path("progress");
@@ -167,7 +168,7 @@ public final class MigrateCommand implements Callable<Integer> {
     }
 
     /** {@code tierlog migrate cancel ID}. */
-    @Command(name = "cancel", description = "Stop a migration: what has not begun does not begin, what moves is cancelled.")
+    @Command(name = "cancel", description = "Cancel a migration: no further copy begins, and copies in flight are cancelled.")
     static final class Cancel implements Callable<Integer> {
         @Spec
         CommandSpec spec;
@@ -195,7 +196,7 @@ public final class MigrateCommand implements Callable<Integer> {
         @Mixin
         ApiOptions api;
 
-        @Option(names = "--limit", paramLabel = "N", description = "At most so many (default: ${DEFAULT-VALUE}).")
+        @Option(names = "--limit", paramLabel = "N", description = "Most rows (default: ${DEFAULT-VALUE}).")
         int limit = 100;
 
         @Override

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code tierlog nodes [NAME]}: nodes, and how full their tiers are. */
-@Command(name = "nodes", description = "Show all nodes and how full their tiers are, or all there is to say of one.")
+@Command(name = "nodes", description = "Show all nodes and how full their tiers are, or one node in detail.")
 public final class NodesCommand implements Callable<Integer> {
     private static final int MOST = 100_000;
 
@@ -75,11 +75,11 @@ public final class NodesCommand implements Callable<Integer> {
         Columns engines = new Columns("ENGINE", "DEVICE BLOCKS");
         node.path("engines").forEach(engine -> engines.row(engine.path("instance").asText(), engine.path("device_blocks")));
         out.println();
-        engines.print(out, "no engine serves here");
+        engines.print(out, "no engines");
         Columns groups = GroupsCommand.columns("GROUP");
         node.path("groups").forEach(group -> GroupsCommand.rows(groups, group.path("group").asText(), group.path("tiers")));
         out.println();
-        groups.print(out, "no group has anything here");
+        groups.print(out, "no group has blocks here");
         Columns tenants = new Columns("NAMESPACE", "GROUP", "TIER", "BLOCKS", "BYTES");
         for (JsonNode namespace : node.path("namespaces")) {
             for (JsonNode tier : namespace.path("tiers")) {
@@ -88,7 +88,7 @@ public final class NodesCommand implements Callable<Integer> {
             }
         }
         out.println();
-        tenants.print(out, "no namespace has anything here");
+        tenants.print(out, "no namespace has blocks here");
         if (node.path("namespaces_left_out").asLong() > 0) {
             out.println("and " + node.path("namespaces_left_out") + " more");
         }

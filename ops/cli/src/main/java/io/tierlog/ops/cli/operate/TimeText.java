@@ -14,12 +14,12 @@ public final class TimeText {
     /**
      * Milliseconds.
      *
-     * @throws CliError when the text is no time
+     * @throws CliError when the text is not a time
      */
     public static long parse(String flag, String text) {
         Matcher matcher = TIME.matcher(text);
         if (!matcher.matches()) {
-            throw new CliError(flag + " " + text + " is no time", "write a number and ms, s, m, h or d, for example 60s", CliError.BAD_INPUT);
+            throw new CliError(flag + " " + text + " is not a time", "write a number and ms, s, m, h or d, for example 60s", CliError.BAD_INPUT);
         }
         long unitMs = switch (matcher.group(2)) {
             case "ms" -> 1;

@@ -13,8 +13,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code tierlog where}: all places of a block. */
-@Command(name = "where", description = "Show all places of a block.")
+/** {@code tierlog where}: all placements of a block. */
+@Command(name = "where", description = "Show all placements of a block.")
 public final class WhereCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
@@ -39,7 +39,7 @@ public final class WhereCommand implements Callable<Integer> {
             Columns table = new Columns("OWNER", "TIER", "INCARNATION", "INDEX", "GENERATION");
             answer.path("placements").forEach(placed -> table.row(placed.path("owner").asText(), placed.path("tier").asText(),
                     placed.path("incarnation"), placed.path("index"), placed.path("generation")));
-            table.print(out, answer.path("answer").asText().equals("UNKNOWN") ? "nobody can say" : "nowhere");
+            table.print(out, answer.path("answer").asText().equals("UNKNOWN") ? "unknown" : "no placement");
             KeyOptions.freshness(out, answer);
         });
         return 0;

@@ -40,7 +40,7 @@ class PeerKillTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     Path directory;
 
-    private ChildProcess lender(PeerScene scene) throws Exception {
+    private ChildProcess servingNode(PeerScene scene) throws Exception {
         Path token = Files.writeString(directory.resolve("peer-token"), PeerScene.TOKEN + "\n");
         return scene.own(ChildProcess.service("a", directory, List.of(
                 "agent",
@@ -59,9 +59,9 @@ class PeerKillTest {
     }
 
     @Test
-    void aLenderKilledInMidTransferLeavesNothingPinned() throws Exception {
+    void aKilledServingNodeLeavesNothingPinned() throws Exception {
         try (PeerScene scene = new PeerScene(directory)) {
-            ChildProcess a = lender(scene);
+            ChildProcess a = servingNode(scene);
             assertEquals(0, scene.run("a", a.awaitReady().path("port").asInt()).wrongContent());
             PeerScene.await("the directory knows what a has", () -> scene.where.streams().blocks() > 50);
 
@@ -102,7 +102,7 @@ class PeerKillTest {
                     open.add(granted.grant());
                 }
             });
-            assertFalse(open.isEmpty(), "nothing was ever lent");
+            assertFalse(open.isEmpty(), "no read was ever granted");
             all.forEach(fact -> {
                 if (fact instanceof PeerReadClosed closed) {
                     open.remove(closed.grant());

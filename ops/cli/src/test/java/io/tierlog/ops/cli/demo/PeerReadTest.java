@@ -61,7 +61,7 @@ class PeerReadTest {
         assertTrue(fetched > blocks, () -> "fetched from a: " + fetched + ", " + b.status().counters() + ", " + b.lookups());
     }
 
-    /** Who has what the directory says, and nobody else; nothing else than a can have brought these blocks to b. */
+    /** Only node a has the blocks, by the directory: b can have them only from a. */
     @Test
     void promptsOfOneNodeAreReadByAnother() throws Exception {
         AgentApp a = scene.agent("a", 0);
@@ -79,9 +79,9 @@ class PeerReadTest {
         nothingIsPinned(a, b);
     }
 
-    /** First a's host has them; then a's marks have it drop nearly all to its disk, and b reads from there: a brings them up before it lends them. */
+    /** First a's host has the blocks; then its watermarks move nearly all to its disk, and b reads from there: a promotes them before the read. */
     @Test
-    void whatTheLendersHostHasDroppedIsReadFromItsDisk() throws Exception {
+    void blocksThatTheServingNodeMovedToDiskAreReadFromThere() throws Exception {
         AgentApp a = scene.agent("a", PeerScene.HOST_BLOCKS);
         assertEquals(0, scene.run("a", a.enginePort()).wrongContent());
         long serving = PeerScene.host(a).servingBlocks();
@@ -109,9 +109,9 @@ class PeerReadTest {
                 .execute("policy", "apply", "--bootstrap-servers", scene.access.bootstrapServers(), file.toString()));
     }
 
-    /** The lender ends while its pages are on their way: the reader computes, every byte is right, and nothing is pinned. */
+    /** The serving node ends during a transfer: the reader computes, every byte is right, and nothing is pinned. */
     @Test
-    void aLenderThatEndsInMidTransferCostsNothingButWork() throws Exception {
+    void aServingNodeThatEndsDuringATransferCostsOnlyWork() throws Exception {
         AgentApp a = scene.agent("a", 0);
         assertEquals(0, scene.run("a", a.enginePort()).wrongContent());
         directoryKnows(PeerScene.host(a).servingBlocks());

@@ -6,12 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.ByteString;
 import io.tierlog.agent.app.AgentApp;
 import io.tierlog.agent.app.AgentConfig;
+import io.tierlog.agent.app.AgentOptions;
 import io.tierlog.agent.app.Layouts;
-import io.tierlog.agent.app.peer.DirectoryPeers;
-import io.tierlog.agent.app.peer.PeerAddress;
 import io.tierlog.agent.app.peer.PeerGate;
-import io.tierlog.agent.app.peer.PeerLimits;
-import io.tierlog.agent.app.peer.PeerToken;
 import io.tierlog.agent.core.api.AgentLimits;
 import io.tierlog.controller.directory.DirectoryApp;
 import io.tierlog.controller.directory.streams.DirectoryConfig;
@@ -31,7 +28,7 @@ import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.Replay;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.RunReport;
-import io.tierlog.ops.engine.door.Door;
+import io.tierlog.ops.engine.api.AgentAddress;
 import io.tierlog.ops.engine.workload.ConversationParameters;
 import io.tierlog.ops.engine.workload.ConversationWorkload;
 import io.tierlog.ops.engine.workload.Workload;
@@ -46,8 +43,9 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -99,21 +97,22 @@ final class PeerScene implements AutoCloseable {
 
     /** An agent in this process, once it is registered. */
     AgentApp agent(String node, int diskBlocks) throws Exception {
-        AgentLimits limits = AgentLimits.defaults().withPrefetchWaitMs(5_000);
+        AgentLimits limits = AgentLimits.defaults();
         AgentLimits.Peers p = limits.peers();
-        AgentConfig.Builder config = AgentConfig.of(node, access, directory.resolve("store-" + node))
-                .with()
-                .memory(HOST_BLOCKS, Layouts.opaque(BLOCK_BYTES, workload.blockTokens()))
-                .enginePort(0)
-                .times(new AgentConfig.Times(Duration.ofSeconds(60), Duration.ofMillis(500)))
-                .limits(limits.with(new AgentLimits.Peers(FIND_MS, p.retryMs(), p.grants(), p.reads(), p.refusalMs(), p.units())))
-                .peers(new AgentConfig.Peers(
-                        Optional.of(PeerAddress.parse("127.0.0.1:0")), Optional.of(PeerToken.of(TOKEN)), Optional.empty(),
-                        Optional.of(new DirectoryPeers.Access(PeerAddress.parse(directoryAddress()), Optional.empty())), PeerLimits.DEFAULTS));
+        AgentConfig.Tuning tuning = AgentConfig.Tuning.DEFAULTS.withStop(Duration.ofMillis(500))
+                .with(limits.with(new AgentLimits.Peers(FIND_MS, p.retryMs(), p.grants(), p.reads(), p.refusalMs(), p.units())));
+        Map<String, Object> options = new HashMap<>(Map.of(
+                AgentOptions.HOST, HOST_BLOCKS + "blocks", AgentOptions.BYTES_PER_BLOCK, BLOCK_BYTES + "B",
+                AgentOptions.BLOCK_TOKENS, workload.blockTokens(), AgentOptions.PREFETCH_WAIT_MS, 5_000,
+                AgentOptions.REGISTRATION_TIMEOUT, 60, AgentOptions.PEER_LISTEN, "127.0.0.1:0",
+                AgentOptions.PEER_TOKEN_FILE, Files.writeString(directory.resolve("token-" + node), TOKEN),
+                AgentOptions.DIRECTORY, directoryAddress()));
         if (diskBlocks > 0) {
-            config.disk(directory.resolve("disk-" + node), diskBlocks);
+            options.put(AgentOptions.DISK, directory.resolve("disk-" + node));
+            options.put(AgentOptions.DISK_SIZE, diskBlocks + "blocks");
         }
-        AgentApp agent = own(AgentApp.start(config.build(), gate));
+        AgentConfig config = AgentConfig.of(node, access.bootstrapServers(), directory.resolve("store-" + node)).with(options).with(tuning);
+        AgentApp agent = own(AgentApp.start(config, gate));
         agent.registered().toCompletableFuture().get(60, TimeUnit.SECONDS);
         return agent;
     }
@@ -123,7 +122,7 @@ final class PeerScene implements AutoCloseable {
         Path memory = Files.createDirectories(directory.resolve("memory-" + node + "-" + ++runs));
         ByteString digest = ByteString.copyFrom(Layouts.layoutDigest(Layouts.opaque(BLOCK_BYTES, workload.blockTokens())).asByteBuffer());
         ReplayConfig config = ReplayConfig.of(
-                        "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new Door.Address("127.0.0.1", enginePort))),
+                        "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new AgentAddress.HostPort("127.0.0.1", enginePort))),
                         new ReplayConfig.Device(memory, 600, BLOCK_BYTES, false), new ReplayConfig.Identity("model", digest))
                 .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 20));
         return Replay.run(config, ProgressListener.none());

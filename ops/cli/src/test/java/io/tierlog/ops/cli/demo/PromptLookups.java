@@ -35,7 +35,7 @@ final class PromptLookups implements AutoCloseable {
     record Prompt(String namespace, String node, List<Bytes> keys) {}
 
     /**
-     * What was said of prompts.
+     * Answers about prompts.
      *
      * @param current right, by who has all of it up to date
      * @param stale right, and called stale
@@ -119,7 +119,7 @@ final class PromptLookups implements AutoCloseable {
         if (answer.getBlocks() == whole && there == whole) {
             return answer.getFreshness().getStale() ? new Told(0, 1, 0, 0, 0) : new Told(1, 0, 0, 0, 0);
         }
-        // What nobody can say ends the prefix there, and nowhere else.
+        // An unknown block ends the prefix there.
         boolean honest = answer.getUnknownFrom() >= 0 && answer.getUnknownFrom() == answer.getBlocks() && there == answer.getBlocks();
         return honest ? new Told(0, 0, 1, 0, 0) : new Told(0, 0, 0, 1, 0);
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Two controllers, each with its directory beside it: one in this process, one the command as it ships, which is killed with {@code kill -9} and
- * started again. Prompts that an agent has computed are looked up through both all the time. Prints what callers were told.
+ * started again. Prompts that an agent has computed are looked up through both all the time. Prints the answers that callers received.
  */
 class TwoControllersTest {
     private static final int PARTITIONS = 3;
@@ -66,7 +66,7 @@ class TwoControllersTest {
                 fresh = last.fresh() && scene.where.streams().indexes() == PARTITIONS;
                 assertTrue(System.nanoTime() - killedAt < 60_000_000_000L, () -> "not fresh within 60 s: " + last);
             }
-            System.out.printf(Locale.ROOT, "one of two controllers killed: all %d prompts fresh again after %.1f s; meanwhile the other said %s%n",
+            System.out.printf(Locale.ROOT, "one of two controllers killed: all %d prompts fresh again after %.1f s; the other answered %s%n",
                     prompts.size(), (System.nanoTime() - killedAt) / 1e9, left);
             assertEquals(List.of(0, 0), List.of(left.wrong(), left.failed()), left::toString);
             assertTrue(left.stale() > 0, "what a standby says is called stale: " + left);

@@ -14,8 +14,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * The shared file that stands for device memory, and its mapping. Owns both: {@link #close} unmaps and deletes it. Whoever closes it makes sure that
- * nobody uses {@link #memory} any more.
+ * The shared file that stands for device memory, and its mapping. Owns both: {@link #close} unmaps and deletes it. The caller of close
+ * ensures that {@link #memory} is not used any more.
  */
 final class DeviceFile implements AutoCloseable {
     private static final int CHUNK = 1 << 20;

@@ -18,16 +18,15 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * The device memory of one engine: pages in a shared file, given to running requests, kept afterwards as a prefix cache, and never given out again
+ * The device memory of one engine: pages in a shared file, given to running requests, kept afterwards as a prefix cache, and never reused
  * while the agent holds them.
  *
- * <p>When a session with an agent is lost, nobody can say what that agent still copies. So the pool then moves to a new file ({@link #detach}): a
- * late reader finds in the old file what it was told is there, a late writer changes nothing that anyone reads. Price paid: one copy of the used
- * pages for every lost session, and the memory for both while it lasts.
+ * <p>When a session with an agent is lost, that agent may still copy. So the pool moves to a new file ({@link #detach}): a late reader finds the
+ * expected content in the old file, a late writer changes only memory that is not read any more. Trade-off: one memory copy of the used pages for
+ * every lost session, and the memory for both files meanwhile.
  *
- * <p>Any thread may call any method. Requests get pages in the order of their tickets. The bytes of a page belong to the one that fills it
- * until it is
- * published, and do not change afterwards.
+ * <p>Any thread may call any method. Requests get pages in the order of their tickets. The request that fills a page owns its
+ * bytes until it publishes them; they do not change afterwards.
  */
 public final class DevicePool implements AutoCloseable {
     private final Plan plan;
@@ -36,7 +35,7 @@ public final class DevicePool implements AutoCloseable {
     private final Deque<Ticket> queue = new ArrayDeque<>();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    /** Read by whoever touches bytes, written by a change of file. Taken before {@link #lock} where both are. */
+    /** Read lock for access to bytes, write lock for a change of file. Acquired before {@link #lock} where both are. */
     private final ReentrantReadWriteLock bytes = new ReentrantReadWriteLock();
     private DeviceFile file;
     private long oldestHoldNanos;
@@ -80,7 +79,7 @@ public final class DevicePool implements AutoCloseable {
         return plan.pages;
     }
 
-    /** What names the present file: a session is good for one epoch only. */
+    /** The number of the present file: a session is valid for one epoch only. */
     public long epoch() {
         lock.lock();
         try {
@@ -100,7 +99,7 @@ public final class DevicePool implements AutoCloseable {
         }
     }
 
-    /** Takes a place in the queue for pages. Whoever has one must {@link #acquire} with it. */
+    /** Joins the queue for pages. The caller must {@link #acquire} with the ticket, or give it up by {@link #giveUp}. */
     public Ticket enqueue() {
         lock.lock();
         try {
@@ -112,7 +111,7 @@ public final class DevicePool implements AutoCloseable {
         }
     }
 
-    /** Waits for its turn and for room, matches the prefix cache and takes all pages of {@code demand} at once. */
+    /** Waits for its turn and for free pages, matches the prefix cache and allocates all pages of {@code demand} at once. */
     public BlockTable acquire(Ticket ticket, BlockTable.Demand demand) throws InterruptedException {
         if (demand.pages() > plan.pages) {
             giveUp(ticket);
@@ -146,7 +145,7 @@ public final class DevicePool implements AutoCloseable {
         }
     }
 
-    /** Looks again for blocks others have published meanwhile; {@link BlockTable#matched} rises. */
+    /** Matches again, for blocks that other requests have published meanwhile; {@link BlockTable#matched} rises. */
     public void rematch(BlockTable blocks) {
         changing(() -> table.rematch(blocks));
     }
@@ -156,7 +155,7 @@ public final class DevicePool implements AutoCloseable {
         changing(() -> table.publish(blocks, keys));
     }
 
-    /** The agent of session {@code epoch} has loaded block {@code index} of the request: it knows the page. */
+    /** The agent of session {@code epoch} has loaded block {@code index} of the request: it tracks the page. */
     public void loaded(BlockTable blocks, int index, long epoch) {
         changing(() -> {
             if (epoch == table.epoch()) {
@@ -165,7 +164,7 @@ public final class DevicePool implements AutoCloseable {
         });
     }
 
-    /** The published blocks that the agent of session {@code epoch} has not heard of. It counts as having heard of them from now on. */
+    /** The published blocks that the agent of session {@code epoch} has not received. They count as received from now on. */
     public List<PlacedBlock> tell(BlockTable blocks, List<BlockKey> keys, long epoch) {
         List<PlacedBlock> untold = new ArrayList<>();
         changing(() -> {
@@ -216,12 +215,12 @@ public final class DevicePool implements AutoCloseable {
         return count[0];
     }
 
-    /** Gives the pages of a request that has ended back; those the agent holds stay until they are released. */
+    /** Frees the pages of an ended request; those that the agent holds stay until they are released. */
     public void release(BlockTable blocks) {
         changing(() -> table.release(blocks));
     }
 
-    /** What has left the device since the last call, for the agent to hear. */
+    /** What has left the device since the last call, for a report to the agent. */
     public List<EvictedPage> takeEvicted() {
         lock.lock();
         try {
@@ -265,7 +264,7 @@ public final class DevicePool implements AutoCloseable {
         }
     }
 
-    /** The session is over: moves to a new file, ends all holds, and forgets what the agent knew. */
+    /** The session is over: moves to a new file, ends all holds, and resets what the agent has received. */
     public void detach() {
         bytes.writeLock().lock();
         lock.lock();
@@ -319,7 +318,7 @@ public final class DevicePool implements AutoCloseable {
         }
     }
 
-    /** For {@link Expected}: in whatever file. */
+    /** For {@link Expected}: in any file. */
     public static final long ANY_EPOCH = -1;
 
     /** What a page must hold, and in which epoch's file, or in {@link #ANY_EPOCH}. */

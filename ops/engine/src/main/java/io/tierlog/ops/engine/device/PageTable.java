@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>The cached pages form the prefix cache: each has the cached page of the block before it as its parent, so a prefix has no hole. Only a cached
- * leaf that nobody uses and the agent does not hold can be evicted, coldest first; a request that ends leaves its deeper blocks colder. Without
+ * leaf without users that the agent does not hold can be evicted, coldest first; a request that ends leaves its deeper blocks colder. Without
  * retention such a leaf is dropped at once, and no request matches what others have: the lower tiers alone give the hits.
  *
  * <p>Not thread-safe: guarded by the lock of {@link DevicePool}.
@@ -40,7 +40,7 @@ final class PageTable {
     private final int[] parent;
     private final int[] index;
     private final @Nullable BlockId[] content;
-    /** Session epoch in which the agent was told of the page's content; 0 when never. */
+    /** Session epoch in which the agent received the page's content; 0 when never. */
     private final long[] toldIn;
     private final int[] free;
     private int freeCount;
@@ -69,7 +69,7 @@ final class PageTable {
         }
     }
 
-    /** Matches and allocates all pages of {@code demand}, or nothing: null when there is no room now. */
+    /** Matches and allocates all pages of {@code demand}, or nothing: null when there are not enough pages now. */
     @Nullable BlockTable acquire(BlockTable.Demand demand) {
         BlockTable table = new BlockTable(demand);
         match(table);
@@ -104,7 +104,7 @@ final class PageTable {
         table.matched(matched);
     }
 
-    /** Looks again for blocks that others have published since, and gives the request's own pages for them back. */
+    /** Matches again, for blocks that other requests have published since, and frees the request's own pages of them. */
     void rematch(BlockTable table) {
         BlockTable.Demand demand = table.demand();
         int matched = table.matched();
@@ -150,12 +150,12 @@ final class PageTable {
         }
     }
 
-    /** Whether the agent has been told of the content of {@code page} in this session. */
+    /** Whether the agent has received the content of {@code page} in this session. */
     boolean told(int page) {
         return toldIn[page] == epoch;
     }
 
-    /** From now on the agent knows of the content of {@code page}. */
+    /** From now on the agent tracks the content of {@code page}. */
     void tell(int page) {
         toldIn[page] = epoch;
     }
@@ -190,7 +190,7 @@ final class PageTable {
         }
     }
 
-    /** A new file with other memory: the agent knows nothing of it. Holds have been ended before. */
+    /** A new file with other memory: the agent has received nothing of it. Holds have been ended before. */
     void nextEpoch() {
         epoch++;
     }
@@ -215,7 +215,7 @@ final class PageTable {
         return cache.size();
     }
 
-    /** What was evicted since the last call and the agent has to hear of. */
+    /** What was evicted since the last call and has to be reported to the agent. */
     List<EvictedPage> takeEvicted() {
         List<EvictedPage> taken = evicted;
         evicted = new ArrayList<>();

@@ -7,13 +7,13 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A second, simpler book of who uses which page, kept beside {@link PageTable} to catch its mistakes: a page that somebody still owns is never given
- * out. It is told of every taking and giving back, and draws its own conclusion. Not thread-safe; guarded by the pool's lock.
+ * A second, simpler book of the owners of pages, kept beside {@link PageTable} to catch its mistakes: a page that
+ * still has an owner is never allocated. It records every allocation and release. Not thread-safe; guarded by the pool's lock.
  */
 final class ShadowOwners {
     private final Map<Integer, Set<String>> owners = new HashMap<>();
 
-    /** {@code page} is given to {@code owner} for new content. */
+    /** {@code owner} gets {@code page} for new content. */
     void give(int page, String owner) {
         Set<String> present = owners.getOrDefault(page, Set.of());
         if (!present.isEmpty()) {
@@ -29,7 +29,7 @@ final class ShadowOwners {
         }
     }
 
-    /** {@code owner} has given {@code page} back. */
+    /** {@code owner} has released {@code page}. */
     void remove(int page, String owner) {
         Set<String> present = owners.get(page);
         if (present == null || !present.remove(owner)) {

@@ -25,7 +25,7 @@ public record BlockKey(long high, long low) {
         return z ^ (z >>> 32);
     }
 
-    /** The key as the door carries it. */
+    /** The key in the encoding of the engine API. */
     public ByteString toByteString() {
         return ByteString.copyFrom(ByteBuffer.wrap(toBytes()));
     }

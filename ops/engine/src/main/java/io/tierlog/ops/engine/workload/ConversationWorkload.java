@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 /**
  * A seeded workload of multi-turn conversations.
  *
- * <p>Every conversation begins with the system prompt of its group and grows at its end: a turn's prompt is all that was said before, answers
+ * <p>Every conversation begins with the system prompt of its group and grows at its end: a turn's prompt is the whole conversation before it, answers
  * included, and a new question. So blocks of a system prompt are shared by the conversations of its group, blocks of a conversation by its turns,
  * and a later turn finds the blocks that an earlier one generated. A retry asks the same prompt again and continues from its own answer. An echo
  * request has a prompt but may not reuse any of it.
@@ -136,7 +136,7 @@ public final class ConversationWorkload {
             }
         }
 
-        /** A prompt that nobody has asked before or will again. */
+        /** A prompt that no other request has. */
         private void flood() {
             Request.Shape shape = new Request.Shape(parameters.maxInputTokens(), parameters.outputTokens().min(), parameters.blockTokens());
             builder.add(

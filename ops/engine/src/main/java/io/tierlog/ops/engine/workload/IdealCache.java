@@ -10,7 +10,7 @@ import java.util.Map;
  *
  * <p>Requests are admitted in order of arrival, and one admitted earlier counts as having left all its blocks: that makes the ideal a property of
  * the workload, equal in every run. What had really been sealed by some moment is kept beside it, so that a miss that only a slower arrival would
- * have avoided can be told apart. Thread-safe. Price: an entry for every unique block of the workload.
+ * have avoided can be distinguished. Thread-safe. Trade-off: an entry for every unique block of the workload.
  */
 public final class IdealCache {
     private final Map<BlockId, Boolean> sealed = new HashMap<>();

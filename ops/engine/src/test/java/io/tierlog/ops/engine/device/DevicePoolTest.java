@@ -141,7 +141,7 @@ class DevicePoolTest {
     }
 
     @Test
-    void theShadowRefusesAPageThatSomebodyOwns() {
+    void theShadowRefusesAPageThatHasAnOwner() {
         ShadowOwners shadow = new ShadowOwners();
         shadow.give(3, "r1");
         shadow.add(3, "r1/1");
@@ -168,7 +168,7 @@ class DevicePoolTest {
             assertEquals(0, pool.usage().held());
             assertContent(pool, first, keys(1, 2));
             assertEquals(OptionalLong.empty(), pool.compare(first, 0, new DevicePool.Expected(ORACLE, BlockKey.of(1), epoch)));
-            // The new session has to hear of them again; the old one can neither hold nor release.
+            // The new session has to receive them again; the old one can neither hold nor release.
             assertEquals(2, pool.tell(first, keys(1, 2), pool.epoch()).size());
             pool.hold("r1/2", List.of(first.page(0)), epoch);
             assertEquals(0, pool.usage().held());
@@ -233,7 +233,7 @@ class DevicePoolTest {
         return keys(ids);
     }
 
-    /** Whether there is room even if nothing matches, so that the walk never waits: pages in use or held, and all pages above a held one. */
+    /** Whether there are enough pages even if nothing matches, so that the walk never waits: pages in use or held, and all pages above a held one. */
     private static boolean fits(
             DevicePool pool, List<BlockTable> running, Map<String, Map<Integer, Long>> held, BlockTable.Demand demand) {
         Set<Integer> busy = new HashSet<>();

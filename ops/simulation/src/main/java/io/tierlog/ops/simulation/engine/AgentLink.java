@@ -5,8 +5,8 @@ import io.tierlog.schemas.Bytes;
 import java.util.List;
 
 /**
- * How the engine speaks to the agent of its node. Every method is a call: it returns the number under which {@link Heard} answers, sooner or later or
- * never.
+ * The engine's calls to the agent of its node. Every method returns the number of the call: a {@link AgentReply} with this number follows sooner or
+ * later, or never.
  */
 public interface AgentLink {
     /** Names one attempt of one request of one session. */
@@ -15,7 +15,7 @@ public interface AgentLink {
     /** A block in a device page. */
     record PageBlock(int index, Bytes key, Bytes parent, int page, long generation) {}
 
-    /** Whether there is an agent that takes calls. */
+    /** Whether there is an agent that accepts calls. */
     boolean isUp();
 
     /** Opens a session of the one instance of this engine. */
@@ -39,10 +39,10 @@ public interface AgentLink {
     /** All of these shall stay on the host for a while. */
     long reserve(String session, String namespace, List<Bytes> keys, long leaseMs);
 
-    /** What the lease names is not wanted. */
+    /** Releases the lease. */
     long giveUp(String session, String lease);
 
-    /** Nobody waits for call {@code call} any more; the pages that it may touch are kept until they are released. */
+    /** The caller of {@code call} is gone; the pages that it may touch are kept until they are released. */
     void gone(long call, Attempt attempt, List<Integer> pages);
 
     /** The prompt is prefilled. */
@@ -57,7 +57,7 @@ public interface AgentLink {
     /** The attempt has ended: COMPLETED, PREEMPTED, or a reason of rejection. */
     long finished(Attempt attempt, String reason, int generatedTokens);
 
-    /** The attempt is given up. */
+    /** The attempt is cancelled. */
     long cancelled(Attempt attempt);
 
     /** Blocks have left the device. */

@@ -2,16 +2,15 @@
 package io.tierlog.ops.simulation.engine;
 
 /**
- * The device memory of an engine: real bytes, and a shadow book of who touches which page. A copy that touches a page whose owner has changed since
- * the
- * copy was queued, and an engine that writes to a page that a copy still touches, are found at once. For one thread.
+ * The device memory of an engine: real bytes, and a shadow book of the copies of each page. It finds at once a copy that touches a page whose owner
+ * has changed since it was queued, and an engine that writes to a page that a copy still touches. For one thread.
  */
 public final class DevicePages {
     private final byte[][] bytes;
     private final long[] generations;
     private final int[] readers;
     private final int[] writers;
-    /** Set when the engine that owned this memory has gone: nobody cares what is in it. */
+    /** Set when the engine that owned this memory has gone: its content does not matter. */
     private boolean abandoned;
 
     /** So many pages of zeroes. */

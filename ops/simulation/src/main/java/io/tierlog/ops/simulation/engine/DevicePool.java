@@ -12,9 +12,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has which device page. A page has users (requests that run), holders (ended attempts of which the agent may still copy), and perhaps content
- * that
- * later requests match. It is free when it has none of the three.
+ * The owners of device pages. A page has users (requests that run), holders (ended attempts of which the agent may still copy), and perhaps content
+ * that later requests match. It is free when it has none of the three.
  *
  * <p>Cached pages form prefixes: one that is extended by another is not evicted. Without retention nothing is cached. For one thread.
  */
@@ -33,7 +32,7 @@ final class DevicePool {
         final Set<AgentLink.Attempt> holders = new LinkedHashSet<>();
         @Nullable Content content;
         boolean cached;
-        /** Whether the agent was told what is in it. */
+        /** Whether the agent has received its content. */
         boolean told;
         long generation;
         long touch;
@@ -68,7 +67,7 @@ final class DevicePool {
         }
     }
 
-    /** Pages that contain nothing and are nobody's. */
+    /** Free pages. */
     int free() {
         return free.size();
     }
@@ -140,7 +139,7 @@ final class DevicePool {
         return pages.get(page).generation;
     }
 
-    /** The page now contains this; the agent has been told or not. */
+    /** The page now contains this; {@code told}: the agent has received it. */
     void contains(int number, Content content, boolean told) {
         Page page = pages.get(number);
         page.content = content;
@@ -207,10 +206,10 @@ final class DevicePool {
         pages.get(number).holders.add(attempt);
     }
 
-    /** The agent has let go of the page. */
+    /** The agent has released the page. */
     void unhold(int number, AgentLink.Attempt attempt) {
         if (number >= pages.size()) {
-            return; // one of the spare pages, which are nobody's here
+            return; // one of the spare pages, which requests never use
         }
         Page page = pages.get(number);
         if (page.holders.remove(attempt)) {
@@ -238,7 +237,7 @@ final class DevicePool {
         }
     }
 
-    /** The session has ended: the agent holds nothing and knows nothing. */
+    /** The session has ended: the agent holds nothing and has received nothing. */
     void forgetAgent() {
         evicted.clear();
         evictedFrom.clear();
@@ -249,7 +248,7 @@ final class DevicePool {
         }
     }
 
-    /** What has left the device since the last call and the agent must hear of, by namespace. */
+    /** What has left the device since the last call and must be reported to the agent, by namespace. */
     Map<String, List<AgentLink.PageBlock>> takeEvicted() {
         Map<String, List<AgentLink.PageBlock>> byNamespace = new LinkedHashMap<>();
         for (int i = 0; i < evicted.size(); i++) {

@@ -17,14 +17,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine of one node: it takes requests, asks the agent what it may load, loads, waits for device pages, computes what is left, seals, and gives
- * pages back when the agent has let go of them. It never waits: what it hears stands in an inbox until {@link #step}.
+ * The engine of one node: it accepts requests, asks the agent what it may load, loads, waits for device pages, computes the rest, seals, and frees
+ * pages when the agent has released them. It never blocks: replies wait in an inbox until {@link #step}.
  *
  * <p>It writes to a page as soon as it may, so that a copy that is still under way shows. For one thread.
  */
 public final class Engine {
     /**
-     * What an engine is.
+     * Configuration of an engine.
      *
      * @param devicePages pages that requests may use, 1 or more
      * @param sparePages further pages of the pool that requests never use
@@ -32,7 +32,7 @@ public final class Engine {
      * @param maxContext most tokens of prompt and answer together
      * @param kvBudgetBlocks most device pages of one request
      * @param blockTokens tokens of a block
-     * @param adapters names of adapters that may be asked for
+     * @param adapters names of the available adapters
      */
     public record Config(
             int devicePages, int sparePages, boolean retention, int maxContext, int kvBudgetBlocks, int blockTokens, List<String> adapters) {
@@ -41,14 +41,14 @@ public final class Engine {
         }
     }
 
-    /** What a caller asks for. */
-    @SuppressWarnings("ArrayRecordComponent") // Never compared; nobody changes the tokens.
+    /** A request of a caller. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared; the tokens do not change.
     public record Request(String id, String namespace, String adapter, int[] tokens, int maxNew, boolean reuseEligible) {}
 
-    /** How a request is. */
+    /** The state of a request. */
     public record View(String state, int prefixTokens, int computedTokens, int attempt, String reason, int pages) {}
 
-    /** Not before time has passed. */
+    /** A connection that is not tried again before {@link #retry}. */
     private static final long LATER = Long.MAX_VALUE;
 
     private final Config config;
@@ -57,8 +57,8 @@ public final class Engine {
     private final SequencedMap<String, Run> runs = new LinkedHashMap<>();
     private final SequencedMap<String, Run> going = new LinkedHashMap<>();
     private final Deque<Run> queue = new ArrayDeque<>();
-    private final Deque<Heard> inbox = new ArrayDeque<>();
-    private final Map<Long, Consumer<Heard>> calls = new LinkedHashMap<>();
+    private final Deque<AgentReply> inbox = new ArrayDeque<>();
+    private final Map<Long, Consumer<AgentReply>> calls = new LinkedHashMap<>();
     private final Map<String, String> outcomes = new LinkedHashMap<>();
     private final Outside outside = new Outside(this);
     private DevicePages memory;
@@ -79,7 +79,7 @@ public final class Engine {
 
     // --- looking
 
-    /** The device memory of the present life. */
+    /** The present device memory. */
     public DevicePages memory() {
         return memory;
     }
@@ -89,12 +89,12 @@ public final class Engine {
         return session;
     }
 
-    /** True when the agent has taken the device pool. */
+    /** True when the agent has accepted the device pool. */
     public boolean connected() {
         return registered;
     }
 
-    /** Device pages that contain nothing and are nobody's. */
+    /** Free device pages. */
     public int freePages() {
         return pool.free();
     }
@@ -115,7 +115,7 @@ public final class Engine {
         return List.copyOf(going.keySet());
     }
 
-    /** How a request is; null when nobody knows it. */
+    /** The state of a request; null when there is no such request. */
     public @Nullable View view(String request) {
         Run run = runs.get(request);
         if (run == null) {
@@ -127,19 +127,19 @@ public final class Engine {
                 run.pages.size());
     }
 
-    /** What became of calls that were given a name. */
+    /** The outcomes of named calls. */
     public Map<String, String> outcomes() {
         return outcomes;
     }
 
-    /** Calls that the agent refused though the engine kept to the rules, as far as it could know. */
+    /** Calls that the agent refused as bad arguments. */
     public int refusals() {
         return refusals;
     }
 
-    // --- life
+    // --- connection
 
-    /** Forgets everything, as a process that is killed; the caller tells the agent. */
+    /** Forgets everything, like a killed process; the caller reports it to the agent. */
     public void vanish() {
         memory.abandon();
         for (Run run : runs.values()) {
@@ -159,16 +159,16 @@ public final class Engine {
         connecting = 0;
     }
 
-    /** Something was said by the agent. */
-    public void hear(Heard heard) {
-        inbox.add(heard);
+    /** The agent has sent a reply. */
+    public void receive(AgentReply reply) {
+        inbox.add(reply);
     }
 
-    /** Takes one step: one thing heard, a connection, or one request that gets its pages. False when there is nothing to do. */
+    /** One step: one reply, a connection, or one request that gets its pages. False when there is nothing to do. */
     public boolean step() {
-        Heard heard = inbox.poll();
-        if (heard != null) {
-            take(heard);
+        AgentReply reply = inbox.poll();
+        if (reply != null) {
+            apply(reply);
         } else if (!connect() && !admit()) {
             return false;
         }
@@ -190,14 +190,14 @@ public final class Engine {
         return true;
     }
 
-    private void opened(Heard answer) {
-        boolean refused = answer instanceof Heard.Refused;
+    private void opened(AgentReply answer) {
+        boolean refused = answer instanceof AgentReply.Refused;
         connecting = refused ? LATER : 0;
         session = refused ? "" : session;
     }
 
-    private void registered(Heard answer) {
-        registered = answer instanceof Heard.Done;
+    private void registered(AgentReply answer) {
+        registered = answer instanceof AgentReply.Done;
         connecting = registered ? 0 : LATER;
     }
 
@@ -208,40 +208,40 @@ public final class Engine {
         }
     }
 
-    long call(long number, Consumer<Heard> consumer) {
+    long call(long number, Consumer<AgentReply> consumer) {
         calls.put(number, consumer);
         return number;
     }
 
-    private void take(Heard heard) {
-        switch (heard) {
-            case Heard.Offered h -> answer(h.call(), h);
-            case Heard.Waiting h -> answer(h.call(), h);
-            case Heard.Loaded h -> answer(h.call(), h);
-            case Heard.Read h -> answer(h.call(), h);
-            case Heard.Reserved h -> answer(h.call(), h);
-            case Heard.Saved h -> answer(h.call(), h);
-            case Heard.Found h -> answer(h.call(), h);
-            case Heard.Done h -> answer(h.call(), h);
-            case Heard.Refused h -> {
+    private void apply(AgentReply reply) {
+        switch (reply) {
+            case AgentReply.Offered h -> answer(h.call(), h);
+            case AgentReply.Waiting h -> answer(h.call(), h);
+            case AgentReply.Loaded h -> answer(h.call(), h);
+            case AgentReply.Read h -> answer(h.call(), h);
+            case AgentReply.Reserved h -> answer(h.call(), h);
+            case AgentReply.Saved h -> answer(h.call(), h);
+            case AgentReply.Found h -> answer(h.call(), h);
+            case AgentReply.Done h -> answer(h.call(), h);
+            case AgentReply.Refused h -> {
                 refusals += h.refusal().equals("BAD_ARGUMENT") ? 1 : 0;
                 answer(h.call(), h);
             }
-            case Heard.Ready h -> {
+            case AgentReply.Ready h -> {
                 Run run = runs.get(h.attempt().request());
                 if (run != null && run.attempt.equals(h.attempt()) && run.state == Run.State.ASKING) {
                     offered(run, h.offer());
                 }
             }
-            case Heard.Released h -> h.pages().forEach(page -> pool.unhold(page, h.attempt()));
-            case Heard.SessionLost h -> lost(h.session());
+            case AgentReply.Released h -> h.pages().forEach(page -> pool.unhold(page, h.attempt()));
+            case AgentReply.SessionLost h -> lost(h.session());
         }
     }
 
-    private void answer(long call, Heard heard) {
-        Consumer<Heard> consumer = heard instanceof Heard.Waiting ? null : calls.remove(call);
+    private void answer(long call, AgentReply reply) {
+        Consumer<AgentReply> consumer = reply instanceof AgentReply.Waiting ? null : calls.remove(call);
         if (consumer != null) {
-            consumer.accept(heard);
+            consumer.accept(reply);
         }
     }
 
@@ -252,9 +252,9 @@ public final class Engine {
         session = "";
         registered = false;
         connecting = 0;
-        List<Consumer<Heard>> open = List.copyOf(calls.values());
+        List<Consumer<AgentReply>> open = List.copyOf(calls.values());
         calls.clear();
-        open.forEach(call -> call.accept(new Heard.Refused(0, "SESSION_LOST", "")));
+        open.forEach(call -> call.accept(new AgentReply.Refused(0, "SESSION_LOST", "")));
         outside.forget();
         pool.forgetAgent();
         for (Run run : runs.values()) {
@@ -272,9 +272,9 @@ public final class Engine {
         }
     }
 
-    // --- the life of a request
+    // --- requests
 
-    /** Takes a request: its state says what became of it. A further attempt of a request that has ended has the next number. */
+    /** Accepts a request; its state shows the result. A further attempt of an ended request has the next number. */
     public void submit(Request request) {
         Run before = runs.get(request.id);
         if (before != null && !before.state.isEnd()) {
@@ -303,7 +303,7 @@ public final class Engine {
         }
     }
 
-    /** What can be known before anything is loaded. */
+    /** The rejection that is known before a load; empty when there is none. */
     private String rejection(Request request, Run run) {
         if (request.tokens.length + request.maxNew > config.maxContext) {
             return "CONTEXT_LENGTH";
@@ -334,11 +334,11 @@ public final class Engine {
         }
     }
 
-    private void submitted(Run run, Heard answer) {
+    private void submitted(Run run, AgentReply answer) {
         if (run.state != Run.State.ASKING) {
             return;
         }
-        if (answer instanceof Heard.Offered offered) {
+        if (answer instanceof AgentReply.Offered offered) {
             offered(run, offered.offer());
         } else {
             run.known = false;
@@ -346,7 +346,7 @@ public final class Engine {
         }
     }
 
-    private void offered(Run run, Heard.Offer offer) {
+    private void offered(Run run, AgentReply.Offer offer) {
         calls.remove(run.submitCall);
         int blocks = Math.min(offer.sources().size(), run.reusable() - run.matched);
         run.reason = offer.reason();
@@ -362,7 +362,7 @@ public final class Engine {
         }
     }
 
-    private void load(Run run, Heard.Offer offer, int blocks) {
+    private void load(Run run, AgentReply.Offer offer, int blocks) {
         List<PageBlock> asked = new ArrayList<>();
         for (int i = 0; i < blocks; i++) {
             run.pages.add(pool.take(run.user()));
@@ -378,11 +378,11 @@ public final class Engine {
         return run.block(index, pool.generation(run.pages.get(index)));
     }
 
-    private void loadAnswered(Run run, Heard answer) {
+    private void loadAnswered(Run run, AgentReply answer) {
         if (run.state == Run.State.LOADING) {
-            loadEnded(run, answer instanceof Heard.Loaded loaded ? loaded.blocks() : 0);
+            loadEnded(run, answer instanceof AgentReply.Loaded loaded ? loaded.blocks() : 0);
         } else {
-            // It had ended before it heard: a load that is answered is idle, and nobody releases its pages once more.
+            // It had ended before the answer: an answered load is idle, and no notice releases its pages again.
             run.unanswered.forEach(page -> pool.unhold(page, run.attempt));
         }
     }
@@ -407,7 +407,7 @@ public final class Engine {
         queue.add(run);
     }
 
-    /** The first in the queue that finds its pages gets them; nobody overtakes. */
+    /** The first of the queue is admitted when its pages are available; none overtakes. */
     private boolean admit() {
         Run run = queue.peek();
         if (run == null || pool.available() < run.footprint() - run.pages.size()) {
@@ -448,7 +448,7 @@ public final class Engine {
         return run.known && registered && run.attempt.session().equals(session);
     }
 
-    /** Blocks up to {@code to} are whole: they are found by later requests, and the agent hears of those it does not know. */
+    /** Blocks up to {@code to} are whole: later requests match them, and the agent receives those that it does not track. */
     private void seal(Run run, int publishFrom, int to) {
         List<PageBlock> fresh = new ArrayList<>();
         for (int i = publishFrom; i < to; i++) {
@@ -508,7 +508,7 @@ public final class Engine {
         return true;
     }
 
-    /** The request is given up; false when it is over or unknown. */
+    /** Cancels the request; false when it is over or unknown. */
     public boolean cancel(String request) {
         Run run = runs.get(request);
         if (run == null || run.state.isEnd()) {
@@ -535,7 +535,7 @@ public final class Engine {
                     ? link.cancelled(run.attempt)
                     : link.finished(run.attempt, reason, Math.max(1, run.generated));
             call(call, answer -> {
-                if (answer instanceof Heard.Refused) {
+                if (answer instanceof AgentReply.Refused) {
                     touched.forEach(page -> pool.unhold(page, run.attempt));
                 }
             });
@@ -548,7 +548,7 @@ public final class Engine {
         tellEvicted();
     }
 
-    /** Nobody waits for the load of this request any more: its pages come back by a notice, and it goes on without. False when none runs. */
+    /** The caller of this request's load is gone: a notice releases its pages, and the request goes on without. False when none runs. */
     public boolean abandonLoad(String request) {
         Run run = runs.get(request);
         if (run == null || run.state != Run.State.LOADING || !isKnown(run)) {
@@ -565,7 +565,7 @@ public final class Engine {
         return true;
     }
 
-    /** Wants what the request has sealed on the host now; false when there is nothing. */
+    /** Saves what the request has sealed to the host now; false when there is nothing. */
     public boolean save(String request, String name) {
         Run run = runs.get(request);
         if (run == null || run.state != Run.State.DECODING || !isKnown(run) || run.sealed.isEmpty()) {
@@ -594,7 +594,7 @@ public final class Engine {
         return link;
     }
 
-    void outcome(String name, Heard answer) {
+    void outcome(String name, AgentReply answer) {
         outcomes.put(name, Outside.describe(answer));
     }
 }

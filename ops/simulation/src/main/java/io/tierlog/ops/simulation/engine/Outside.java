@@ -7,7 +7,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What an engine asks its agent beside requests. For one thread. */
+/** An engine's calls to its agent outside of requests. For one thread. */
 public final class Outside {
     private final Engine engine;
     private final Set<String> reserved = new LinkedHashSet<>();
@@ -25,7 +25,7 @@ public final class Outside {
         reserved.clear();
     }
 
-    /** Reads blocks by name into pages of its own, and compares what came. False when it cannot be asked. */
+    /** Reads blocks by name into pages of its own, and compares what came. False when it cannot call. */
     public boolean read(String name, Prompt prompt, long waitMs) {
         int blocks = Math.min(prompt.keys().size(), engine.pool().available());
         if (!engine.connected() || blocks == 0) {
@@ -39,7 +39,7 @@ public final class Outside {
         }
         engine.tellEvicted();
         engine.call(engine.link().read(engine.session(), prompt.namespace(), asked, waitMs), answer -> {
-            if (answer instanceof Heard.Read read) {
+            if (answer instanceof AgentReply.Read read) {
                 for (int i = 0; i < asked.size(); i++) {
                     if (read.reasons().get(i).equals("COMPLETED")) {
                         engine.pool().compare(prompt.namespace(), asked.get(i).key(), asked.get(i).page(), "read by name");
@@ -52,7 +52,7 @@ public final class Outside {
         return true;
     }
 
-    /** Asks where blocks are. */
+    /** Asks for the places of blocks. */
     public boolean exist(String name, Prompt prompt) {
         if (!engine.connected() || prompt.keys().isEmpty()) {
             return false;
@@ -67,14 +67,14 @@ public final class Outside {
             return false;
         }
         engine.call(engine.link().reserve(engine.session(), prompt.namespace(), prompt.keys().subList(0, blocks), leaseMs), answer -> {
-            if (answer instanceof Heard.Reserved(long ignored, String lease)) {
+            if (answer instanceof AgentReply.Reserved(long ignored, String lease)) {
                 reserved.add(lease);
             }
         });
         return true;
     }
 
-    /** Gives up the oldest reservation; false when there is none. */
+    /** Releases the oldest reservation; false when there is none. */
     public boolean giveUp() {
         if (reserved.isEmpty() || !engine.connected()) {
             return false;
@@ -85,12 +85,12 @@ public final class Outside {
         return true;
     }
 
-    static String describe(Heard answer) {
+    static String describe(AgentReply answer) {
         return switch (answer) {
-            case Heard.Read h -> String.join(",", h.reasons());
-            case Heard.Saved h -> String.join(",", h.reasons());
-            case Heard.Found h -> String.join(",", h.where());
-            case Heard.Refused h -> h.refusal();
+            case AgentReply.Read h -> String.join(",", h.reasons());
+            case AgentReply.Saved h -> String.join(",", h.reasons());
+            case AgentReply.Found h -> String.join(",", h.where());
+            case AgentReply.Refused h -> h.refusal();
             default -> answer.getClass().getSimpleName();
         };
     }

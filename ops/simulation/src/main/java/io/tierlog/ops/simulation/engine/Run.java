@@ -16,7 +16,7 @@ import java.util.List;
  */
 final class Run {
     enum State {
-        /** The agent has not said yet what may be loaded. */
+        /** The agent has not answered yet what may be loaded. */
         ASKING,
         /** Blocks are on their way to the device. */
         LOADING,
@@ -54,7 +54,7 @@ final class Run {
     /** Pages of a load that was not answered when the attempt ended. */
     List<Integer> unanswered = List.of();
     int generated;
-    /** Index behind the last block that the agent was told to be sealed. */
+    /** Index behind the last block that was reported to the agent as sealed. */
     int sealedTo;
     /** Blocks that this attempt itself has sealed. */
     final List<Integer> sealed = new ArrayList<>();
@@ -75,7 +75,7 @@ final class Run {
         this.reuseEligible = options.reuseEligible();
     }
 
-    /** What a caller may say of a request. */
+    /** Options of a request. */
     record Options(int maxNew, boolean reuseEligible) {}
 
     String user() {

@@ -31,12 +31,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one life of an agent works with: its host memory, the two copy queues of the device, and its ways to disk and store. Units stand in line until
+ * The hardware of one agent process: its host memory, the two copy queues of the device, and its queues to disk and store. Units wait in line until
  * they are made to end; a shadow book finds pages that are written by two, or read and written at once. All bytes that are read are compared with the
  * oracle. For one thread.
  */
 public final class Machine implements DeviceCopies, StoreTransfers {
-    /** Says what becomes of one block of a unit; null when it moves. UNKNOWN: nobody knows. */
+    /** Decides the fate of one block of a unit; null when it moves. UNKNOWN: the outcome is unknown. */
     @FunctionalInterface
     public interface Fate {
         @Nullable OperationReason of(int position);
@@ -61,7 +61,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
     /** Units that ended without saying how: what they touch is not idle before they are settled. */
     private final List<Unit> doubtful = new ArrayList<>();
     private final Map<Unit, DevicePages> memories = new LinkedHashMap<>();
-    private final Map<Long, Told> told = new LinkedHashMap<>();
+    private final Map<Long, PeerAnswer> answered = new LinkedHashMap<>();
     private long step;
     private long shardReads;
 
@@ -76,7 +76,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         book = new PageBook(parts.node, hostPages);
     }
 
-    /** The agent says something, which the log hears of later, or never. */
+    /** The agent emits an event, which reaches the log later, or never. */
     public void said(Event event) {
         book.said(event);
     }
@@ -101,7 +101,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         return shardReads;
     }
 
-    /** One bit of a host page that nobody is copying from flips; false when it cannot. */
+    /** One bit of a host page that no copy reads flips; false when it cannot. */
     public boolean rot(int page) {
         if (hostReaders[page] > 0 || hostWriters[page] > 0) {
             return false;
@@ -175,16 +175,16 @@ public final class Machine implements DeviceCopies, StoreTransfers {
 
     // --- other nodes
 
-    /** What a reader was told. */
-    public sealed interface Told {
+    /** The answer to a peer reader. */
+    public sealed interface PeerAnswer {
         /** To ask again. */
-        record Again(long afterMs) implements Told {}
+        record Retry(long afterMs) implements PeerAnswer {}
 
-        /** Nothing is lent. */
-        record Not(PeerReadReason why) implements Told {}
+        /** The read is refused. */
+        record Refused(PeerReadReason why) implements PeerAnswer {}
 
-        /** These pages are lent until it is over. */
-        record Lent(List<LeasedPage> pages) implements Told {}
+        /** These pages are shared for the read until it is over. */
+        record Shared(List<LeasedPage> pages) implements PeerAnswer {}
     }
 
     /** The ways to other nodes, and from them. */
@@ -192,34 +192,34 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         PeerReplies replies = new PeerReplies() {
             @Override
             public void retry(long call, long afterMs) {
-                told.put(call, new Told.Again(afterMs));
+                answered.put(call, new PeerAnswer.Retry(afterMs));
             }
 
             @Override
             public void refuse(long call, PeerReadReason why) {
-                told.put(call, new Told.Not(why));
+                answered.put(call, new PeerAnswer.Refused(why));
             }
 
             @Override
             public void send(long call, List<LeasedPage> pages) {
                 pages.forEach(page -> hostPage(page.hostPage(), false, 1));
-                told.put(call, new Told.Lent(pages));
+                answered.put(call, new PeerAnswer.Shared(pages));
             }
         };
         return new PeerPorts(
                 (unit, namespace, first, keys) -> units.add(Unit.find(unit, namespace, first, keys, step)),
-                (unit, lender, namespace, pages) -> add(Unit.peer(unit, namespace, new PeerRead(lender, pages), step)), replies);
+                (unit, holder, namespace, pages) -> add(Unit.peer(unit, namespace, new PeerRead(holder, pages), step)), replies);
     }
 
-    /** What a reader was told; null while nobody has told it anything. */
-    public @Nullable Told told(long call) {
-        return told.get(call);
+    /** The answer to a peer reader; null while there is none. */
+    public @Nullable PeerAnswer answered(long call) {
+        return answered.get(call);
     }
 
     /** Nothing is read for that call any more. */
     public void lentOver(long call) {
-        if (told.remove(call) instanceof Told.Lent lent) {
-            lent.pages().forEach(page -> hostPage(page.hostPage(), false, -1));
+        if (answered.remove(call) instanceof PeerAnswer.Shared shared) {
+            shared.pages().forEach(page -> hostPage(page.hostPage(), false, -1));
         }
     }
 
@@ -241,11 +241,11 @@ public final class Machine implements DeviceCopies, StoreTransfers {
             return failed(OperationReason.CHECKSUM);
         }
         boolean right = parts.oracle.isRight(unit.namespace, page.key(), bytes);
-        parts.tally.checked(right, right ? "" : "block " + page.key() + " of " + unit.namespace + " read from " + unit.peer().lender().node());
+        parts.tally.checked(right, right ? "" : "block " + page.key() + " of " + unit.namespace + " read from " + unit.peer().holder().node());
         return new UnitResult(BlockStatus.ARRIVED, OperationReason.COMPLETED, crc32c);
     }
 
-    /** A read from another node has come to its end; what the agent hears. */
+    /** A read from another node has ended; what the agent receives. */
     public AgentInput endPeerRead(Unit unit, List<UnitResult> results) {
         if (!units.remove(unit)) {
             throw new IllegalStateException("a unit ends twice");
@@ -254,7 +254,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         return new AgentInput.PeerUnitEnded(unit.id, results);
     }
 
-    /** Whoever else has blocks was found; what the agent hears. */
+    /** A lookup of other nodes has ended; what the agent receives. */
     public AgentInput found(Unit unit, List<PeerFinder.Holder> holders) {
         if (!units.remove(unit)) {
             throw new IllegalStateException("a unit ends twice");
@@ -319,7 +319,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         if (by > 0 && (hostWriters[page] > 0 || (write && hostReaders[page] > 0))) {
             throw new IllegalStateException("I2/I3: host page " + page + " of " + parts.node + " is written by two copies, or read and written");
         }
-        if (by > 0 && write && page < hostPages) { // its own pages the agent names to nobody
+        if (by > 0 && write && page < hostPages) { // the agent reports its own pages to no other process
             book.written(page);
         }
         if (write) {
@@ -364,7 +364,7 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         unit.copied++;
     }
 
-    /** The unit ends: each block moves or fails as {@code fate} says; what the agent hears of it. */
+    /** The unit ends: each block moves or fails as {@code fate} decides; what the agent receives. */
     public AgentInput end(Unit unit, Fate fate) {
         if (!units.remove(unit)) {
             throw new IllegalStateException("a unit ends twice");
@@ -393,12 +393,12 @@ public final class Machine implements DeviceCopies, StoreTransfers {
         memories.remove(unit);
     }
 
-    /** Units whose outcome nobody knows yet. */
+    /** Units whose outcome is unknown yet. */
     public List<Unit> doubtful() {
         return doubtful;
     }
 
-    /** What the agent hears of a doubtful unit that is idle now: nothing of it arrived. */
+    /** What the agent receives for a doubtful unit that is idle now: none of it arrived. */
     public AgentInput settle(Unit unit) {
         release(unit);
         List<UnitResult> results = new ArrayList<>();

@@ -17,9 +17,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A disk or the shared store: objects with headers, whose reads are verified as the shipped ones are. What is under the verification goes wrong as
- * it is
- * told: writes that are lost or torn, bits that flip, shards that are missing, no room, no answer. Outlives agents. For one thread.
+ * A disk or the shared store: objects with headers, whose reads are verified like the shipped ones. Below the verification faults happen on demand:
+ * lost or torn writes, flipped bits, missing shards, no space, no answer. Outlives agents. For one thread.
  */
 public final class Medium {
     /** What becomes of a write that reports success. */
@@ -84,7 +83,7 @@ public final class Medium {
 
     private record Name(String namespace, Bytes key) {}
 
-    /** A lie that waits for its write, and who wants to know when it is told. */
+    /** A lie that waits for its write, and the listener of its execution. */
     private record Pending(Lie lie, Runnable told) {}
 
     private static final int MOST_LIES = 4;
@@ -115,7 +114,7 @@ public final class Medium {
         return reachable;
     }
 
-    /** True while it answers and takes what there is room for. */
+    /** True while it answers and accepts what it has space for. */
     public boolean well() {
         return reachable && !full && lies.isEmpty();
     }
@@ -129,7 +128,7 @@ public final class Medium {
      * The next write that no other lie waits for reports success and is not what it says.
      *
      * @param told runs when that write comes, if one does
-     * @return false when {@value #MOST_LIES} wait already, and this one will not be told
+     * @return false when {@value #MOST_LIES} wait already, and this one is dropped
      */
     public boolean lie(Lie lie, Runnable told) {
         return lies.size() < MOST_LIES && lies.add(new Pending(lie, told));
@@ -155,7 +154,7 @@ public final class Medium {
         return new ArrayList<>(held.values());
     }
 
-    /** Puts a whole block, as an earlier life left it. */
+    /** Puts a whole block, as an earlier process left it. */
     public void put(String namespace, Block block, Oracle oracle) {
         byte[] bytes = new byte[oracle.blockBytes()];
         oracle.fill(namespace, block.key(), bytes);

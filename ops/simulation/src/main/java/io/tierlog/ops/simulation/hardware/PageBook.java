@@ -20,8 +20,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which operation has which host pages in its hands, by what one life of an agent says at the moment it says it: from an operation's start to its
- * terminal event a destination is nobody else's (I2), and no unit writes to a page that no operation has taken. For one thread.
+ * The host pages of each operation, by the events of one agent process at the moment it emits them: from an operation's start to its terminal event
+ * a destination has one owner (I2), and no unit writes to a page without an operation. For one thread.
  */
 final class PageBook {
     private final String node;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  */
 public final class PeerRead {
-    private final PeerHolder lender;
+    private final PeerHolder holder;
     private final List<PeerPage> pages;
     private @Nullable Machine from;
     private long call;
@@ -23,14 +23,14 @@ public final class PeerRead {
     private long notBeforeMs = Long.MIN_VALUE;
     private long giveUpAtMs = Long.MAX_VALUE;
 
-    PeerRead(PeerHolder lender, List<PeerPage> pages) {
-        this.lender = lender;
+    PeerRead(PeerHolder holder, List<PeerPage> pages) {
+        this.holder = holder;
         this.pages = List.copyOf(pages);
     }
 
-    /** Who lends, and under which name. */
-    public PeerHolder lender() {
-        return lender;
+    /** The node that serves the read, and its lease. */
+    public PeerHolder holder() {
+        return holder;
     }
 
     /** What is read, and to where. */
@@ -61,12 +61,12 @@ public final class PeerRead {
         notBeforeMs = atMs;
     }
 
-    /** Its pages are lent. */
+    /** Its pages are shared for the read. */
     public void sends() {
         sending = true;
     }
 
-    /** True once its pages are lent. */
+    /** True once its pages are shared for the read. */
     public boolean isSending() {
         return sending;
     }

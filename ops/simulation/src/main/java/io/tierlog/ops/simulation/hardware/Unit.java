@@ -145,7 +145,7 @@ public final class Unit {
         return read;
     }
 
-    /** Whether bytes may move at its end: a read from another node has to be lent its pages first. */
+    /** Whether bytes may move at its end: a read from another node needs its pages shared first. */
     public boolean moves() {
         return kind != Kind.PEER_READ || peer().isSending();
     }

@@ -4,7 +4,7 @@ package io.tierlog.ops.simulation.scenario;
 import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.decision.Fact;
@@ -24,8 +24,8 @@ final class Checks implements World.Watcher {
     }
 
     @Override
-    public void stepped(Life life) {
-        life.check();
+    public void stepped(AgentProcess process) {
+        process.check();
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One JSON object whose fields are asked for by name and type; what nobody asked for is an error. For one thread. */
+/** One JSON object whose fields are read by name and type; a field that is never read is an error. For one thread. */
 final class Fields {
     private final int line;
     private final String where;
@@ -147,7 +147,7 @@ final class Fields {
         return found;
     }
 
-    /** All that may be said has been asked for: anything else is an error. */
+    /** All valid fields have been read: any other field is an error. */
     void end() {
         Set<String> unknown = new TreeSet<>();
         object.fieldNames().forEachRemaining(unknown::add);

@@ -3,7 +3,7 @@ package io.tierlog.ops.simulation.scenario;
 
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Unit;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
@@ -66,14 +66,14 @@ final class Gates {
 
     /** Whether the unit stands still; one of the device first copies what its queue lets it. */
     boolean standsStill(SimNode node, Unit unit) {
-        Life life = node.life();
-        if (life == null) {
+        AgentProcess process = node.process();
+        if (process == null) {
             return true;
         }
         if (isClosed(node.name(), unit.operation())) {
             return true;
         }
-        return unit.kind().ofDevice() && !copy(life.machine(), unit, queue(node.name()));
+        return unit.kind().ofDevice() && !copy(process.machine(), unit, queue(node.name()));
     }
 
     /** Copies part by part; true when the unit has copied all. */
@@ -103,9 +103,9 @@ final class Gates {
 
     /** The units of the oldest operation of a kind that stand still: those that it began in one step. */
     static List<Unit> oldest(SimNode node, OperationKind kind) {
-        Life life = node.life();
+        AgentProcess process = node.process();
         List<Unit> found = new ArrayList<>();
-        for (Unit unit : life == null ? List.<Unit>of() : life.machine().units()) {
+        for (Unit unit : process == null ? List.<Unit>of() : process.machine().units()) {
             if (unit.operation() == kind && (found.isEmpty() || found.getFirst().step() == unit.step())) {
                 found.add(unit);
             }

@@ -35,7 +35,7 @@ import java.util.TreeMap;
 
 /**
  * What came of what operators have asked for, and the marks there are. An answer is the one that the first delivery of a request got: what comes a
- * second time is the door's business. For one thread.
+ * second time belongs to the operator API. For one thread.
  */
 final class MigrationView implements World.Watcher {
     private final World world;
@@ -85,7 +85,7 @@ final class MigrationView implements World.Watcher {
         remember();
     }
 
-    /** To say once more that it shall stop is no mistake: the door accepts it. */
+    /** A repeated cancel is not an error: the operator API accepts it. */
     private static boolean isSaidAgain(Event event, Outcome.Refused refused) {
         return event instanceof MigrationCancelRequested && refused.reason() == RefusalReason.REPEATED;
     }

@@ -5,7 +5,7 @@ package io.tierlog.ops.simulation.scenario;
 public enum Mode {
     /** As it is written. */
     STRAIGHT,
-    /** At each expectation the controller is made anew: it decides the whole log again, and must come to the same. */
+    /** At each expectation the controller is recreated: it decides the whole log again, and must reach the same state. */
     REPLAY,
     /** Every event and every command comes a second time, later. */
     DUPLICATES,

@@ -41,7 +41,7 @@ final class OperationBook implements World.Watcher {
     private final SequencedMap<String, Operation> operations = new LinkedHashMap<>();
     private final Set<String> fresh = new LinkedHashSet<>();
     private final Set<String> changed = new LinkedHashSet<>();
-    /** True while what is issued is nobody's business. */
+    /** True while issued operations are not counted. */
     private boolean hidden;
 
     OperationBook(Labels labels) {

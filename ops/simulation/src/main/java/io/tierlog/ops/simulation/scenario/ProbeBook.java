@@ -15,18 +15,18 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What probes were told. Of a probe that comes twice the first answer counts; decided again, it is the same one. For one thread.
+ * The answers to probes. The first answer to a probe counts; a repeated decision gives the same one. For one thread.
  */
 final class ProbeBook implements World.Watcher {
-    private record Told(long offset, List<PromotionAnswer> answers) {}
+    private record Answered(long offset, List<PromotionAnswer> answers) {}
 
-    private final Map<String, Told> told = new LinkedHashMap<>();
+    private final Map<String, Answered> byProbe = new LinkedHashMap<>();
 
     @Override
     public void decided(int partition, long offset, Event event, DecideResult decided) {
         for (Fact fact : decided.facts()) {
             if (fact instanceof PromotionAnswered answered) {
-                told.merge(answered.probe(), new Told(offset, answered.answers()), (a, b) -> b.offset() <= a.offset() ? b : a);
+                byProbe.merge(answered.probe(), new Answered(offset, answered.answers()), (a, b) -> b.offset() <= a.offset() ? b : a);
             }
         }
     }
@@ -34,7 +34,7 @@ final class ProbeBook implements World.Watcher {
     /** Blocks by reply, over all probes of one call. */
     ObjectNode replies(String id) {
         Map<String, Integer> counts = new TreeMap<>();
-        told.forEach((probe, one) -> {
+        byProbe.forEach((probe, one) -> {
             if (probe.equals(id) || probe.startsWith(id + "/")) {
                 one.answers().forEach(answer -> counts.merge(answer.reply().name(), answer.blocks().size(), Integer::sum));
             }

@@ -6,7 +6,7 @@ import io.tierlog.ops.simulation.engine.AgentLink.PageBlock;
 import io.tierlog.ops.simulation.engine.DevicePages;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Unit;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.OperationReason;
@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Brings blocks onto the host of a node as if they had been moved there earlier: by a request that nobody sees, in device pages that no other request
+ * Brings blocks onto the host of a node as if they had been moved there earlier: by a hidden request, in device pages that no other request
  * uses, whose save the shipped cores decide and run, and whose backup fails. For one thread.
  */
 final class Put {
@@ -30,8 +30,8 @@ final class Put {
         this.node = node;
         this.prompt = prompt;
         this.attempt = new Attempt(node.engine().session(), request, 1);
-        Life life = node.life();
-        this.firstStep = life == null ? 0 : life.machine().step();
+        AgentProcess process = node.process();
+        this.firstStep = process == null ? 0 : process.machine().step();
     }
 
     /** True for a unit that this put has led to. */
@@ -55,18 +55,18 @@ final class Put {
         settle();
         node.evicted(attempt.session(), prompt.namespace(), all);
         settle();
-        Life life = node.life();
-        if (life == null || !life.serves(prompt.namespace(), all.stream().map(PageBlock::key).toList())) {
-            return "the blocks could not be put there: it takes a controller, an agent that is on the log, and room";
+        AgentProcess process = node.process();
+        if (process == null || !process.serves(prompt.namespace(), all.stream().map(PageBlock::key).toList())) {
+            return "cannot put the blocks there: it takes a controller, a registered agent, and free capacity";
         }
         return "";
     }
 
     private void settle() {
         world.settle();
-        Life life = node.life();
-        while (life != null) {
-            Unit backUp = life.machine().units().stream()
+        AgentProcess process = node.process();
+        while (process != null) {
+            Unit backUp = process.machine().units().stream()
                     .filter(unit -> isOurs(unit) && unit.kind() == Unit.Kind.STORE_WRITE)
                     .findFirst()
                     .orElse(null);

@@ -17,7 +17,7 @@ public final class Scenario {
     /**
      * Runs a file.
      *
-     * @param out hears of every line that it prints
+     * @param out receives every line of its output
      * @return true when every expectation and every invariant held
      * @throws ScenarioError when the file is wrong
      * @throws IOException when it cannot be read

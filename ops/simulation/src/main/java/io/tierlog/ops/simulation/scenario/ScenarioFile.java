@@ -154,7 +154,7 @@ record ScenarioFile(WorldSpec world, List<Step> steps) {
                 case "deliver" -> new Step.Deliver(line, f.flag("duplicates", false), f.flag("late", true));
                 case "policy" -> setPolicy(f);
                 case "migrate", "mark", "cancel_migration", "clear_marks", "drain" -> new OperatorSteps(this, f).step(what);
-                default -> throw f.error("says \"do\":\"" + what + "\", which nobody knows here");
+                default -> throw f.error("says \"do\":\"" + what + "\", which is not a step");
             };
         }
 

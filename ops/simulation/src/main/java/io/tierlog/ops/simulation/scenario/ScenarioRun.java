@@ -8,8 +8,8 @@ import io.tierlog.ops.simulation.engine.AgentLink;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Unit;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.DirectoryModel;
-import io.tierlog.ops.simulation.world.Life;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Block;
@@ -151,9 +151,9 @@ final class ScenarioRun {
         }
         switch (step) {
             case Step.Submit s -> submit(s);
-            case Step.Generate s -> told(s.line(), view.home(s.request()).engine().generate(s.request(), s.tokens()));
-            case Step.Finish s -> told(s.line(), view.home(s.request()).engine().finish(s.request(), s.reason()));
-            case Step.Cancel s -> told(s.line(), view.home(s.request()).engine().cancel(s.request()));
+            case Step.Generate s -> expectDone(s.line(), view.home(s.request()).engine().generate(s.request(), s.tokens()));
+            case Step.Finish s -> expectDone(s.line(), view.home(s.request()).engine().finish(s.request(), s.reason()));
+            case Step.Cancel s -> expectDone(s.line(), view.home(s.request()).engine().cancel(s.request()));
             case Step.Settle s -> world.settle();
             case Step.Commit s -> world.commit();
             case Step.Advance s -> {
@@ -173,7 +173,7 @@ final class ScenarioRun {
             case Step.Start s -> begin(s);
             case Step.Abort s -> world.abort();
             case Step.Copies s -> copies(s);
-            case Step.Read s -> told(s.line(), node(s.node()).engine().outside().read(s.id(), prompt(s.blocks()), s.waitMs()));
+            case Step.Read s -> expectDone(s.line(), node(s.node()).engine().outside().read(s.id(), prompt(s.blocks()), s.waitMs()));
             case Step.Exist s -> exist(s);
             case Step.Touch s -> touches.add(s);
             case Step.Deliver s -> world.duplicates(s.duplicates() || mode == Mode.DUPLICATES, s.late());
@@ -191,7 +191,7 @@ final class ScenarioRun {
     }
 
     /** A step that could not be done is an outcome, no error. */
-    private void told(int line, boolean done) {
+    private void expectDone(int line, boolean done) {
         if (!done) {
             view.outcome("line " + line).put("accepted", 0).put("rejected", 1);
         }
@@ -221,9 +221,9 @@ final class ScenarioRun {
     }
 
     private boolean isReady(SimNode node) {
-        Life life = node.life();
-        return life != null && life.status().onTheLog() && node.engine().connected()
-                && (node.spec().diskBlocks() == 0 || life.status().diskOpen());
+        AgentProcess process = node.process();
+        return process != null && process.status().onTheLog() && node.engine().connected()
+                && (node.spec().diskBlocks() == 0 || process.status().diskOpen());
     }
 
     private void untilQuiet(BooleanSupplier done) {
@@ -276,7 +276,7 @@ final class ScenarioRun {
             if (node.spec().diskBlocks() == 0) {
                 throw new ScenarioError(s.line(), "node " + s.node() + " has no disk: give it \"disk_blocks\" in the first line");
             }
-            if (started && node.life() != null) {
+            if (started && node.process() != null) {
                 throw new ScenarioError(s.line(), "blocks are put on a disk before the first other step, or while the agent is not running:"
                         + " what a disk holds is found when its agent starts");
             }
@@ -309,9 +309,9 @@ final class ScenarioRun {
         if (s.tier() == Tier.STORE) {
             keys.forEach(key -> answers.add(world.store().lose(prompt.namespace(), key) ? "COMPLETED" : "NOT_FOUND"));
         } else {
-            Life life = node(s.node()).life();
-            if (life != null) {
-                life.evict(s.tier(), prompt.namespace(), keys).forEach(reason -> answers.add(reason.name()));
+            AgentProcess process = node(s.node()).process();
+            if (process != null) {
+                process.evict(s.tier(), prompt.namespace(), keys).forEach(reason -> answers.add(reason.name()));
             }
         }
         long done = answers.stream().filter("COMPLETED"::equals).count();
@@ -331,8 +331,8 @@ final class ScenarioRun {
             case STORE -> world.store().corrupt(prompt.namespace(), key);
             case DISK -> node(s.node()).disk().corrupt(prompt.namespace(), key);
             default -> {
-                Life life = node(s.node()).life();
-                yield life != null && life.machine().corrupt(prompt.namespace(), key);
+                AgentProcess process = node(s.node()).process();
+                yield process != null && process.machine().corrupt(prompt.namespace(), key);
             }
         };
         if (!there) {
@@ -340,7 +340,7 @@ final class ScenarioRun {
         }
     }
 
-    /** Uses in the order of their times: each is a hit of the whole prompt by a request that nobody sees. */
+    /** Uses in the order of their times: each is a hit of the whole prompt by a hidden request. */
     private void touchAll() {
         List<Step.Touch> due = touches.stream().sorted(Comparator.comparingLong(Step.Touch::atMs)).toList();
         touches.clear();
@@ -360,7 +360,7 @@ final class ScenarioRun {
     private void exist(Step.Exist s) {
         Prompt prompt = prompt(s.blocks());
         if (!s.prefetch()) {
-            told(s.line(), node(s.node()).engine().outside().exist(s.id(), prompt));
+            expectDone(s.line(), node(s.node()).engine().outside().exist(s.id(), prompt));
             return;
         }
         DirectoryModel.Answer answer = directory.exist(s.id(), prompt, indexes(s.blocks(), prompt));
@@ -412,7 +412,7 @@ final class ScenarioRun {
         }
     }
 
-    // --- life and death
+    // --- processes
 
     private void kill(Step.Kill s) {
         switch (s.what()) {
@@ -427,7 +427,7 @@ final class ScenarioRun {
             if (world.controller() == null) {
                 world.startController();
             }
-        } else if (s.what().equals("agent") && node(s.node()).life() == null) {
+        } else if (s.what().equals("agent") && node(s.node()).process() == null) {
             node(s.node()).start(true);
             if (world.controller() != null) {
                 registered(node(s.node()));
@@ -435,15 +435,15 @@ final class ScenarioRun {
         }
     }
 
-    /** The agent is back when the controller has said so; its question and the answer are committed. */
+    /** The agent is back when the controller has accepted it; its registration and the answer are committed. */
     private void registered(SimNode node) {
         for (long until = world.nowMs() + MOST_START_MS; world.nowMs() < until; world.advance(1_000)) {
             for (int i = 0; i < 3; i++) {
                 world.settle();
                 world.commit();
             }
-            Life life = node.life();
-            if (life != null && life.status().onTheLog()) {
+            AgentProcess process = node.process();
+            if (process != null && process.status().onTheLog()) {
                 world.settle();
                 return;
             }

@@ -38,7 +38,7 @@ sealed interface Step {
     /** A request ends in good order. */
     record Finish(int line, String request, String reason) implements Step {}
 
-    /** A request is given up. */
+    /** A request is cancelled. */
     record Cancel(int line, String request) implements Step {}
 
     /** What can happen without time passing happens. */

@@ -14,7 +14,7 @@ import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Medium;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.Bytes;
@@ -71,7 +71,7 @@ final class View implements World.Watcher {
     SimNode home(String request) {
         SimNode home = homes.get(request);
         if (home == null) {
-            throw new IllegalStateException("nobody submitted " + request);
+            throw new IllegalStateException("no such request: " + request);
         }
         return home;
     }
@@ -129,7 +129,7 @@ final class View implements World.Watcher {
                 case "migrations" -> shown.set(name, migrations.migrations());
                 case "moves" -> shown.set(name, facts.moves());
                 case "log" -> shown.set(name, facts.log());
-                default -> throw new IllegalArgumentException("nobody can show " + name);
+                default -> throw new IllegalArgumentException("cannot show " + name);
             }
         }
         return shown;
@@ -170,9 +170,9 @@ final class View implements World.Watcher {
         ObjectNode all = JsonNodeFactory.instance.objectNode();
         for (SimNode node : world.nodes()) {
             ObjectNode free = all.putObject(node.name()).put("DEVICE", node.engine().freePages());
-            Life life = node.life();
-            if (life != null) {
-                for (TierUsage use : life.status().usage()) {
+            AgentProcess process = node.process();
+            if (process != null) {
+                for (TierUsage use : process.status().usage()) {
                     free.put(use.tier().name(), use.freeBlocks());
                 }
             }
@@ -208,9 +208,9 @@ final class View implements World.Watcher {
     }
 
     private static boolean counts(NodeRow node, RowKey.Placement key, PlacementRow row) {
-        boolean ofThisLife = node.alive() && row.incarnation() == node.incarnation()
+        boolean ofThisIncarnation = node.alive() && row.incarnation() == node.incarnation()
                 && (key.tier() != Tier.DEVICE || row.epoch() == node.engineEpoch());
-        return ofThisLife && row.state() != PlacementState.ABSENT;
+        return ofThisIncarnation && row.state() != PlacementState.ABSENT;
     }
 
     private static String namespace(HeapTables state, RowKey.Placement key) {
@@ -271,10 +271,10 @@ final class View implements World.Watcher {
     private long pins() {
         long pins = 0;
         for (SimNode node : world.nodes()) {
-            Life life = node.life();
-            if (life != null) {
-                pins += life.status().devicePins();
-                pins += life.status().usage().stream().mapToLong(TierUsage::pinCount).sum();
+            AgentProcess process = node.process();
+            if (process != null) {
+                pins += process.status().devicePins();
+                pins += process.status().usage().stream().mapToLong(TierUsage::pinCount).sum();
             }
         }
         return pins;
@@ -303,14 +303,14 @@ final class View implements World.Watcher {
         });
         sorted.putAll(migrations.outcomes());
         for (SimNode node : world.nodes()) {
-            node.engine().outcomes().forEach((id, what) -> sorted.put(id, told(what)));
+            node.engine().outcomes().forEach((id, what) -> sorted.put(id, answerOf(what)));
         }
         sorted.forEach(all::set);
         return all;
     }
 
-    /** An answer block by block: how many are there, how many are not, and what was said of each. */
-    private static ObjectNode told(String what) {
+    /** An answer block by block: how many are there, how many are not, and the answer for each. */
+    private static ObjectNode answerOf(String what) {
         ObjectNode outcome = JsonNodeFactory.instance.objectNode();
         ArrayNode blocks = JsonNodeFactory.instance.arrayNode();
         int accepted = 0;
@@ -331,16 +331,16 @@ final class View implements World.Watcher {
         controller.put("PROMOTIONS_QUEUED", promotions.stream().mapToLong(PromotionsRow::queuedBlocks).sum());
         all.set("controller", controller);
         for (SimNode node : world.nodes()) {
-            Life life = node.life();
-            if (life != null) {
+            AgentProcess process = node.process();
+            if (process != null) {
                 ObjectNode counters = all.putObject(node.name());
                 for (AgentCounter counter : AgentCounter.values()) {
-                    long count = life.status().count(counter);
+                    long count = process.status().count(counter);
                     if (zeroes || count > 0) {
                         counters.put(counter.name(), count);
                     }
                 }
-                counters.put("SHARD_READS", life.machine().shardReads());
+                counters.put("SHARD_READS", process.machine().shardReads());
             }
         }
         return all;

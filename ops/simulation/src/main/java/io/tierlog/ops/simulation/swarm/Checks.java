@@ -7,7 +7,7 @@ import io.tierlog.controller.core.invariant.LogInvariants;
 import io.tierlog.controller.core.invariant.TableInvariants;
 import io.tierlog.controller.core.invariant.Violation;
 import io.tierlog.controller.core.table.HeapTables;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
@@ -30,7 +30,7 @@ import java.util.regex.Pattern;
 final class Checks implements World.Watcher {
     private static final int KEPT = 400;
 
-    /** What every record has and nobody wants to read. */
+    /** Fields of every record that a report leaves out. */
     private static final Pattern ENVELOPES = Pattern.compile("envelope=Envelope\\[[^\\[\\]]*(AppliedInput\\[[^\\]]*\\])?[^\\[\\]]*\\],? ?");
 
     private final LogInvariants log = new LogInvariants(this::violated);
@@ -137,15 +137,15 @@ final class Checks implements World.Watcher {
     }
 
     @Override
-    public void hearing(Life life, AgentInput input) {
+    public void hearing(AgentProcess process, AgentInput input) {
         if (tracing && !(input instanceof AgentInput.TimePassed)) {
-            note("    " + life.processId() + " hears " + input);
+            note("    " + process.processId() + " receives " + input);
         }
     }
 
     @Override
-    public void stepped(Life life) {
-        life.check();
+    public void stepped(AgentProcess process) {
+        process.check();
     }
 
     /** The tables of a controller agree with themselves; it costs much more than a step, so it is looked at now and then. */

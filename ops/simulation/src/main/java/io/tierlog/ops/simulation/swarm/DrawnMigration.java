@@ -46,7 +46,7 @@ final class DrawnMigration {
                 choices.pick(List.of(20_000, 5_000, 1_000, 1)).longValue(), clearing, 1 + choices.next(6), blocks(1 + choices.next(16)), groups);
     }
 
-    /** Under which all comes to rest: one group for everything, with room, and a route that keeps both. */
+    /** The configuration in which everything comes to rest: one group with ample capacity, and a route that keeps both. */
     MigrationPolicy calm() {
         MigrationRoute route = new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, true, Retention.KEEP_BOTH, 2, blocks(8));
         GroupPolicy all = new GroupPolicy("all", List.of("*"), blocks(1_000), List.of(), List.of(route));

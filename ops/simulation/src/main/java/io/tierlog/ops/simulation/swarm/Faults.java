@@ -7,7 +7,7 @@ import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Medium;
 import io.tierlog.ops.simulation.hardware.Unit;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
@@ -107,8 +107,8 @@ final class Faults {
 
     /** True while something is on its way to a disk that takes it and tells the truth. */
     private static boolean isWriting(SimNode node) {
-        Life life = node.life();
-        return life != null && node.disk().well() && life.machine().units().stream().anyMatch(unit -> unit.kind() == Unit.Kind.DISK_WRITE);
+        AgentProcess process = node.process();
+        return process != null && node.disk().well() && process.machine().units().stream().anyMatch(unit -> unit.kind() == Unit.Kind.DISK_WRITE);
     }
 
     private int aWhile() {
@@ -126,7 +126,7 @@ final class Faults {
         return true;
     }
 
-    /** A migration is taken back, and what copies does not get on until the agents have heard of it, or a while is over. */
+    /** A migration is cancelled, and its copies make no progress until the agents have received that, or a while is over. */
     private boolean recallInMidCopy() {
         if (!operators.cancelInMidCopy()) {
             return false;
@@ -142,7 +142,7 @@ final class Faults {
         SimNode node = node();
         List<Command> commands = world.log().commands(node.aggregate());
         if (kind == FaultKind.COMMAND_DUPLICATED) {
-            if (commands.isEmpty() || node.life() == null) {
+            if (commands.isEmpty() || node.process() == null) {
                 return false;
             }
             node.on(new AgentInput.CommandReceived(commands.get(commands.size() - 1 - choices.next(Math.min(RECENT, commands.size())))));
@@ -207,7 +207,7 @@ final class Faults {
     // --- agents and engines
 
     private boolean crash(SimNode node, FaultKind kind) {
-        if (node.life() == null) {
+        if (node.process() == null) {
             return false;
         }
         List<Event> unsent = node.takeUnsent();
@@ -233,7 +233,7 @@ final class Faults {
         return true;
     }
 
-    /** Somebody dies who has asked another node for blocks and is not being sent them: nobody gives the grant up, so it ends by its time. */
+    /** Kills a reader before the other node sends its blocks: no process releases the peer read lease, so it ends by its time. */
     private boolean readerDies() {
         List<SimNode> readers = world.nodes().stream().filter(Faults::waitsForPeer).toList();
         if (readers.isEmpty()) {
@@ -248,12 +248,12 @@ final class Faults {
     }
 
     private static boolean waitsForPeer(SimNode node) {
-        Life life = node.life();
-        return life != null && life.machine().units().stream().anyMatch(unit -> unit.kind() == Unit.Kind.PEER_READ && !unit.peer().isSending());
+        AgentProcess process = node.process();
+        return process != null && process.machine().units().stream().anyMatch(unit -> unit.kind() == Unit.Kind.PEER_READ && !unit.peer().isSending());
     }
 
     private boolean disturbAgent(SimNode node, FaultKind kind) {
-        if (node.life() == null || node.paused()) {
+        if (node.process() == null || node.paused()) {
             return false;
         }
         switch (kind) {
@@ -286,7 +286,7 @@ final class Faults {
     // --- bytes
 
     private boolean gate(SimNode node, Unit.Kind kind) {
-        if (node.life() == null || stage.isGated(node, kind)) {
+        if (node.process() == null || stage.isGated(node, kind)) {
             return false;
         }
         stage.gate(node, kind, true);
@@ -295,8 +295,8 @@ final class Faults {
     }
 
     private boolean rot(SimNode node) {
-        Life life = node.life();
-        return life != null && life.machine().rot(choices.next(node.spec().hostBlocks()));
+        AgentProcess process = node.process();
+        return process != null && process.machine().rot(choices.next(node.spec().hostBlocks()));
     }
 
     private boolean full(Medium medium) {
@@ -345,7 +345,7 @@ final class Faults {
             return Machine.WELL;
         }
         stage.count(kind);
-        // Nobody knows anything of a unit whose stream did not answer.
+        // The outcome of a unit whose stream did not answer is unknown.
         int well = kind == unknown ? 0 : choices.next(unit.size());
         OperationReason io = own == FaultKind.COPY_FAILED ? OperationReason.DEVICE_FAULT : OperationReason.IO;
         OperationReason why = kind == own ? io : OperationReason.UNKNOWN;

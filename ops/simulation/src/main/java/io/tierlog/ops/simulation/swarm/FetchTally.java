@@ -72,7 +72,7 @@ final class FetchTally implements World.Watcher {
             case QUOTA_EXCEEDED -> FetchCount.NO_QUOTA;
             case DRAINING -> FetchCount.OF_DRAINING;
             case DISABLED -> FetchCount.DISABLED;
-            case INVALID_SIZE, UNKNOWN -> throw new SimulationFailure("promotion, reply: nobody has asked for such a block: " + reply);
+            case INVALID_SIZE, UNKNOWN -> throw new SimulationFailure("promotion, reply: no probe has such a block: " + reply);
         };
     }
 

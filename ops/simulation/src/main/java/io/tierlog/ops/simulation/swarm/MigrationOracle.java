@@ -5,7 +5,7 @@ import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.Rows;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.UndoTables;
 import io.tierlog.ops.simulation.world.World;
@@ -49,7 +49,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must hold of migration, and is told without the cores: every copy of a migration that was begun has one end; what leaves a host because it is
+ * The invariants of migration, checked without the cores: every operation of a migration that was begun has one end; what leaves a host because it is
  * elsewhere is elsewhere; no placement that the controller brings about puts a group above its quota. For one thread.
  */
 final class MigrationOracle implements World.Watcher {
@@ -126,13 +126,13 @@ final class MigrationOracle implements World.Watcher {
     // --- what leaves a host is elsewhere
 
     @Override
-    public void hearing(Life life, AgentInput input) {
+    public void hearing(AgentProcess process, AgentInput input) {
         leaving.clear();
         drop = keeps && input instanceof AgentInput.CommandReceived(DropBlocks told) && told.tier() == Tier.HOST && told.reliesOn() != Tier.UNKNOWN
                 ? told : null;
         if (drop != null) {
             for (PagedBlock block : drop.blocks()) {
-                if (life.serves(drop.namespace(), List.of(block.block().key()))) {
+                if (process.serves(drop.namespace(), List.of(block.block().key()))) {
                     leaving.add(new BlockName(drop.namespace(), block.block().key()));
                 }
             }
@@ -140,14 +140,14 @@ final class MigrationOracle implements World.Watcher {
     }
 
     @Override
-    public void stepped(Life life) {
+    public void stepped(AgentProcess process) {
         DropBlocks told = drop;
         drop = null;
         if (told == null) {
             return;
         }
         for (BlockName block : leaving) {
-            if (!life.serves(block.namespace(), List.of(block.key()))) {
+            if (!process.serves(block.namespace(), List.of(block.key()))) {
                 stage.count(MigrationCount.CHECKED_ELSEWHERE);
                 require(isOn(told.reliesOn(), told.envelope().aggregate(), block.namespace(), block.key()),
                         "the last copy: block " + block + " left the host because " + told.reliesOn() + " has it, and it has not: " + told);
@@ -250,7 +250,7 @@ final class MigrationOracle implements World.Watcher {
             SharesRow shares = row.shares();
             if (shares != null && row.alive()) {
                 require(shares.routes().stream().allMatch(route -> route.operations() == 0 && route.blocks() == 0),
-                        "liveness, budget: " + key + " has slots that nobody uses: " + shares.routes());
+                        "liveness, budget: " + key + " has unused slots: " + shares.routes());
                 require(!shares.draining() && shares.drainingInstances().isEmpty(), "liveness, drain: " + key + " still drains: " + shares);
             }
         });

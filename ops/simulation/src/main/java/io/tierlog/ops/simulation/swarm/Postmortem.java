@@ -46,7 +46,7 @@ public record Postmortem(
                 replay(config, seed), replayShrunk, last.trace());
     }
 
-    /** Of an episode whose end nobody knows, since what ran or shrunk it broke. */
+    /** Of an episode with an unknown end, since its run or its shrinking failed. */
     static Postmortem broken(Swarm.Config config, long seed, Throwable wrong) {
         String what = "the simulator broke: " + wrong;
         return new Postmortem(seed, wrong.getClass().getSimpleName(), what, "unknown", 0, 0, replay(config, seed), "", List.of());

@@ -8,7 +8,7 @@ import io.tierlog.controller.core.table.Rows;
 import io.tierlog.ops.simulation.engine.Engine;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Unit;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
 import io.tierlog.schemas.MigrationPolicy;
@@ -22,7 +22,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
-/** After the faults: everything is mended, what waits goes on, what lives is ended, and then nothing may be left. For one thread. */
+/** After the faults: everything is repaired, waiting requests go on, live ones end, and then nothing may be left. For one thread. */
 final class Rest {
     private static final Set<OperationState> UNFINISHED = EnumSet.of(OperationState.ISSUED, OperationState.OVERDUE);
     private static final Set<RequestState> OVER = EnumSet.of(RequestState.FINISHED, RequestState.CANCELLED, RequestState.REJECTED);
@@ -33,7 +33,7 @@ final class Rest {
     /** Longer than any request waits for a fetch. */
     private static final long SERVED_MS = 400;
     private static final long SECOND_MS = 1_000;
-    /** Seconds after which no write-back waits for room any more. */
+    /** Seconds after which no write-back waits for host pages any more. */
     private static final int WRITE_BACKS_OVER = 90;
 
     private final Stage stage;
@@ -88,7 +88,7 @@ final class Rest {
     /** Time passes, and whatever has died is started again. */
     private void pass() {
         for (SimNode node : world.nodes()) {
-            if (node.life() == null) {
+            if (node.process() == null) {
                 node.start();
             }
             while (node.settleDoubtful()) {
@@ -98,7 +98,7 @@ final class Rest {
         world.advance(ROUND_MS);
     }
 
-    /** I6: what waits goes on by itself; then what lives is ended, requests are served as ever, and everything comes to rest. */
+    /** I6: what waits goes on by itself; then live requests end, new ones are served, and everything comes to rest. */
     void come(Collection<Engine.Request> again) {
         for (int i = 0; i < ROUNDS; i++) {
             pass();
@@ -132,7 +132,7 @@ final class Rest {
             node.engine().submit(request);
         }
         world.advance(SERVED_MS);
-        // A page that waits for room on a full host keeps all that it extends from being evicted, until its write-back is given up.
+        // A block that waits for pages of a full host keeps its whole prefix from being evicted, until its write-back is abandoned.
         for (int i = 0; i < WRITE_BACKS_OVER && world.nodes().stream().anyMatch(node -> waitsForRoom(node, id)); i++) {
             world.advance(SECOND_MS);
         }
@@ -145,19 +145,19 @@ final class Rest {
         settle();
     }
 
-    /** Whether the request waits for pages while an operation is open and moves nothing: a write-back waits for room, a read for its grant. */
+    /** Whether the request waits for pages while an operation is open and moves nothing: a write-back waits for pages, a peer read for its lease. */
     private static boolean waitsForRoom(SimNode node, String request) {
         Engine.View view = node.engine().view(request);
-        Life life = node.life();
-        return view != null && view.state().equals("QUEUED") && life != null && life.status().activeOperations() > 0
-                && life.machine().units().stream().allMatch(unit -> unit.kind() == Unit.Kind.PEER_READ && !unit.peer().isSending());
+        AgentProcess process = node.process();
+        return view != null && view.state().equals("QUEUED") && process != null && process.status().activeOperations() > 0
+                && process.machine().units().stream().allMatch(unit -> unit.kind() == Unit.Kind.PEER_READ && !unit.peer().isSending());
     }
 
     private static void requireConnected(SimNode node) {
-        Life life = node.life();
-        if (life == null || !life.status().onTheLog() || !node.engine().connected()) {
+        AgentProcess process = node.process();
+        if (process == null || !process.status().onTheLog() || !node.engine().connected()) {
             throw new SimulationFailure("liveness, agent: " + node.name() + " does not come back: "
-                    + (life == null ? "no process" : life.status().phase()) + ", engine connected " + node.engine().connected());
+                    + (process == null ? "no process" : process.status().phase()) + ", engine connected " + node.engine().connected());
         }
     }
 
@@ -168,12 +168,12 @@ final class Rest {
         }
     }
 
-    /** Nothing else lives: it has its pages, unless it asks for an adapter that nobody knows. */
+    /** No other request is live: it has its pages, unless its adapter is unknown. */
     private static void requireServed(SimNode node, String request) {
         Engine.View view = node.engine().view(request);
         boolean refused = view != null && view.state().equals("REJECTED") && view.reason().equals("UNKNOWN_ADAPTER");
         if (view == null || (!refused && !SERVED.contains(view.state()))) {
-            throw new SimulationFailure("I6, service: " + request + " of " + node.name() + " is not served though nothing else lives: " + view);
+            throw new SimulationFailure("I6, service: " + request + " of " + node.name() + " is not served though no other request is live: " + view);
         }
     }
 
@@ -218,13 +218,13 @@ final class Rest {
             throw new SimulationFailure("I1, device: " + node.name() + " still runs " + node.engine().live() + " and has "
                     + node.engine().heldPages() + " device pages that the agent never let go of");
         }
-        Life life = node.life();
-        if (life == null) {
+        AgentProcess process = node.process();
+        if (process == null) {
             throw new SimulationFailure("I1, agent: " + node.name() + " has no process");
         }
-        AgentStatus status = life.status();
+        AgentStatus status = process.status();
         if (status.liveRequests() != 0 || status.activeOperations() != 0 || status.devicePins() != 0
-                || !life.machine().units().isEmpty()) {
+                || !process.machine().units().isEmpty()) {
             throw new SimulationFailure("I1, agent: " + node.name() + " is not at rest: " + status);
         }
         for (TierUsage use : status.usage()) {

@@ -5,7 +5,7 @@ import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.hardware.Machine;
 import io.tierlog.ops.simulation.hardware.Unit;
-import io.tierlog.ops.simulation.world.Life;
+import io.tierlog.ops.simulation.world.AgentProcess;
 import io.tierlog.ops.simulation.world.SimController;
 import io.tierlog.ops.simulation.world.SimNode;
 import io.tierlog.ops.simulation.world.World;
@@ -131,7 +131,7 @@ final class Schedule {
     }
 
     private static boolean start(SimNode node) {
-        if (node.life() != null) {
+        if (node.process() != null) {
             return false;
         }
         node.start();
@@ -183,16 +183,16 @@ final class Schedule {
 
     /** A unit of the node ends, or the device gets on with one. Those of one queue of the device end in order. */
     private boolean unit(SimNode node) {
-        Life life = node.life();
-        if (life == null) {
+        AgentProcess process = node.process();
+        if (process == null) {
             return false;
         }
-        List<Unit> units = life.machine().units();
+        List<Unit> units = process.machine().units();
         int first = units.isEmpty() ? 0 : choices.next(units.size());
         for (int i = 0; i < units.size(); i++) {
             Unit unit = units.get((first + i) % units.size());
             if ((!unit.moves() || !stage.isGated(node, unit.kind())) && world.peers().isReady(unit)) {
-                end(node, life.machine(), unit.kind().ofDevice() ? oldest(units, unit.kind()) : unit);
+                end(node, process.machine(), unit.kind().ofDevice() ? oldest(units, unit.kind()) : unit);
                 return true;
             }
         }

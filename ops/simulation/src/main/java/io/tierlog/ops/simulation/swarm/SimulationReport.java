@@ -58,7 +58,7 @@ public final class SimulationReport {
         failures.add(failure);
     }
 
-    /** What ran an episode broke, and nobody knows what came of it: that is a violation. */
+    /** The run of an episode failed, and its outcome is unknown: that is a violation. */
     synchronized void broken(Postmortem failure) {
         failures.add(failure);
         failed = Math.max(failed, failures.size());

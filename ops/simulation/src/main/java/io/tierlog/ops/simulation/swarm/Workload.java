@@ -28,13 +28,13 @@ final class Workload {
     /** Tokens of a prompt, so that its answer still fits into the context. */
     private static final int LONGEST = EpisodeSettings.MAX_CONTEXT - 6;
 
-    @SuppressWarnings("ArrayRecordComponent") // Never compared; nobody changes the tokens.
+    @SuppressWarnings("ArrayRecordComponent") // Never compared; the tokens do not change.
     private record Prefix(String namespace, int[] tokens) {}
 
     private final World world;
     private final Choices choices;
     private final Map<String, Engine.Request> asked = new LinkedHashMap<>();
-    /** Names of requests that an engine has set back and not taken up again. */
+    /** Names of requests that an engine has preempted and not resumed. */
     private final Map<Engine, List<String>> preempted = new LinkedHashMap<>();
     private final List<Engine.Request> recent = new ArrayList<>();
     private int requests;
@@ -103,7 +103,7 @@ final class Workload {
     private boolean again(Engine engine, String id) {
         Engine.Request request = asked.get(id);
         if (request == null) {
-            throw new IllegalStateException("nobody has asked for " + id);
+            throw new IllegalStateException("no such request: " + id);
         }
         engine.submit(request);
         Engine.View view = engine.view(id);

@@ -24,7 +24,7 @@ public final class DirectoryModel implements World.Watcher {
     private final World world;
     private final Map<Bytes, Placement> placements = new LinkedHashMap<>();
 
-    /** Hears of everything from here on. */
+    /** Receives all records from now on. */
     public DirectoryModel(World world) {
         this.world = world;
     }

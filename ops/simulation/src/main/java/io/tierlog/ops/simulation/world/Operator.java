@@ -13,7 +13,7 @@ import io.tierlog.schemas.event.PromotionRequested;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** An operator at the controller's door: what is asked for is an event, as the door appends it. Each has a number of its own. For one thread. */
+/** An operator at the controller's API: each request is an event, as the API appends it, with a number of its own. For one thread. */
 public final class Operator {
     private static final String SENDER = "operator/simulated";
 

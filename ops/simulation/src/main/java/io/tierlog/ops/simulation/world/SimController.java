@@ -154,7 +154,7 @@ public final class SimController {
         undecided = 0;
     }
 
-    /** Hears of decisions. */
+    /** Receives decisions. */
     @FunctionalInterface
     interface FactListener {
         void committed(int partition, long offset, Fact fact);

@@ -7,9 +7,9 @@ import io.tierlog.agent.core.api.AgentInput.DeviceBlock;
 import io.tierlog.agent.core.api.AgentInput.FoundOnDisk;
 import io.tierlog.agent.core.port.Ports;
 import io.tierlog.ops.simulation.engine.AgentLink;
+import io.tierlog.ops.simulation.engine.AgentReply;
 import io.tierlog.ops.simulation.engine.DevicePages;
 import io.tierlog.ops.simulation.engine.Engine;
-import io.tierlog.ops.simulation.engine.Heard;
 import io.tierlog.ops.simulation.engine.Oracle;
 import io.tierlog.ops.simulation.engine.Prompt;
 import io.tierlog.ops.simulation.hardware.Machine;
@@ -51,12 +51,12 @@ public final class SimNode implements AgentLink {
     private final Spec spec;
     private final Medium disk;
     private final Engine engine;
-    private @Nullable Life life;
-    private int lives;
+    private @Nullable AgentProcess process;
+    private int processes;
     private long calls;
     private long clockAheadMs;
     private boolean paused;
-    /** The device memory that the agent has been handed last: one that stands still may hear of a new one late. */
+    /** The last device memory of the agent: a paused agent may receive a new one late. */
     private DevicePages mapped;
     private DevicePages handedOver;
     private final Deque<AgentInput> unheard = new ArrayDeque<>();
@@ -64,7 +64,7 @@ public final class SimNode implements AgentLink {
     SimNode(World world, Spec spec) {
         this.world = world;
         this.spec = spec;
-        // What was lied about, and what the agent has given up and not dropped yet, needs room beside what the agent counts.
+        // Blocks that the disk lied about, and those that the agent has abandoned and not dropped yet, need space beside what the agent counts.
         this.disk = new Medium(Integer.MAX_VALUE);
         this.engine = new Engine(spec.engine(), world.oracle(), world.tally(), this);
         this.mapped = engine.memory();
@@ -102,11 +102,11 @@ public final class SimNode implements AgentLink {
     }
 
     /** The agent that runs; null while none does. */
-    public @Nullable Life life() {
-        return life;
+    public @Nullable AgentProcess process() {
+        return process;
     }
 
-    // --- the life of the agent
+    // --- the agent's process
 
     /** Starts an agent process. */
     public void start() {
@@ -115,10 +115,10 @@ public final class SimNode implements AgentLink {
 
     /** Starts an agent process; one that knows that the last has ended, as the holder of its lock file does, says so. */
     public void start(boolean knowsTheLast) {
-        if (life != null) {
+        if (process != null) {
             throw new IllegalStateException("an agent of node " + name() + " runs");
         }
-        String processId = name() + "-" + ++lives;
+        String processId = name() + "-" + ++processes;
         Machine machine = new Machine(
                 new Machine.Parts(world.oracle(), world.tally(), () -> mapped, disk, world.store(), name()), spec.hostBlocks(),
                 world.settings().agent().bounceBlocks());
@@ -126,12 +126,12 @@ public final class SimNode implements AgentLink {
         AgentInput.Registration registration = new AgentInput.Registration(
                 name(), List.of(layout()), digest(), world.oracle().blockBytes(), spec.hostBlocks(), spec.diskBlocks());
         AgentCore core = new AgentCore(
-                world.settings().agent(), registration, new Ports(machine, machine, machine.disk(), new SimReplies(engine::hear), sink,
+                world.settings().agent(), registration, new Ports(machine, machine, machine.disk(), new SimReplies(engine::receive), sink,
                         world.settings().peers() ? Optional.of(machine.peers()) : Optional.empty()));
-        life = new Life(processId, core, machine, sink, knowsTheLast && lives > 1 ? name() + "-" + (lives - 1) : null);
-        life.nextCommand = world.log().commands(aggregate()).size();
-        life.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
-        ask(life);
+        process = new AgentProcess(processId, core, machine, sink, knowsTheLast && processes > 1 ? name() + "-" + (processes - 1) : null);
+        process.nextCommand = world.log().commands(aggregate()).size();
+        process.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
+        ask(process);
         if (spec.diskBlocks() > 0) {
             on(new AgentInput.DiskFound(found(), true));
         }
@@ -144,7 +144,7 @@ public final class SimNode implements AgentLink {
         return found;
     }
 
-    private void ask(Life asking) {
+    private void ask(AgentProcess asking) {
         asking.asksAtMs = Long.MAX_VALUE;
         askAs(asking.processId, asking.sink, asking.replaces);
     }
@@ -173,34 +173,34 @@ public final class SimNode implements AgentLink {
 
     /** The process dies: host and units are gone, what its producer has not sent is lost, the disk stays as it was left. */
     public void kill(Machine.Fate fateOfDiskWrites) {
-        Life dying = life;
+        AgentProcess dying = process;
         if (dying != null) {
-            life = null; // nobody hears of it any more
+            process = null; // it receives nothing any more
             world.peers().readerDied(dying.machine);
             dying.machine.die(fateOfDiskWrites);
             paused = false;
             unheard.clear();
-            engine.hear(new Heard.SessionLost(engine.session()));
+            engine.receive(new AgentReply.SessionLost(engine.session()));
         }
     }
 
     /** Takes what the producer has not sent yet out of it: lost with the process, or delivered after its death. */
     public List<Event> takeUnsent() {
         List<Event> unsent = new ArrayList<>();
-        Life running = life;
+        AgentProcess running = process;
         for (Event event = next(running); event != null; event = next(running)) {
             unsent.add(event);
         }
         return unsent;
     }
 
-    private static @Nullable Event next(@Nullable Life of) {
+    private static @Nullable Event next(@Nullable AgentProcess of) {
         return of == null ? null : of.sink.next();
     }
 
-    /** The process stands still and hears nothing; when it goes on it hears all of it at once, and time has passed. */
+    /** The process pauses and receives nothing; when it resumes it receives all of it at once, and time has passed. */
     public void pause(boolean on) {
-        paused = on && life != null;
+        paused = on && process != null;
         while (!paused && !unheard.isEmpty()) {
             on(unheard.removeFirst());
         }
@@ -239,7 +239,7 @@ public final class SimNode implements AgentLink {
 
     /** Gives the agent an input, if there is one that runs. */
     public void on(AgentInput input) {
-        Life running = life;
+        AgentProcess running = process;
         if (paused) {
             unheard.add(input);
         } else if (running != null) {
@@ -254,7 +254,7 @@ public final class SimNode implements AgentLink {
 
     /** Ends the process when it has nothing more to do; true when it did. */
     public boolean endIfOver() {
-        Life running = life;
+        AgentProcess running = process;
         if (paused || running == null || !running.isOver() || running.sink.waiting() > 0) {
             return false;
         }
@@ -266,7 +266,7 @@ public final class SimNode implements AgentLink {
 
     /** The next event of the producer reaches the log; false when there is none. */
     public boolean sendEvent() {
-        Event event = paused ? null : next(life);
+        Event event = paused ? null : next(process);
         if (event == null) {
             return false;
         }
@@ -276,19 +276,19 @@ public final class SimNode implements AgentLink {
 
     /** Events that the producer has not sent. */
     public int unsent() {
-        return life == null ? 0 : life.sink.waiting();
+        return process == null ? 0 : process.sink.waiting();
     }
 
     /** Events after the first {@code kept} that were not sent are lost. */
     public void loseEventsAfter(int kept) {
-        if (life != null) {
-            life.sink.lose(kept);
+        if (process != null) {
+            process.sink.lose(kept);
         }
     }
 
     /** The command that the agent reads next; null when there is none. */
     public @Nullable Command nextCommand() {
-        Life running = life;
+        AgentProcess running = process;
         List<Command> commands = world.log().commands(aggregate());
         return running == null || running.nextCommand >= commands.size() ? null : commands.get(running.nextCommand);
     }
@@ -305,26 +305,26 @@ public final class SimNode implements AgentLink {
 
     /** The next command is not delivered now, and perhaps never; null when there is none. */
     public @Nullable Command skipCommand() {
-        Life running = life;
+        AgentProcess running = process;
         List<Command> commands = world.log().commands(aggregate());
         return paused || running == null || running.nextCommand >= commands.size() ? null : commands.get(running.nextCommand++);
     }
 
     /** True when the producer has events to send and the process runs. */
     public boolean hasEvents() {
-        Life running = life;
+        AgentProcess running = process;
         return running != null && !paused && running.sink.waiting() > 0;
     }
 
     /** True when there are commands to read and the process runs. */
     public boolean hasCommands() {
-        Life running = life;
+        AgentProcess running = process;
         return running != null && !paused && running.nextCommand < world.log().commands(aggregate()).size();
     }
 
     /** One of the last completions comes once more; false when there was none. */
     public boolean repeatCompletion(int which) {
-        Life running = life;
+        AgentProcess running = process;
         if (running == null || running.completions.isEmpty()) {
             return false;
         }
@@ -332,9 +332,9 @@ public final class SimNode implements AgentLink {
         return true;
     }
 
-    /** The oldest unit of which nobody knew the outcome is idle now; false when there is none. */
+    /** The oldest unit with an unknown outcome is idle now; false when there is none. */
     public boolean settleDoubtful() {
-        Life running = life;
+        AgentProcess running = process;
         if (running == null || running.machine.doubtful().isEmpty()) {
             return false;
         }
@@ -344,7 +344,7 @@ public final class SimNode implements AgentLink {
 
     /** Looks for the answer to the registration; false when there is none. */
     public boolean readAnswer() {
-        Life running = life;
+        AgentProcess running = process;
         if (paused || running == null) {
             return false;
         }
@@ -360,7 +360,7 @@ public final class SimNode implements AgentLink {
         return found;
     }
 
-    private boolean answer(Life running, Fact decision) {
+    private boolean answer(AgentProcess running, Fact decision) {
         if (decision instanceof AgentAccepted accepted && accepted.processId().equals(running.processId)) {
             if (running.status().incarnation() == 0) {
                 running.sink.incarnation(accepted.newIncarnation());
@@ -376,9 +376,9 @@ public final class SimNode implements AgentLink {
         return false;
     }
 
-    /** Once the log knows what the disk held, the agent is told what of it the store has; true when it was. */
+    /** Once the log has the content of the disk, reports to the agent which of it the store has; true when it did. */
     public boolean lookUp() {
-        Life running = life;
+        AgentProcess running = process;
         if (paused || running == null || running.lookedUp || spec.diskBlocks() == 0 || !running.status().diskOpen()) {
             return false;
         }
@@ -395,7 +395,7 @@ public final class SimNode implements AgentLink {
 
     /** When the agent or its registration wants to be looked at. */
     long nextDeadlineMs() {
-        Life running = life;
+        AgentProcess running = process;
         return paused || running == null ? Long.MAX_VALUE : Math.min(running.core.nextDeadlineMs() - world.agentSkewMs(this), running.asksAtMs);
     }
 
@@ -410,7 +410,7 @@ public final class SimNode implements AgentLink {
 
     /** Ends a unit and tells the agent. */
     public void end(Unit unit, Machine.Fate fate) {
-        Life running = life;
+        AgentProcess running = process;
         if (running != null) {
             boolean ofPeers = unit.kind() == Unit.Kind.PEER_READ || unit.kind() == Unit.Kind.FIND;
             AgentInput ended = ofPeers ? world.peers().end(this, running.machine, unit, fate) : running.machine.end(unit, fate);
@@ -443,7 +443,7 @@ public final class SimNode implements AgentLink {
 
     @Override
     public boolean isUp() {
-        return life != null && !life.isOver();
+        return process != null && !process.isOver();
     }
 
     @Override

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What goes between the agents of a world: who has what, as committed placements say, and the reads themselves. For one thread. */
 public final class SimPeers {
-    /** How long a reader asks for a grant that nobody knows. */
+    /** How long a reader asks for an unknown peer read lease. */
     private static final long PATIENCE_MS = 2_000;
 
     private final World world;
@@ -42,14 +42,14 @@ public final class SimPeers {
     private final List<Left> left = new ArrayList<>();
     private long calls;
 
-    private record Left(Machine from, SimNode lender, long call) {}
+    private record Left(Machine from, SimNode holder, long call) {}
 
     SimPeers(World world, CommittedState committed) {
         this.world = world;
         this.committed = committed;
     }
 
-    /** Nobody reaches the peer door of a node, or all do again. */
+    /** Makes the peer API of a node unreachable, or reachable again. */
     public void unreachable(SimNode node, boolean now) {
         if (now) {
             unreachable.add(node.name());
@@ -65,66 +65,66 @@ public final class SimPeers {
         }
         PeerRead read = unit.peer();
         Machine from = read.from();
-        boolean answered = read.call() != 0 && from != null && from.told(read.call()) != null;
+        boolean answered = read.call() != 0 && from != null && from.answered(read.call()) != null;
         return answered || world.nowMs() >= read.notBeforeMs();
     }
 
     /** When something is to be done about a unit of a node that cannot be now; Long.MAX_VALUE when there is none. */
     long dueMs(SimNode node) {
         answerNobody();
-        Life life = node.life();
-        List<Unit> units = life == null ? List.of() : life.machine().units();
+        AgentProcess process = node.process();
+        List<Unit> units = process == null ? List.of() : process.machine().units();
         return units.stream().filter(unit -> !isReady(unit)).mapToLong(unit -> unit.peer().notBeforeMs()).min().orElse(Long.MAX_VALUE);
     }
 
-    /** Gets on with a unit; what its agent hears of it, null when it goes on. */
+    /** Advances a unit; what its agent receives, null while it goes on. */
     @Nullable AgentInput end(SimNode reader, Machine machine, Unit unit, Machine.Fate fate) {
         if (unit.kind() == Unit.Kind.FIND) {
             return machine.found(unit, holders(reader, unit));
         }
         PeerRead read = unit.peer();
-        SimNode lender = world.node(read.lender().node());
-        Life life = lender == null ? null : lender.life();
-        boolean there = life != null && !life.isOver() && !unreachable.contains(read.lender().node())
-                && (read.from() == null || read.call() == 0 || read.from() == life.machine());
-        if (lender == null || life == null || !there) {
-            over(read, lender, 0, PeerReadReason.IO, List.of());
+        SimNode holder = world.node(read.holder().node());
+        AgentProcess process = holder == null ? null : holder.process();
+        boolean there = process != null && !process.isOver() && !unreachable.contains(read.holder().node())
+                && (read.from() == null || read.call() == 0 || read.from() == process.machine());
+        if (holder == null || process == null || !there) {
+            over(read, holder, 0, PeerReadReason.IO, List.of());
             return machine.endPeerRead(unit, all(unit, OperationReason.IO));
         }
         if (read.isSending()) {
-            return send(lender, life, machine, unit, fate);
+            return send(holder, process, machine, unit, fate);
         }
         if (read.call() == 0) {
             if (world.nowMs() >= read.giveUpAtMs(world.nowMs(), PATIENCE_MS)) {
                 return machine.endPeerRead(unit, all(unit, OperationReason.NOT_SERVING));
             }
-            read.asked(life.machine(), ++calls, world.nowMs() + PATIENCE_MS);
+            read.asked(process.machine(), ++calls, world.nowMs() + PATIENCE_MS);
             List<Bytes> keys = read.pages().stream().map(PeerPage::key).toList();
-            lender.on(new PeerReadCalled(read.call(), read.lender().grant(), reader.name(), unit.namespace(), keys));
+            holder.on(new PeerReadCalled(read.call(), read.holder().grant(), reader.name(), unit.namespace(), keys));
         }
-        return answer(lender, life, machine, unit);
+        return answer(holder, process, machine, unit);
     }
 
-    private @Nullable AgentInput answer(SimNode lender, Life life, Machine machine, Unit unit) {
+    private @Nullable AgentInput answer(SimNode holder, AgentProcess process, Machine machine, Unit unit) {
         PeerRead read = unit.peer();
-        return switch (life.machine().told(read.call())) {
+        return switch (process.machine().answered(read.call())) {
             case null -> {
                 if (world.nowMs() < read.notBeforeMs()) {
                     yield null;
                 }
-                over(read, lender, 0, PeerReadReason.CANCELLED, List.of());
+                over(read, holder, 0, PeerReadReason.CANCELLED, List.of());
                 yield machine.endPeerRead(unit, all(unit, OperationReason.IO));
             }
-            case Machine.Told.Again again -> {
-                life.machine().lentOver(read.call());
+            case Machine.PeerAnswer.Retry again -> {
+                process.machine().lentOver(read.call());
                 read.again(world.nowMs() + again.afterMs());
                 yield null;
             }
-            case Machine.Told.Not _ -> {
-                life.machine().lentOver(read.call());
+            case Machine.PeerAnswer.Refused _ -> {
+                process.machine().lentOver(read.call());
                 yield machine.endPeerRead(unit, all(unit, OperationReason.NOT_SERVING));
             }
-            case Machine.Told.Lent _ -> {
+            case Machine.PeerAnswer.Shared _ -> {
                 read.sends();
                 yield null;
             }
@@ -132,9 +132,9 @@ public final class SimPeers {
     }
 
     /** The blocks move, one after the other, until one does not. */
-    private AgentInput send(SimNode lender, Life life, Machine machine, Unit unit, Machine.Fate fate) {
+    private AgentInput send(SimNode holder, AgentProcess process, Machine machine, Unit unit, Machine.Fate fate) {
         PeerRead read = unit.peer();
-        List<LeasedPage> pages = life.machine().told(read.call()) instanceof Machine.Told.Lent lent ? lent.pages() : List.of();
+        List<LeasedPage> pages = process.machine().answered(read.call()) instanceof Machine.PeerAnswer.Shared shared ? shared.pages() : List.of();
         List<UnitResult> results = new ArrayList<>();
         List<Bytes> wrong = new ArrayList<>();
         for (int i = 0; i < pages.size() && wrong.isEmpty(); i++) {
@@ -143,7 +143,7 @@ public final class SimPeers {
                 break;
             }
             LeasedPage page = pages.get(i);
-            byte[] bytes = life.machine().sent(page);
+            byte[] bytes = process.machine().sent(page);
             if (Machine.crc(bytes) != page.crc32c()) {
                 wrong.add(page.key()); // the holder finds out, and sends no more
             } else {
@@ -155,38 +155,38 @@ public final class SimPeers {
         }
         int sent = results.size();
         results.addAll(Collections.nCopies(unit.size() - sent, failed(OperationReason.IO)));
-        over(read, lender, sent, sent == unit.size() ? PeerReadReason.COMPLETED : PeerReadReason.IO, wrong);
+        over(read, holder, sent, sent == unit.size() ? PeerReadReason.COMPLETED : PeerReadReason.IO, wrong);
         return machine.endPeerRead(unit, results);
     }
 
-    /** The holder hears that a read is over; its machine reads nothing for it any more. */
-    private void over(PeerRead read, @Nullable SimNode lender, int sentBlocks, PeerReadReason why, List<Bytes> wrong) {
+    /** Reports to the holder that a read is over; its machine reads nothing for it any more. */
+    private void over(PeerRead read, @Nullable SimNode holder, int sentBlocks, PeerReadReason why, List<Bytes> wrong) {
         Machine from = read.from();
         if (from == null || read.call() == 0) {
             return;
         }
-        // It may have been lent the pages without having heard of it: the holder hears of the end all the same.
-        boolean sending = read.isSending() || from.told(read.call()) instanceof Machine.Told.Lent;
-        if (lender != null && from.told(read.call()) == null) {
-            left.add(new Left(from, lender, read.call()));
+        // The pages may be shared before the answer has arrived: the holder receives the end all the same.
+        boolean sending = read.isSending() || from.answered(read.call()) instanceof Machine.PeerAnswer.Shared;
+        if (holder != null && from.answered(read.call()) == null) {
+            left.add(new Left(from, holder, read.call()));
         }
         from.lentOver(read.call());
-        Life life = lender == null ? null : lender.life();
-        if (lender != null && life != null && life.machine() == from && sending) {
-            lender.on(new PeerReadFinished(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
+        AgentProcess process = holder == null ? null : holder.process();
+        if (holder != null && process != null && process.machine() == from && sending) {
+            holder.on(new PeerReadFinished(read.call(), sentBlocks, (long) sentBlocks * world.oracle().blockBytes(), why, wrong));
         }
     }
 
-    /** What a holder lends to a caller who has gone is over as soon as it is lent, as a door says that has lost its caller. */
+    /** A read whose caller is gone is over as soon as its pages are shared, as the peer API reports a lost caller. */
     private void answerNobody() {
-        List<Left> answered = left.stream().filter(one -> one.from.told(one.call) != null).toList();
+        List<Left> answered = left.stream().filter(one -> one.from.answered(one.call) != null).toList();
         left.removeAll(answered);
         for (Left one : answered) {
-            boolean lent = one.from.told(one.call) instanceof Machine.Told.Lent;
+            boolean shared = one.from.answered(one.call) instanceof Machine.PeerAnswer.Shared;
             one.from.lentOver(one.call);
-            Life life = one.lender.life();
-            if (lent && life != null && life.machine() == one.from) {
-                one.lender.on(new PeerReadFinished(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));
+            AgentProcess process = one.holder.process();
+            if (shared && process != null && process.machine() == one.from) {
+                one.holder.on(new PeerReadFinished(one.call, 0, 0, PeerReadReason.CANCELLED, List.of()));
             }
         }
     }
@@ -197,10 +197,10 @@ public final class SimPeers {
             if (unit.kind() == Unit.Kind.PEER_READ) {
                 PeerRead read = unit.peer();
                 Machine from = read.from();
-                if (from != null && read.call() != 0 && from.told(read.call()) instanceof Machine.Told.Lent) {
+                if (from != null && read.call() != 0 && from.answered(read.call()) instanceof Machine.PeerAnswer.Shared) {
                     read.sends();
                 }
-                over(read, world.node(read.lender().node()), 0, PeerReadReason.CANCELLED, List.of());
+                over(read, world.node(read.holder().node()), 0, PeerReadReason.CANCELLED, List.of());
             }
         }
     }

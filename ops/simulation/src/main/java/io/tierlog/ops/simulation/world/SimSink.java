@@ -13,19 +13,19 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The producer of one agent process: numbers its events, keeps them in order, and sends them when it is told to. For one thread. */
+/** The producer of one agent process: numbers its events, keeps them in order, and sends them on demand. For one thread. */
 final class SimSink implements EventSink {
     private final String sender;
     private final LongSupplier wallMs;
     private final int bound;
-    /** Hears of an event when it is said. */
-    private final Consumer<Event> hears;
+    /** Receives an event when it is emitted. */
+    private final Consumer<Event> listener;
     private final Map<String, Long> sequences = new LinkedHashMap<>();
     private final Deque<Event> waiting = new ArrayDeque<>();
     private long incarnation;
 
-    SimSink(String sender, LongSupplier wallMs, int bound, Consumer<Event> hears) {
-        this.hears = hears;
+    SimSink(String sender, LongSupplier wallMs, int bound, Consumer<Event> listener) {
+        this.listener = listener;
         this.sender = sender;
         this.wallMs = wallMs;
         this.bound = bound;
@@ -41,7 +41,7 @@ final class SimSink implements EventSink {
         @Nullable String why = cause.isEmpty() ? null : cause;
         Event event = withEnvelope.apply(new Envelope(aggregate, sender, incarnation, sequence, 0, wallMs.getAsLong(), why, null, null));
         waiting.add(event);
-        hears.accept(event);
+        listener.accept(event);
     }
 
     @Override

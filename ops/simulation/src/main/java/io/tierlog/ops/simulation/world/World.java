@@ -55,10 +55,10 @@ public final class World {
         default void committed(int partition, long offset, Fact fact) {}
 
         /** An agent is about to take an input. */
-        default void hearing(Life life, AgentInput input) {}
+        default void hearing(AgentProcess process, AgentInput input) {}
 
         /** An agent has taken an input. */
-        default void stepped(Life life) {}
+        default void stepped(AgentProcess process) {}
     }
 
     private final WorldSettings settings;
@@ -97,7 +97,7 @@ public final class World {
     /** When the controller is restarted of itself. */
     public enum Restarts {
         NEVER,
-        /** After each record: decided, undone, decided again, committed, and begun anew from the log. */
+        /** After each record: decided, undone, decided again, committed, and started again from the log. */
         EVERYWHERE
     }
 
@@ -203,7 +203,7 @@ public final class World {
         commandGate = closed;
     }
 
-    /** The controller commits after each input, or when it is told to. */
+    /** The controller commits after each input, or on demand. */
     public void commitEach(boolean each) {
         commitEach = each;
     }
@@ -224,7 +224,7 @@ public final class World {
         wallSkewMs = ms;
     }
 
-    /** Nobody appends ticks, or somebody does again. */
+    /** Stops the ticks, or starts them again. */
     public void clockStands(boolean now) {
         clockStands = now;
     }
@@ -264,7 +264,7 @@ public final class World {
         return peers;
     }
 
-    /** Whoever asks for migrations, marks and drains. */
+    /** The operator of migrations, marks and drains. */
     public Operator operator() {
         return operator;
     }
@@ -301,7 +301,7 @@ public final class World {
         return relayed[partition];
     }
 
-    /** Nothing is carried to a partition, while others hear of everything; or it is again. */
+    /** Stops the relay to one partition while other partitions receive everything; or starts it again. */
     public void unheard(int partition, boolean now) {
         if (now) {
             unheard.add(partition);
@@ -326,7 +326,7 @@ public final class World {
         log.commands(command.envelope().aggregate()).add(command);
     }
 
-    /** The controller's bounds from its next start on: what it decides anew may differ from what it had decided. */
+    /** The controller's bounds from its next start on: what it decides again may differ from its earlier decisions. */
     public void controllerLimits(Limits other) {
         limits = other;
     }
@@ -353,7 +353,7 @@ public final class World {
         return true;
     }
 
-    /** The instance that was taken over hears that it is not the one any more, and ends. */
+    /** The replaced instance is fenced, and ends. */
     public void endZombie() {
         zombie = null;
     }
@@ -366,7 +366,7 @@ public final class World {
     }
 
     /**
-     * The controller is made anew: a new instance decides every event of the log again, up to where this one stands, and goes on from there.
+     * The controller is recreated: a new instance decides every event of the log again, up to where this one stands, and goes on from there.
      *
      * @throws IllegalStateException when it comes to anything else than the one that ran
      */
@@ -448,12 +448,12 @@ public final class World {
         }
     }
 
-    void agentHears(Life life, AgentInput input) {
-        watchers.forEach(watcher -> watcher.hearing(life, input));
+    void agentHears(AgentProcess process, AgentInput input) {
+        watchers.forEach(watcher -> watcher.hearing(process, input));
     }
 
-    void agentStepped(Life life) {
-        watchers.forEach(watcher -> watcher.stepped(life));
+    void agentStepped(AgentProcess process) {
+        watchers.forEach(watcher -> watcher.stepped(process));
     }
 
     private boolean agentWork(SimNode node) {
@@ -463,8 +463,8 @@ public final class World {
         }
         did |= node.readAnswer();
         List<Command> commands = log.commands(node.aggregate());
-        Life life = node.life();
-        while (life != null && life.nextCommand < commands.size() && !commandGate.test(node, commands.get(life.nextCommand))) {
+        AgentProcess process = node.process();
+        while (process != null && process.nextCommand < commands.size() && !commandGate.test(node, commands.get(process.nextCommand))) {
             did |= node.readCommand();
         }
         did |= node.lookUp();
@@ -475,10 +475,10 @@ public final class World {
     }
 
     private boolean endUnits(SimNode node) {
-        Life life = node.life();
+        AgentProcess process = node.process();
         boolean did = false;
-        while (life != null) {
-            Unit ready = firstReady(node, life.machine.units());
+        while (process != null) {
+            Unit ready = firstReady(node, process.machine.units());
             if (ready == null) {
                 break;
             }

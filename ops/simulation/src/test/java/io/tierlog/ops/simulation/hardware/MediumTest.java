@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Lies wait for a write, and say when they are told. */
+/** Lies wait for a write, and report their execution. */
 class MediumTest {
     private final Medium medium = new Medium(8);
     private final List<String> told = new ArrayList<>();
@@ -29,7 +29,7 @@ class MediumTest {
     }
 
     @Test
-    void aLieIsToldByTheNextWriteAndNotBefore() {
+    void aLieHappensAtTheNextWriteAndNotBefore() {
         assertTrue(medium.lie(Medium.Lie.TORN, () -> told.add("torn")));
         assertTrue(medium.lie(Medium.Lie.LOST, () -> told.add("lost")));
         assertEquals(List.of(), told);

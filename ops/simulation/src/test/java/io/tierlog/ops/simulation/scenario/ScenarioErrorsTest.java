@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** What is wrong with a file, or with what it expects, is said, and with which line. */
+/** Errors of a file, or of its expectations, are reported with their line. */
 class ScenarioErrorsTest {
     private static final String WORLD = "{\"world\":{}}";
     private static final String SUBMIT = "{\"do\":\"submit\",\"request\":\"r1\",\"tokens\":[1,2,3,4,5]}";
@@ -60,7 +60,7 @@ class ScenarioErrorsTest {
     @CsvSource(delimiter = '|', quoteCharacter = '\0', value = {
         "{\"do\":\"submit\"                                              | this is no JSON",
         "[1]                                                             | is no JSON object",
-        "{\"do\":\"dance\"}                                              | which nobody knows here",
+        "{\"do\":\"dance\"}                                              | which is not a step",
         "{\"do\":\"settle\",\"fast\":true}                               | unknown fields [fast]",
         "{\"do\":\"finish\",\"request\":\"r9\"}                            | which no line before has submitted",
         "{\"do\":\"submit\",\"request\":\"r2\",\"tokens\":[1],\"node\":\"z\"}  | the world has [a]",

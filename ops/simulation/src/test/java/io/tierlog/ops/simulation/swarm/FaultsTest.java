@@ -59,12 +59,12 @@ class FaultsTest {
         int struck = strikes(stage);
 
         assertTrue(struck > 0 && struck <= 4 * (1 + world.nodes().size()), () -> struck + " lies wait");
-        assertTrue(world.nodes().stream().allMatch(node -> node.life() != null), "nothing was being written when an agent was to die");
+        assertTrue(world.nodes().stream().allMatch(node -> node.process() != null), "nothing was being written when an agent was to die");
         assertEquals(Map.of(), stage.faults);
     }
 
     @Test
-    void whereWritesComeTheLiesAreTold() {
+    void liesHappenWhereWritesArrive() {
         Set<FaultKind> counted = EnumSet.noneOf(FaultKind.class);
         for (long seed = 1; seed <= 6; seed++) {
             Episode.Result result = Episode.run(Choices.drawn(seed), OF_WRITES, false);

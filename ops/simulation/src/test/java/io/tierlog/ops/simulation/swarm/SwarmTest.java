@@ -98,7 +98,7 @@ class SwarmTest {
         assertTrue(report.text().contains("1 of 1000 episodes (fewer: --minutes are over)"), report::text);
     }
 
-    /** Kinds of faults that nobody can look at. */
+    /** Kinds of faults without an observable trace. */
     private static final class Unreadable extends AbstractSet<FaultKind> {
         @Override
         public boolean contains(Object kind) {

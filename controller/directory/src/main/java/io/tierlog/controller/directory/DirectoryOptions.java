@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.directory;
+
+import io.tierlog.controller.directory.api.ChainedCbor;
+import io.tierlog.controller.directory.api.QueryNamespaces;
+import io.tierlog.controller.directory.api.TokenHasher;
+import io.tierlog.controller.directory.api.TokenHashers;
+import io.tierlog.controller.directory.streams.Costs;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.streams.ControllerOptions;
+import io.tierlog.events.config.Bounds;
+import io.tierlog.events.config.LogOptions;
+import io.tierlog.events.config.OptionValues;
+import io.tierlog.events.config.Options;
+import io.tierlog.events.registry.RegistryLimits;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigDef.Importance;
+
+/**
+ * The options of a directory, each declared here and nowhere else, and the configuration they make. A directory beside a controller has those of
+ * {@link #declareBeside} and the names, tokens and log of the controller. Static and without state.
+ */
+public final class DirectoryOptions {
+    public static final String LISTEN = "directory.listen";
+    public static final String GRPC_LISTEN = "directory.grpc.listen";
+    public static final String STATUS_LISTEN = "directory.status.listen";
+    public static final String HOST = "directory.host";
+    public static final String PEER_TOKEN_FILE = "peer.token.file";
+    public static final String COSTS = "costs";
+    public static final String QUERY_NAMESPACE = "query.namespace";
+    public static final String TOKEN_HASH = "token.hash";
+
+    private static final int COST_NUMBERS = 5;
+    private static final Bounds ENDPOINT = Bounds.form("HOST:PORT", Endpoint::parse);
+    private static final Bounds NAME =
+            Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", Pattern.compile("[A-Za-z0-9._-]{1,100}"));
+
+    private DirectoryOptions() {}
+
+    /** All options of a directory alone, those of the log among them. */
+    public static Options options() {
+        Options options = new Options()
+                .group("Instance", Importance.HIGH)
+                .option(ControllerOptions.STATE_DIR, ConfigDef.Type.STRING, "~/.tierlog/directory", Bounds.PATH, "DIR",
+                        "Directory of the state; a lost one is rebuilt from the log.")
+                .text(ControllerOptions.APPLICATION_ID, NAME, "NAME", "Instances with the same name share the work (default: PREFIX-directory).")
+                .text(ControllerOptions.INSTANCE_ID, NAME, "NAME",
+                        "Name of this instance, for one that returns soon after it is stopped (default: none, it leaves the group).")
+                .text(ControllerOptions.API_TOKENS, Bounds.PATH, "FILE", "File of the tokens that are accepted: lines of reader|operator NAME"
+                        + " sha256:HEX [namespaces=PATTERN,...] (default: no tokens are required).")
+                .off(ControllerOptions.API_INSECURE, "Serve other machines without tokens.");
+        return LogOptions.declare(declareBeside(options));
+    }
+
+    /** Declares those that a directory beside a controller has too. */
+    public static Options declareBeside(Options options) {
+        return options.group("Directory", Importance.MEDIUM)
+                .option(LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8082", ENDPOINT, "HOST:PORT", "Address of the directory over HTTP.")
+                .option(GRPC_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8083", ENDPOINT, "HOST:PORT",
+                        "Address of the directory over gRPC, for other instances too.")
+                .option(STATUS_LISTEN, ConfigDef.Type.STRING, "127.0.0.1:8084", ControllerOptions.endpointOrNone(), "HOST:PORT",
+                        "Address of its /metrics and /health, or 'none'.")
+                .text(HOST, Bounds.NONE, "HOST", "Name by which other instances reach the gRPC port (default: the host of --directory-grpc-listen).")
+                .text(PEER_TOKEN_FILE, Bounds.PATH, "FILE", "File with an operator's token that instances send to each other.")
+                .list(COSTS, Bounds.form("microseconds", DirectoryOptions::cost), "US",
+                        "Costs of a block, five numbers: from the own host, the own disk, the store, another host, another disk. Give as the last"
+                                + " three those of the policy (fetch.peers), by which nodes read (default: those of the default policy).")
+                .option(QUERY_NAMESPACE, ConfigDef.Type.STRING, "{model}", Bounds.form("", QueryNamespaces::new), "TEXT",
+                        "Namespace of a /query, with {model}, {tenant}, {lora} and {salt}.")
+                .list(TOKEN_HASH, Bounds.form("MODEL=HASH", text -> hasher(text, new LinkedHashMap<>())), "MODEL=HASH",
+                        "How the keys of a model follow from its tokens, for /query: sha256_cbor:SEED or sha256_cbor_64bit:SEED, as in vLLM"
+                                + " with PYTHONHASHSEED=SEED. Several models with commas, or the option several times (default: none).");
+    }
+
+    /** The configuration of a directory alone. */
+    public static DirectoryConfig config(OptionValues values) {
+        DirectoryConfig config = beside(values, values.requirePath(ControllerOptions.STATE_DIR));
+        return config.withNames(
+                values.optional(ControllerOptions.APPLICATION_ID).orElseGet(config::applicationId), values.optional(ControllerOptions.INSTANCE_ID));
+    }
+
+    /** The configuration of a directory beside a controller. */
+    public static DirectoryConfig beside(OptionValues values, Path stateDir) {
+        DirectoryConfig.Endpoints addresses = new DirectoryConfig.Endpoints(
+                Endpoint.parse(values.text(LISTEN)), Endpoint.parse(values.text(GRPC_LISTEN)), values.optional(HOST),
+                ControllerOptions.endpoint(values.text(STATUS_LISTEN)), values.findPath(ControllerOptions.API_TOKENS),
+                values.findPath(PEER_TOKEN_FILE), values.flag(ControllerOptions.API_INSECURE));
+        return DirectoryConfig.of(LogOptions.kafka(values), LogOptions.topics(values), stateDir)
+                .withRegistry(LogOptions.registry(values, RegistryLimits.DEFAULTS))
+                .withCosts(costs(values.list(COSTS)))
+                .withEndpoints(addresses);
+    }
+
+    /** How a directory answers a /query. */
+    public static DirectoryExtensions extras(OptionValues values) {
+        Map<String, TokenHasher> byModel = new LinkedHashMap<>();
+        values.list(TOKEN_HASH).forEach(each -> hasher(each, byModel));
+        return new DirectoryExtensions(Optional.empty(), DirectoryExtensions.NONE.probeLimits(), new TokenHashers(byModel),
+                new QueryNamespaces(values.text(QUERY_NAMESPACE)));
+    }
+
+    private static void hasher(String text, Map<String, TokenHasher> byModel) {
+        // Names of models have no equals sign; a seed may have one.
+        int split = text.indexOf('=');
+        if (split < 1) {
+            throw new IllegalArgumentException("'" + text + "' is not MODEL=HASH");
+        }
+        byModel.put(text.substring(0, split), ChainedCbor.parse(text.substring(split + 1)));
+    }
+
+    private static Costs costs(List<String> numbers) {
+        if (numbers.isEmpty()) {
+            return Costs.DEFAULTS;
+        }
+        if (numbers.size() != COST_NUMBERS) {
+            throw new IllegalArgumentException("--costs: five numbers are required, not " + numbers.size());
+        }
+        List<Long> us = numbers.stream().map(DirectoryOptions::cost).toList();
+        return new Costs(us.get(0), us.get(1), us.get(2), us.get(3), us.get(4));
+    }
+
+    private static long cost(String text) {
+        try {
+            return Long.parseLong(text);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("'" + text + "' is not a number of microseconds", e);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.http;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.prometheus.metrics.core.metrics.Gauge;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The limits of one server, against clients that are slow, greedy or wrong. */
+class HttpServerTest {
+    private static final String LOOPBACK = "127.0.0.1";
+
+    private final CountDownLatch release = new CountDownLatch(1);
+    private final CountDownLatch waiting = new CountDownLatch(1);
+    private final HttpClient client = HttpClient.newHttpClient();
+
+    private HttpServer server(ServerLimits.Clients clients, Optional<Tls> tls) {
+        Listener where = new Listener("--test", new Endpoint(LOOPBACK, 0), new ServerLimits(1 << 20, 8, 2, clients), tls);
+        return new HttpServer(where, Tokens.of(Optional.empty()), List.of(
+                Route.get("/fast", Set.of(), _ -> HttpResponse.of(200, JsonNodeFactory.instance.objectNode())),
+                Route.ask("/body", _ -> HttpResponse.of(200, JsonNodeFactory.instance.objectNode())),
+                Route.get("/big", Set.of(), _ -> HttpResponse.of(200, JsonNodeFactory.instance.objectNode().put("x", "x".repeat(32 << 20)))),
+                Route.get("/fault", Set.of(), _ -> {
+                    throw new IllegalStateException("/secret/path");
+                }),
+                Route.get("/wait", Set.of(), _ -> {
+                    waiting.countDown();
+                    try {
+                        boolean done = release.await(20, TimeUnit.SECONDS);
+                        return HttpResponse.of(done ? 200 : 202, JsonNodeFactory.instance.objectNode());
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                })));
+    }
+
+    private HttpServer server(ServerLimits.Clients clients) {
+        return server(clients, Optional.empty());
+    }
+
+    private static ServerLimits.Clients clients(int connections, int requestMs, int responseMs) {
+        return new ServerLimits.Clients(connections, 2_048, requestMs, responseMs);
+    }
+
+    private java.net.http.HttpResponse<String> get(HttpServer server, String path) throws Exception {
+        return client.send(java.net.http.HttpRequest.newBuilder(URI.create("http://" + LOOPBACK + ":" + server.port() + path)).build(),
+                BodyHandlers.ofString());
+    }
+
+    private static Socket socket(HttpServer server) throws IOException {
+        Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        socket.setSoTimeout(20_000);
+        return socket;
+    }
+
+    private static void write(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Sends a byte every 100 ms until the server closes the connection. */
+    private static void drip(Socket socket) throws Exception {
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        try {
+            while (System.nanoTime() < endNs) {
+                write(socket, "x");
+                Thread.sleep(100);
+            }
+        } catch (SocketException e) {
+            return;
+        }
+        throw new AssertionError("the connection is still open");
+    }
+
+    @Test
+    void aClientThatSendsItsHeadersByteByByteIsDisconnected() throws Exception {
+        try (HttpServer server = server(clients(8, 1_000, 5_000));
+                Socket slow = socket(server)) {
+            write(slow, "GET /fast HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+            drip(slow);
+            assertEquals(200, get(server, "/fast").statusCode());
+        }
+    }
+
+    @Test
+    void aClientThatSendsItsBodyByteByByteIsDisconnected() throws Exception {
+        try (HttpServer server = server(clients(8, 1_000, 5_000));
+                Socket slow = socket(server)) {
+            write(slow, "POST /body HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n");
+            drip(slow);
+            assertEquals(200, get(server, "/fast").statusCode());
+        }
+    }
+
+    @Test
+    void aClientThatDoesNotReadItsResponseIsDisconnected() throws Exception {
+        try (HttpServer server = server(clients(8, 500, 1_000));
+                Socket slow = socket(server)) {
+            write(slow, "GET /big HTTP/1.1\r\nHost: x\r\n\r\n");
+            Thread.sleep(2_500);
+            InputStream in = slow.getInputStream();
+            long read = 0;
+            try {
+                byte[] piece = new byte[1 << 20];
+                for (int more = in.read(piece); more > 0; more = in.read(piece)) {
+                    read += more;
+                }
+            } catch (SocketException e) {
+                assertTrue(read >= 0, e.toString());
+            }
+            assertTrue(read < 32 << 20, read + " bytes came");
+        }
+    }
+
+    @Test
+    void anIdleConnectionIsClosedAndAWaitingRequestIsNot() throws Exception {
+        try (HttpServer server = server(clients(8, 500, 20_000));
+                Socket idle = socket(server)) {
+            CompletableFuture<java.net.http.HttpResponse<String>> reply = client.sendAsync(
+                    java.net.http.HttpRequest.newBuilder(URI.create("http://" + LOOPBACK + ":" + server.port() + "/wait")).build(),
+                    BodyHandlers.ofString());
+            assertTrue(waiting.await(10, TimeUnit.SECONDS));
+            assertEquals(-1, idle.getInputStream().read());
+            Thread.sleep(1_500);
+            assertFalse(reply.isDone());
+            release.countDown();
+            assertEquals(200, reply.get(10, TimeUnit.SECONDS).statusCode());
+        }
+    }
+
+    @Test
+    void connectionsOverTheLimitWaitAndTheStatusPortStillAnswers() throws Exception {
+        PrometheusRegistry registry = new PrometheusRegistry();
+        Gauge.builder().name("some").help("some").register(registry).inc();
+        try (HttpServer server = server(clients(2, 1_500, 5_000));
+                StatusServer status = new StatusServer("--status", new Endpoint(LOOPBACK, 0), registry,
+                        () -> new StatusServer.Report(false, JsonNodeFactory.instance.objectNode().put("state", "down")));
+                Socket first = socket(server);
+                Socket second = socket(server)) {
+            write(first, "GET");
+            write(second, "GET");
+            CompletableFuture<Integer> third = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return get(server, "/fast").statusCode();
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            URI health = URI.create("http://" + LOOPBACK + ":" + status.port() + "/health");
+            java.net.http.HttpResponse<String> down = client.send(java.net.http.HttpRequest.newBuilder(health).build(), BodyHandlers.ofString());
+            assertEquals(503, down.statusCode());
+            assertEquals("{\"state\":\"down\"}", down.body());
+            java.net.http.HttpResponse<String> metrics =
+                    client.send(java.net.http.HttpRequest.newBuilder(health.resolve("/metrics?name[]=some")).build(), BodyHandlers.ofString());
+            assertEquals(200, metrics.statusCode());
+            assertTrue(metrics.body().contains("some 1.0"), metrics.body());
+            assertTrue(metrics.headers().firstValue("Content-Type").orElse("").startsWith("text/plain"), metrics.headers()::toString);
+            assertEquals(404, client.send(java.net.http.HttpRequest.newBuilder(health.resolve("/")).build(), BodyHandlers.ofString()).statusCode());
+            assertEquals(200, third.get(20, TimeUnit.SECONDS));
+        }
+    }
+
+    @Test
+    void headersOverTheLimitAreRefusedAsAProblem() throws Exception {
+        try (HttpServer server = server(clients(8, 5_000, 5_000));
+                Socket socket = socket(server)) {
+            write(socket, "GET /fast HTTP/1.1\r\nHost: x\r\nX-Long: " + "x".repeat(4_000) + "\r\n\r\n");
+            String reply = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertTrue(reply.startsWith("HTTP/1.1 431 "), reply);
+            assertTrue(reply.contains("application/problem+json") && reply.contains("\"status\":431"), reply);
+        }
+    }
+
+    @Test
+    void anInternalErrorDoesNotShowItsCause() throws Exception {
+        try (HttpServer server = server(clients(8, 5_000, 5_000))) {
+            java.net.http.HttpResponse<String> reply = get(server, "/fault");
+            assertEquals(500, reply.statusCode());
+            assertFalse(reply.body().contains("secret") || reply.body().contains("Exception"), reply.body());
+        }
+    }
+
+    @Test
+    void closingLetsARequestInProgressEnd() throws Exception {
+        HttpServer server = server(clients(8, 5_000, 5_000));
+        CompletableFuture<Integer> reply = CompletableFuture.supplyAsync(() -> {
+            try {
+                return get(server, "/wait").statusCode();
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        assertTrue(waiting.await(10, TimeUnit.SECONDS));
+        CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS).execute(release::countDown);
+        server.close();
+        assertEquals(200, reply.get(10, TimeUnit.SECONDS));
+        assertThrows(IOException.class, () -> get(server, "/fast"));
+    }
+
+    @Test
+    void serversSetNoSystemProperties() {
+        List<String> before = new ArrayList<>(System.getProperties().stringPropertyNames());
+        server(ServerLimits.Clients.DEFAULTS).close();
+        List<String> after = new ArrayList<>(System.getProperties().stringPropertyNames());
+        after.removeAll(before);
+        assertEquals(List.of(), after);
+        assertNull(System.getProperty("jdk.httpserver.maxConnections"));
+    }
+
+    @Test
+    void withACertificateItServesHttpsAlone(@TempDir Path directory) throws Exception {
+        Path store = directory.resolve("store.p12");
+        Process keytool = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "keytool").toString(), "-genkeypair", "-alias", "a",
+                "-keyalg", "EC", "-dname", "CN=localhost", "-ext", "san=dns:localhost", "-validity", "2", "-storetype", "PKCS12",
+                "-storepass", "secret", "-keystore", store.toString()).inheritIO().start();
+        assertEquals(0, keytool.waitFor());
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, "secret".toCharArray());
+        }
+        Tls tls = new Tls(
+                pem(directory.resolve("cert.pem"), "CERTIFICATE", keys.getCertificate("a").getEncoded()),
+                pem(directory.resolve("key.pem"), "PRIVATE KEY", keys.getKey("a", "secret".toCharArray()).getEncoded()));
+        KeyStore trust = KeyStore.getInstance("PKCS12");
+        trust.load(null, null);
+        trust.setCertificateEntry("a", keys.getCertificate("a"));
+        TrustManagerFactory trusted = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trusted.init(trust);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trusted.getTrustManagers(), null);
+        try (HttpServer server = server(clients(8, 2_000, 5_000), Optional.of(tls));
+                HttpClient secure = HttpClient.newBuilder().sslContext(context).build()) {
+            URI uri = URI.create("https://localhost:" + server.port() + "/fast");
+            assertEquals(200, secure.send(java.net.http.HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).statusCode());
+            assertThrows(IOException.class, () -> get(server, "/fast"));
+            try (Socket slow = socket(server)) {
+                drip(slow);
+            }
+        }
+        Tls swapped = new Tls(tls.key(), tls.certificates());
+        String why = assertThrows(ServerException.TlsUnusable.class, () -> server(clients(8, 500, 500), Optional.of(swapped))).getMessage();
+        assertTrue(String.valueOf(why).contains("key.pem cannot be used"), why);
+    }
+
+    private static Path pem(Path file, String type, byte[] encoded) throws IOException {
+        String base64 = Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII)).encodeToString(encoded);
+        return Files.writeString(file, "-----BEGIN " + type + "-----\n" + base64 + "\n-----END " + type + "-----\n");
+    }
+}

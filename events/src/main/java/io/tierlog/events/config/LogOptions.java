@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.events.config;
+
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.Credentials;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.events.registry.RegistryLimits;
+import java.io.IOException;
+import java.io.Reader;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.common.config.ConfigDef.Importance;
+
+/** The options that name the log a program works on, the same for every program. Static and without state. */
+public final class LogOptions {
+    /** HOST:PORT, several with commas. */
+    public static final String BOOTSTRAP_SERVERS = "bootstrap.servers";
+
+    /** A file of further client properties. */
+    public static final String CLIENT_CONFIG = "client.config";
+
+    /** The schema registries. */
+    public static final String REGISTRY_URL = "registry.url";
+
+    /** Begins the names of the topics. */
+    public static final String TOPIC_PREFIX = "topic.prefix";
+
+    /** Seconds. */
+    public static final String CONNECT_TIMEOUT = "connect.timeout";
+
+    private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9._-]{1,100}");
+
+    private LogOptions() {}
+
+    /** The options alone. */
+    public static Options options() {
+        return declare(new Options());
+    }
+
+    /** Declares them beside others. */
+    public static Options declare(Options options) {
+        return options.group("Log", Importance.HIGH)
+                .option(BOOTSTRAP_SERVERS, ConfigDef.Type.STRING, "127.0.0.1:9092", Bounds.NONE, "HOST:PORT", "Kafka brokers, several with commas.")
+                .text(CLIENT_CONFIG, Bounds.PATH, "FILE", "File of further Kafka client properties, for security (default: none).")
+                .list(REGISTRY_URL, Bounds.form("URL", URI::create), "URL",
+                        "Schema registries that speak Confluent's protocol, several with commas (default: none, the bundled schema ids).")
+                .option(TOPIC_PREFIX, ConfigDef.Type.STRING, "tierlog",
+                        Bounds.pattern("1 to 100 letters, digits, dots, dashes or underscores", PREFIX), "NAME",
+                        "First part of the names of the topics.")
+                .number(CONNECT_TIMEOUT, 15, 1, 600, "SECONDS", "Time to wait for brokers and registry at start.");
+    }
+
+    /**
+     * The cluster.
+     *
+     * @throws IllegalArgumentException when the file of client properties cannot be read
+     */
+    public static KafkaAccess kafka(OptionValues values) {
+        return new KafkaAccess(values.text(BOOTSTRAP_SERVERS), values.findPath(CLIENT_CONFIG).map(LogOptions::properties).orElse(Map.of()),
+                Duration.ofSeconds(values.number(CONNECT_TIMEOUT)));
+    }
+
+    /** The topics. */
+    public static Topics topics(OptionValues values) {
+        return new Topics(values.text(TOPIC_PREFIX));
+    }
+
+    /** Empty for the bundled schema ids. */
+    public static Optional<RegistryConfig> registry(OptionValues values, RegistryLimits limits) {
+        List<URI> urls = values.list(REGISTRY_URL).stream().map(URI::create).toList();
+        return urls.isEmpty() ? Optional.empty() : Optional.of(new RegistryConfig(urls, Credentials.NONE, limits));
+    }
+
+    private static Map<String, String> properties(Path file) {
+        Properties read = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            read.load(reader);
+        } catch (IOException e) {
+            throw new IllegalArgumentException("--client-config: cannot read " + file + ": " + e, e);
+        }
+        Map<String, String> properties = new TreeMap<>();
+        read.stringPropertyNames().forEach(name -> properties.put(name, read.getProperty(name)));
+        return properties;
+    }
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli;
+
+import io.tierlog.controller.directory.DirectoryApp;
+import io.tierlog.controller.directory.DirectoryExtensions;
+import io.tierlog.controller.directory.DirectoryOptions;
+import io.tierlog.controller.directory.streams.DirectoryConfig;
+import io.tierlog.controller.directory.streams.DirectoryException;
+import io.tierlog.controller.http.Endpoint;
+import io.tierlog.controller.http.ServerException;
+import io.tierlog.events.config.OptionValues;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/** A directory of this process, alone or beside a controller. For one thread. */
+final class DirectoryInstance implements AutoCloseable {
+    private final DirectoryConfig config;
+    private final DirectoryExtensions extras;
+    private Optional<DirectoryApp> started = Optional.empty();
+
+    private DirectoryInstance(DirectoryConfig config, DirectoryExtensions extras) {
+        this.config = config;
+        this.extras = extras;
+    }
+
+    /** A directory alone; not started yet. */
+    static DirectoryInstance alone(OptionValues values) {
+        return new DirectoryInstance(DirectoryOptions.config(values), DirectoryOptions.extras(values));
+    }
+
+    /** A directory beside a controller with the same options; not started yet. */
+    static DirectoryInstance beside(OptionValues values, Path stateDir) {
+        return new DirectoryInstance(DirectoryOptions.beside(values, stateDir), DirectoryOptions.extras(values));
+    }
+
+    /**
+     * Starts it.
+     *
+     * @throws CliError when it cannot start
+     */
+    DirectoryApp start() {
+        try {
+            DirectoryApp app = ClusterOptions.checked(() -> DirectoryApp.start(config, extras));
+            started = Optional.of(app);
+            return app;
+        } catch (DirectoryException | ServerException e) {
+            throw new CliError(e.getMessage(), "look at --help", CliError.BAD_INPUT, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        started.ifPresent(DirectoryApp::close);
+    }
+
+    /** URL of its HTTP API, once it is started. */
+    String httpUrl() {
+        return "http://" + new Endpoint(config.endpoints().http().host(), started.orElseThrow().httpPort());
+    }
+
+    /** Adds to the line that a program reads when an instance is up. */
+    void ready(Map<String, Object> line) {
+        DirectoryApp app = started.orElseThrow();
+        line.put("directory", httpUrl());
+        line.put("directoryGrpcPort", app.grpcPort());
+        if (app.statusPort() >= 0) {
+            line.put("directoryStatusPort", app.statusPort());
+        }
+    }
+}
