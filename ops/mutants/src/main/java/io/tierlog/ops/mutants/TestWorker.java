@@ -36,6 +36,9 @@ final class TestWorker implements AutoCloseable {
 
     private static final int MAX_DETAIL = 2_000;
 
+    /** How long a killed process may take to end. */
+    private static final int CLOSE_S = 10;
+
     private final List<String> command;
     private final Path directory;
     private Process process;
@@ -124,9 +127,9 @@ final class TestWorker implements AutoCloseable {
         }
     }
 
-    /** Ends the process; it does not wait until it has ended. */
+    /** Ends the process and waits for its end, at most {@value #CLOSE_S} seconds: only then does it write nothing more to its directory. */
     @Override
     public void close() {
-        process.destroyForcibly();
+        process.destroyForcibly().onExit().completeOnTimeout(process, CLOSE_S, TimeUnit.SECONDS).join();
     }
 }
