@@ -16,6 +16,7 @@ public record Report(Row json, String text, boolean valid) {
         private final StringBuilder lines = new StringBuilder(4_096);
 
         /** Adds what {@link String#format} makes of the arguments, and ends the line. */
+        @SuppressWarnings("AnnotateFormatMethod") // the annotation would be a library for one method
         public Text line(String format, Object... arguments) {
             lines.append(String.format(Locale.ROOT, format, arguments)).append(System.lineSeparator());
             return this;

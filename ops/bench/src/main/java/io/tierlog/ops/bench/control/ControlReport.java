@@ -134,7 +134,7 @@ final class ControlReport {
                 .rounded("tierlog_blocks_per_s", perSecond / Bulk.RECORDS_A_REQUEST * config.shape().blocks())
                 .with("by_commands", byCommands)
                 .with("stream_thread_us_per_event", micros)
-                .with("decisions_per_event", ratio(result.decisions(), result.events()))
+                .with("decisions_per_event", ratio((double) result.decisions(), (double) result.events()))
                 .with("records", measured.passThrough.events())
                 .with("passed_through", measured.passThrough.total())
                 .with("written", written);
