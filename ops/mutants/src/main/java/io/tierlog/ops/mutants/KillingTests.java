@@ -61,7 +61,7 @@ final class KillingTests {
     /**
      * Runs tests until the input ends.
      *
-     * @param directories of the classes that are loaded anew for each mutant, first those that win
+     * @param directories of the classes that are loaded again for each mutant, first those that win
      */
     public static void main(String[] directories) throws IOException {
         PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);

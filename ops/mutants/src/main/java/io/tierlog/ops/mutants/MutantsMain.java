@@ -171,7 +171,7 @@ final class MutantsMain {
         return detail.length() > 160 ? detail.substring(0, 160) + " ..." : detail;
     }
 
-    /** What each mutant loads anew: the modules and their tests, every other module, and Avro, which caches classes by the names of their types. */
+    /** What each mutant loads again: the modules and their tests, every other module, and Avro, which caches classes by the names of their types. */
     private List<Path> classes() {
         Set<Path> path = new LinkedHashSet<>();
         for (String module : MODULES) {

@@ -56,7 +56,7 @@ final class MutationRunner implements AutoCloseable {
      * What a runner works on.
      *
      * @param root of the source tree
-     * @param classes directories and jars that each mutant loads anew: what is mutated, its tests, and libraries that cache its classes
+     * @param classes directories and jars that each mutant loads again: what is mutated, its tests, and libraries that cache its classes
      * @param libraries all other libraries, JUnit and this module
      * @param limit the least time for one mutant; one that took long without a mutant gets {@value #PATIENCE} times that
      */
@@ -73,7 +73,8 @@ final class MutationRunner implements AutoCloseable {
 
     private static final String SIMULATOR = "io.tierlog.ops.simulation.swarm.SimulateMain";
     private static final List<String> JVM =
-            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx1g");
+            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+                    "-Xmx1g");
 
     private static final String VIOLATION = "VIOLATION";
 

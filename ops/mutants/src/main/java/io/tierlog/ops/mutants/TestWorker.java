@@ -51,7 +51,7 @@ final class TestWorker implements AutoCloseable {
      *
      * @param jvm options of the JVM
      * @param libraries class path of the process
-     * @param classes directories that each mutant loads anew
+     * @param classes directories that each mutant loads again
      * @param directory where the tests run
      */
     TestWorker(List<String> jvm, List<Path> libraries, List<Path> classes, Path directory) throws IOException {

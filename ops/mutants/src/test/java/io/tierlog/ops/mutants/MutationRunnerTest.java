@@ -172,7 +172,8 @@ class MutationRunnerTest {
     void mutantsOfOneProcessShareNoStaticField() throws Exception {
         String spoil = "if (Integer.getInteger(\"t.spoiled\", 0) == 0) { System.setProperty(\"t.spoiled\", \"1\"); }";
         Mutant first = new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Tests(List.of("t.GuardedTest#odd")));
-        Mutant second = new Mutant("n", "A1", "Guarded.java", GUARD, spoil + GUARD, new Killer.Tests(List.of("t.GuardedTest#odd", "t.GuardedTest#four")));
+        Mutant second = new Mutant("n", "A1", "Guarded.java", GUARD, spoil + GUARD,
+                new Killer.Tests(List.of("t.GuardedTest#odd", "t.GuardedTest#four")));
         try (MutationRunner runner = new MutationRunner(setup(60))) {
             assertEquals(Verdict.KILLED, runner.examine(first).verdict());
             assertEquals(Verdict.SURVIVED, runner.examine(second).verdict(), "the classes of the first mutant are gone");
