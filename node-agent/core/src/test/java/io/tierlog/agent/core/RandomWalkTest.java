@@ -33,7 +33,7 @@ class RandomWalkTest {
     void anyWalkKeepsThePromises() {
         Long only = Long.getLong("tierlog.seed");
         Map<AgentCounter, Long> seen = new EnumMap<>(AgentCounter.class);
-        LongStream seeds = only == null ? LongStream.range(0, WALKS) : LongStream.of(only);
+        LongStream seeds = only == null ? LongStream.range(0, WALKS) : LongStream.range(only, only + Long.getLong("tierlog.seeds", 1));
         seeds.forEach(seed -> {
             try {
                 RandomWalk walk = new RandomWalk(seed);

@@ -48,7 +48,7 @@ class DiskModelTest {
     @EnumSource
     void nothingWrongIsReadAndNothingForcedIsLost(ForcePolicy policy) throws IOException {
         Long only = Long.getLong("tierlog.disk.seed");
-        for (long seed = only == null ? 0 : only; seed < (only == null ? SEEDS : only + 1); seed++) {
+        for (long seed = only == null ? 0 : only; seed < (only == null ? SEEDS : only + Long.getLong("tierlog.seeds", 1)); seed++) {
             try {
                 new World(seed, policy).run();
             } catch (AssertionError | RuntimeException e) {

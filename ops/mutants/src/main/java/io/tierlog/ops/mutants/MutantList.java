@@ -18,12 +18,12 @@ import java.util.stream.Stream;
  * <pre>
  * mutant  drop-of-a-pinned-page
  * guards  C6
- * file    node-agent/core/src/main/java/io/tierlog/agent/core/Drops.java
+ * file    node-agent/core/src/main/java/io/tierlog/agent/core/command/DropCommands.java
  * killer  io.tierlog.agent.core.LogCasesTest#c6ALateCopyOfARefusedDropIsNeverRun, io.tierlog.agent.core.RandomWalkTest#anyWalk
  * replace
- *         if (!page.pins().isEmpty() || !desk.pages.isLeaf(page)) {
+ *         if (!page.pins().isEmpty() || !context.pages().isLeaf(page)) {
  * with
- *         if (!desk.pages.isLeaf(page)) {
+ *         if (!context.pages().isLeaf(page)) {
  * end
  * </pre>
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.ops.mutants;
 
-import io.tierlog.ops.mutants.Laboratory.Outcome;
-import io.tierlog.ops.mutants.Laboratory.Setup;
-import io.tierlog.ops.mutants.Laboratory.Verdict;
+import io.tierlog.ops.mutants.MutationRunner.Outcome;
+import io.tierlog.ops.mutants.MutationRunner.Setup;
+import io.tierlog.ops.mutants.MutationRunner.Verdict;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -24,6 +24,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 /**
  * Runs mutants and prints what became of each. Exit code 0 when all were killed, 1 when one survived or its entry must be mended, 2 when nothing
@@ -88,12 +89,14 @@ final class MutantsMain {
             return 0;
         }
         long beganNs = System.nanoTime();
-        Laboratory laboratory = new Laboratory(new Setup(root, classPath(), Duration.ofSeconds(seconds)));
-        Optional<String> wrong = laboratory.control(mutants);
-        if (wrong.isPresent()) {
-            throw new MutantsException("without a mutant the tests fail, so that their failing says nothing: " + wrong.get());
+        List<Outcome> outcomes;
+        try (MutationRunner runner = new MutationRunner(new Setup(root, classes(), libraries(), Duration.ofSeconds(seconds)))) {
+            Optional<String> wrong = runner.control(mutants);
+            if (wrong.isPresent()) {
+                throw new MutantsException("the killing tests fail without a mutant, so their failures prove nothing: " + wrong.get());
+            }
+            outcomes = examine(runner, mutants);
         }
-        List<Outcome> outcomes = examine(laboratory, mutants);
         long survived = outcomes.stream().filter(one -> one.verdict() == Verdict.SURVIVED).count();
         long stale = outcomes.stream().filter(one -> one.verdict() == Verdict.STALE).count();
         out.printf("%d mutants: %d killed, %d SURVIVED, %d stale; %d s%n", outcomes.size(), outcomes.size() - survived - stale, survived, stale,
@@ -147,10 +150,10 @@ final class MutantsMain {
         return List.copyOf(chosen);
     }
 
-    private List<Outcome> examine(Laboratory laboratory, List<Mutant> mutants) throws InterruptedException {
+    private List<Outcome> examine(MutationRunner runner, List<Mutant> mutants) throws InterruptedException {
         List<Outcome> outcomes = new ArrayList<>();
         try (ExecutorService workers = Executors.newFixedThreadPool(jobs)) {
-            List<Future<Outcome>> running = mutants.stream().map(mutant -> workers.submit(() -> laboratory.examine(mutant))).toList();
+            List<Future<Outcome>> running = mutants.stream().map(mutant -> workers.submit(() -> runner.examine(mutant))).toList();
             for (Future<Outcome> one : running) {
                 Outcome outcome = one.get();
                 outcomes.add(outcome);
@@ -168,8 +171,8 @@ final class MutantsMain {
         return detail.length() > 160 ? detail.substring(0, 160) + " ..." : detail;
     }
 
-    /** What is mutated and its tests, then everything that this process runs with: their libraries, JUnit, the simulator. */
-    private List<Path> classPath() {
+    /** What each mutant loads again: the modules and their tests, every other module, and Avro, which caches classes by the names of their types. */
+    private List<Path> classes() {
         Set<Path> path = new LinkedHashSet<>();
         for (String module : MODULES) {
             Path tests = root.resolve(module).resolve("target/test-classes");
@@ -179,7 +182,19 @@ final class MutantsMain {
             path.add(root.resolve(module).resolve("target/classes"));
             path.add(tests);
         }
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).forEach(path::add);
+        ownClassPath().filter(this::isLoadedAnew).forEach(path::add);
         return List.copyOf(path);
+    }
+
+    private List<Path> libraries() {
+        return ownClassPath().filter(path -> !isLoadedAnew(path)).toList();
+    }
+
+    private boolean isLoadedAnew(Path path) {
+        return (path.startsWith(root) && !path.startsWith(root.resolve("ops/mutants"))) || String.valueOf(path.getFileName()).startsWith("avro-");
+    }
+
+    private static Stream<Path> ownClassPath() {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of);
     }
 }

@@ -65,7 +65,7 @@ class MutantListTest {
         "guard();, ' ', list:20: there is nothing to replace",
         "'with\nend\n', '', list:19: the list ends in the middle of an entry",
     })
-    void whatIsWrongIsSaidWithItsPlace(String right, String wrong, String message) {
+    void errorsAreReportedWithTheirLine(String right, String wrong, String message) {
         String bad = GOOD.replace(right, wrong);
         assertEquals(message, assertThrows(MutantsException.class, () -> MutantList.parse("list", bad)).getMessage());
     }

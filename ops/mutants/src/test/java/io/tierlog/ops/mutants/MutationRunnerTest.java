@@ -4,16 +4,15 @@ package io.tierlog.ops.mutants;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.tierlog.ops.mutants.Laboratory.Outcome;
-import io.tierlog.ops.mutants.Laboratory.Setup;
-import io.tierlog.ops.mutants.Laboratory.Verdict;
 import io.tierlog.ops.mutants.Mutant.Killer;
+import io.tierlog.ops.mutants.MutationRunner.Outcome;
+import io.tierlog.ops.mutants.MutationRunner.Setup;
+import io.tierlog.ops.mutants.MutationRunner.Verdict;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -22,8 +21,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The whole way with a guard of two lines: edited, compiled, put in front, and its tests run in a JVM of their own. */
-class LaboratoryTest {
+/** The whole way with a guard of two lines: edited, compiled, put in front, and its tests run in another JVM. */
+class MutationRunnerTest {
     private static final String GUARDED = """
             package t;
             public class Guarded {
@@ -53,45 +52,53 @@ class LaboratoryTest {
     @TempDir
     static Path root;
 
-    private static List<Path> classPath = List.of();
-
     @BeforeAll
     static void compile() throws IOException {
         Path source = Files.writeString(root.resolve("Guarded.java"), GUARDED);
         Path test = Files.writeString(root.resolve("GuardedTest.java"), TESTS);
         Path classes = Files.createDirectories(root.resolve("classes"));
-        List<Path> path = new ArrayList<>(List.of(classes));
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).forEach(path::add);
-        classPath = path;
         String libraries = System.getProperty("java.class.path");
         assertEquals(0, ToolProvider.getSystemJavaCompiler()
                 .run(null, null, null, "-d", classes.toString(), "-cp", libraries, source.toString(), test.toString()));
     }
 
-    private static Laboratory laboratory(int seconds) {
-        return new Laboratory(new Setup(root, classPath, Duration.ofSeconds(seconds)));
+    private static Setup setup(int seconds) {
+        List<Path> libraries = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator)).map(Path::of).toList();
+        return new Setup(root, List.of(root.resolve("classes")), libraries, Duration.ofSeconds(seconds));
+    }
+
+    private static Outcome examine(int seconds, Mutant mutant) throws IOException, InterruptedException {
+        try (MutationRunner runner = new MutationRunner(setup(seconds))) {
+            return runner.examine(mutant);
+        }
+    }
+
+    private static Optional<String> control(Mutant... mutants) throws IOException, InterruptedException {
+        try (MutationRunner runner = new MutationRunner(setup(60))) {
+            return runner.control(List.of(mutants));
+        }
     }
 
     private static Outcome examine(String text, String replacement, String... tests) throws IOException, InterruptedException {
-        Outcome outcome = laboratory(60).examine(new Mutant("m", "A1", "Guarded.java", text, replacement, new Killer.Tests(List.of(tests))));
+        Outcome outcome = examine(60, new Mutant("m", "A1", "Guarded.java", text, replacement, new Killer.Tests(List.of(tests))));
         assertEquals(GUARDED, Files.readString(root.resolve("Guarded.java")), "the source stays as it is");
         return outcome;
     }
 
     @Test
-    void aGuardThatATestMissesIsKilledAndTheFailureIsTold() throws Exception {
+    void aMutantThatATestNoticesIsKilledAndTheFailureIsShown() throws Exception {
         Outcome outcome = examine(GUARD, "", "t.GuardedTest#four", "t.GuardedTest#odd");
         assertEquals(Verdict.KILLED, outcome.verdict());
         assertTrue(outcome.detail().contains("odd(int)[1]") && outcome.detail().contains("IllegalArgumentException"), outcome.detail());
     }
 
     @Test
-    void aGuardThatNoTestMissesSurvives() throws Exception {
+    void aMutantThatNoTestNoticesSurvives() throws Exception {
         assertEquals(Verdict.SURVIVED, examine(GUARD, "", "t.GuardedTest#four").verdict());
     }
 
     @Test
-    void anEntryThatMustBeMendedIsStale() throws Exception {
+    void anEntryThatMustBeCorrectedIsStale() throws Exception {
         assertEquals(Verdict.STALE, examine("no such text", "", "t.GuardedTest#four").verdict());
         assertEquals(Verdict.STALE, examine("steps", "stops", "t.GuardedTest#four").verdict(), "twice");
         Outcome uncompiled = examine(GUARD, "if (", "t.GuardedTest#four");
@@ -100,43 +107,43 @@ class LaboratoryTest {
         Outcome unknown = examine(GUARD, "", "t.GuardedTest#five");
         assertEquals(Verdict.STALE, unknown.verdict());
         assertEquals("no such test: t.GuardedTest#five", unknown.detail());
-        assertEquals(Verdict.STALE, examine(GUARD, "", "t.NobodyTest#four").verdict());
+        assertEquals(Verdict.STALE, examine(GUARD, "", "t.AbsentTest#four").verdict());
     }
 
     @Test
     void aMutantThatNeverEndsIsKilledByTheLimit() throws Exception {
         Mutant endless = new Mutant("m", "A1", "Guarded.java", "steps++;", "", new Killer.Tests(List.of("t.GuardedTest#four")));
-        Outcome outcome = laboratory(3).examine(endless);
+        Outcome outcome = examine(3, endless);
         assertEquals(Verdict.KILLED, outcome.verdict());
         assertEquals("not at its end after 3 s", outcome.detail());
     }
 
     @Test
-    void testsThatFailWithoutAMutantSayNothing() throws Exception {
+    void testsThatFailWithoutAMutantProveNothing() throws Exception {
         Mutant good = new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Tests(List.of("t.GuardedTest#four")));
         Mutant bad = new Mutant("n", "A1", "Guarded.java", GUARD, "", new Killer.Tests(List.of("t.GuardedTest#wrong")));
-        assertEquals(Optional.empty(), laboratory(60).control(List.of(good)));
-        String said = laboratory(60).control(List.of(good, bad)).orElseThrow();
+        assertEquals(Optional.empty(), control(good));
+        String said = control(good, bad).orElseThrow();
         assertTrue(said.startsWith("wrong()"), said);
     }
 
     /** The simulator runs from there too: with nothing edited of the cores one episode goes well, and an option it does not know does not. */
     @Test
-    void theSimulatorIsAKiller() throws Exception {
+    void theSimulatorKillsToo() throws Exception {
         Mutant blind = new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Simulate(List.of("--episodes", "1", "--seed", "1")));
-        assertEquals(Optional.empty(), laboratory(60).control(List.of(blind)));
-        assertEquals(Verdict.SURVIVED, laboratory(60).examine(blind).verdict());
+        assertEquals(Optional.empty(), control(blind));
+        assertEquals(Verdict.SURVIVED, examine(60, blind).verdict());
         Mutant noisy = new Mutant("n", "A1", "Guarded.java", GUARD, "", new Killer.Simulate(List.of("--no-such-option")));
-        assertEquals(Verdict.STALE, laboratory(60).examine(noisy).verdict(), "a usage that is refused has noticed nothing");
+        assertEquals(Verdict.STALE, examine(60, noisy).verdict(), "a usage that is refused has noticed nothing");
     }
 
     /** A class that stands before the simulator's own, in which {@code main} does what is to be done. */
     private static Outcome examineWith(String main, int seconds) throws IOException, InterruptedException {
-        String text = "package t; class Nobody {}";
+        String text = "package t; class Absent {}";
         Files.writeString(root.resolve("SimulateMain.java"), text);
         String simulator = "package io.tierlog.ops.simulation.swarm;"
                 + "public class SimulateMain { public static void main(String[] a) { " + main + " } }";
-        return laboratory(seconds).examine(new Mutant("m", "A1", "SimulateMain.java", text, simulator, new Killer.Simulate(List.of())));
+        return examine(seconds, new Mutant("m", "A1", "SimulateMain.java", text, simulator, new Killer.Simulate(List.of())));
     }
 
     private static String says(String what, int code) {
@@ -158,5 +165,19 @@ class LaboratoryTest {
         Outcome endless = examineWith("while (true) { Thread.onSpinWait(); }", 2);
         assertEquals(Verdict.STALE, endless.verdict());
         assertEquals("not at its end after 2 s", endless.detail());
+    }
+
+    /** Each mutant has class loaders of its own, so what one leaves in a static field does not reach the next one of the same process. */
+    @Test
+    void mutantsOfOneProcessShareNoStaticField() throws Exception {
+        String spoil = "if (Integer.getInteger(\"t.spoiled\", 0) == 0) { System.setProperty(\"t.spoiled\", \"1\"); }";
+        Mutant first = new Mutant("m", "A1", "Guarded.java", GUARD, "", new Killer.Tests(List.of("t.GuardedTest#odd")));
+        Mutant second = new Mutant("n", "A1", "Guarded.java", GUARD, spoil + GUARD,
+                new Killer.Tests(List.of("t.GuardedTest#odd", "t.GuardedTest#four")));
+        try (MutationRunner runner = new MutationRunner(setup(60))) {
+            assertEquals(Verdict.KILLED, runner.examine(first).verdict());
+            assertEquals(Verdict.SURVIVED, runner.examine(second).verdict(), "the classes of the first mutant are gone");
+            assertEquals(Verdict.KILLED, runner.examine(first).verdict());
+        }
     }
 }

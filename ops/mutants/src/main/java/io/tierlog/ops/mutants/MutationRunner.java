@@ -15,8 +15,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
@@ -24,21 +26,21 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
- * Makes one mutant at a time and sets its killer on it. Nothing in the source tree or its target directories is written to: the edited source
- * is compiled alone into a directory of its own, which stands first on the class path of a process of its own.
+ * Makes one mutant at a time and runs its killing tests. It writes neither to the source tree nor to its target directories: the edited source is
+ * compiled alone into a directory of its own, and the tests load that directory before the module's classes.
  *
- * <p>Safe for use by several threads. The price: a start of a JVM for each mutant.
+ * <p>Safe for use by several threads. Tests run in as many {@link TestWorker} processes as there are threads, the simulator in a process of its own.
+ * The simulator's class path includes the mutated module, so a mutant of the cores reaches it too.
  */
-final class Laboratory {
+final class MutationRunner implements AutoCloseable {
     /** What became of a mutant. */
     enum Verdict {
-        /** The killer noticed. */
+        /** A killing test failed. */
         KILLED,
-        /** The killer did not notice: the guard has no test that bites. */
+        /** No killing test failed: nothing tests the guard. */
         SURVIVED,
         /**
-         * The edit does not apply any more, does not compile, or its killer is not there or ended without having seen anything wrong: the list must
-         * be mended.
+         * The edit no longer applies or does not compile, a killing test does not exist, or its process ended without a result: correct the list.
          */
         STALE
     }
@@ -46,26 +48,33 @@ final class Laboratory {
     /**
      * The end of one mutant.
      *
-     * @param detail the first failure, or what is to be mended
+     * @param detail the first failure, or what to correct in the list
      */
     record Outcome(Mutant mutant, Verdict verdict, String detail, Duration took) {}
 
     /**
-     * What a laboratory works on.
+     * What a runner works on.
      *
      * @param root of the source tree
-     * @param classPath of the cores, their tests and the simulator
-     * @param limit how long one killer may take at least; one that took long without a mutant gets {@value #PATIENCE} times that
+     * @param classes directories and jars that each mutant loads again: what is mutated, its tests, and libraries that cache its classes
+     * @param libraries all other libraries, JUnit and this module
+     * @param limit the least time for one mutant; one that took long without a mutant gets {@value #PATIENCE} times that
      */
-    record Setup(Path root, List<Path> classPath, Duration limit) {
+    record Setup(Path root, List<Path> classes, List<Path> libraries, Duration limit) {
         Setup {
-            classPath = List.copyOf(classPath);
+            classes = List.copyOf(classes);
+            libraries = List.copyOf(libraries);
+        }
+
+        List<Path> classPath() {
+            return Stream.concat(classes.stream(), libraries.stream()).toList();
         }
     }
 
     private static final String SIMULATOR = "io.tierlog.ops.simulation.swarm.SimulateMain";
     private static final List<String> JVM =
-            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", "-Xmx1g");
+            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+                    "-Xmx1g");
 
     private static final String VIOLATION = "VIOLATION";
 
@@ -80,35 +89,47 @@ final class Laboratory {
             "VerifyError", "ClassFormatError", "IncompatibleClassChangeError", "AbstractMethodError", "the simulator broke");
 
     private final Setup setup;
-    /** How long a killer took without a mutant; all tests together took so long as each of them at most. */
+    /** How long each run took without a mutant; all tests together took so long as each of them at most. */
     private final Map<Killer, Duration> took = new ConcurrentHashMap<>();
     private volatile Duration tookTests = Duration.ZERO;
+    private final Path workPlace;
+    private final Queue<TestWorker> idle = new ConcurrentLinkedQueue<>();
+    private final Queue<TestWorker> started = new ConcurrentLinkedQueue<>();
 
-    Laboratory(Setup setup) {
+    MutationRunner(Setup setup) throws IOException {
         this.setup = setup;
+        this.workPlace = Files.createTempDirectory("tierlog-mutants-");
     }
 
-    /** All the tests that kill, without a mutant: what is wrong with them, or empty when all pass. */
+    @Override
+    public void close() throws IOException {
+        for (TestWorker worker : started) {
+            worker.close();
+        }
+        delete(workPlace);
+    }
+
+    /** Runs all killing tests without a mutant; returns the first failure, or empty when all pass. */
     Optional<String> control(List<Mutant> mutants) throws IOException, InterruptedException {
         Set<String> methods = new LinkedHashSet<>();
-        Set<Killer> killers = new LinkedHashSet<>();
+        Set<Killer> runs = new LinkedHashSet<>();
         for (Mutant mutant : mutants) {
             switch (mutant.killer()) {
                 case Killer.Tests tests -> methods.addAll(tests.methods());
-                case Killer.Simulate simulate -> killers.add(simulate);
+                case Killer.Simulate simulate -> runs.add(simulate);
             }
         }
         if (!methods.isEmpty()) {
-            killers.add(new Killer.Tests(List.copyOf(methods)));
+            runs.add(new Killer.Tests(List.copyOf(methods)));
         }
         Path place = Files.createTempDirectory("tierlog-mutant-");
         try {
-            for (Killer killer : killers) {
+            for (Killer killer : runs) {
                 long beganNs = System.nanoTime();
-                Ended ended = unleash(killer, place, setup.limit().multipliedBy(10));
+                Ended ended = runKilling(killer, place, setup.limit().multipliedBy(10));
                 remember(killer, Duration.ofNanos(System.nanoTime() - beganNs));
-                if (ended.code() != KillerMain.PASSED) {
-                    return Optional.of(ended.said());
+                if (ended.code() != KillingTests.PASSED) {
+                    return Optional.of(ended.detail());
                 }
             }
             return Optional.empty();
@@ -131,7 +152,7 @@ final class Laboratory {
         return patient.compareTo(setup.limit()) > 0 ? patient : setup.limit();
     }
 
-    /** Makes the mutant and lets its killer loose. */
+    /** Makes the mutant and runs its killing tests. */
     Outcome examine(Mutant mutant) throws IOException, InterruptedException {
         long beganNs = System.nanoTime();
         Path place = Files.createTempDirectory("tierlog-mutant-");
@@ -140,9 +161,9 @@ final class Laboratory {
             Verdict verdict = Verdict.STALE;
             String detail = broken.orElse("");
             if (broken.isEmpty()) {
-                Ended ended = unleash(mutant.killer(), place, limit(mutant.killer()));
+                Ended ended = runKilling(mutant.killer(), place, limit(mutant.killer()));
                 verdict = verdict(mutant.killer(), ended);
-                detail = verdict == Verdict.SURVIVED ? "not noticed by " + mutant.killer() : ended.said();
+                detail = verdict == Verdict.SURVIVED ? "not noticed by " + mutant.killer() : ended.detail();
             }
             return new Outcome(mutant, verdict, detail, Duration.ofNanos(System.nanoTime() - beganNs));
         } finally {
@@ -151,14 +172,14 @@ final class Laboratory {
     }
 
     private static Verdict verdict(Killer killer, Ended ended) {
-        if (ended.code() == KillerMain.PASSED) {
+        if (ended.code() == KillingTests.PASSED) {
             return Verdict.SURVIVED;
         }
-        boolean told = switch (killer) {
+        boolean noticed = switch (killer) {
             case Killer.Simulate _ -> ended.code() == VIOLATED && ended.violated();
-            case Killer.Tests _ -> ended.code() == KillerMain.FAILED || ended.code() == Ended.TOO_LONG;
+            case Killer.Tests _ -> ended.code() == KillingTests.FAILED || ended.code() == TestWorker.TOO_LONG;
         };
-        return told ? Verdict.KILLED : Verdict.STALE;
+        return noticed ? Verdict.KILLED : Verdict.STALE;
     }
 
     /** Compiles the edited source; answers with what is wrong, or empty. */
@@ -184,39 +205,48 @@ final class Laboratory {
         }
     }
 
-    /** Runs the killer, in that place, on the classes that were made there before all others. */
-    private Ended unleash(Killer killer, Path place, Duration limit) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        command.addAll(JVM);
-        List<Path> path = new ArrayList<>(List.of(place.resolve("classes")));
-        path.addAll(setup.classPath());
-        command.addAll(List.of("-cp", path(path)));
-        switch (killer) {
+    /** Runs the killing tests, or the simulator, with the classes that were made in that place before all others. */
+    private Ended runKilling(Killer killer, Path place, Duration limit) throws IOException, InterruptedException {
+        return switch (killer) {
             case Killer.Tests(List<String> methods) -> {
-                command.add(KillerMain.class.getName());
-                command.addAll(methods);
+                TestWorker idling = idle.poll();
+                TestWorker worker = idling == null ? start() : idling;
+                try {
+                    TestWorker.Answer answer = worker.run(place.resolve("classes"), methods, limit);
+                    yield new Ended(answer.code(), answer.detail(), false);
+                } finally {
+                    idle.add(worker);
+                }
             }
             case Killer.Simulate(List<String> arguments) -> {
-                command.add(SIMULATOR);
+                List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+                command.addAll(JVM);
+                List<Path> path = new ArrayList<>(List.of(place.resolve("classes")));
+                path.addAll(setup.classPath());
+                command.addAll(List.of("-cp", path(path), SIMULATOR));
                 command.addAll(arguments);
+                yield run(command, place, limit);
             }
-        }
-        return run(command, place, limit);
+        };
+    }
+
+    private TestWorker start() throws IOException {
+        TestWorker worker = new TestWorker(JVM, setup.libraries(), setup.classes(), workPlace);
+        started.add(worker);
+        return worker;
     }
 
     // --- processes
 
-    /** How a process has ended, what it said of it, and whether that is a violation that the simulator has found. */
-    private record Ended(int code, String said, boolean violated) {
-        static final int TOO_LONG = -1;
-    }
+    /** How a run has ended, its last line, and whether the simulator found a violation. */
+    private record Ended(int code, String detail, boolean violated) {}
 
     private static Ended run(List<String> command, Path place, Duration limit) throws IOException, InterruptedException {
         Path log = place.resolve("log");
         Process process = new ProcessBuilder(command).directory(place.toFile()).redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
             if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                return new Ended(Ended.TOO_LONG, "not at its end after " + limit.toSeconds() + " s", false);
+                return new Ended(TestWorker.TOO_LONG, "not at its end after " + limit.toSeconds() + " s", false);
             }
         } finally {
             process.destroyForcibly().waitFor();
