@@ -65,7 +65,7 @@ public final class Agent {
         return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null, null);
     }
 
-    /** Of an event that says again what was said under that number. */
+    /** The envelope of an event that repeats the event of that number. */
     public Envelope repeating(long first) {
         return new Envelope(aggregate(), "agent/" + node + "/" + processId, incarnation, ++sequence, 0, 0, null, null, null, first);
     }

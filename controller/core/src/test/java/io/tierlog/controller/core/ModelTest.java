@@ -54,7 +54,7 @@ class ModelTest {
     @ParameterizedTest
     @MethodSource("seeds")
     void theCoreDoesWhatTheModelSays(long seed) {
-        // Every other history has its drops and copies answered at once, so that the eviction order can be told to the block.
+        // Every other history has its drops and copies answered at once, so that the eviction order is known exactly, block by block.
         RandomHistory h = new RandomHistory(seed, this::before, this::after).plain();
         if (seed % 2 == 0) {
             h.answeringReliefAtOnce();

@@ -79,8 +79,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A history drawn from a seed: two nodes whose requests walk a small tree of prompts, whose agents answer commands well, badly, twice or
- * not at all, evict on their own (as agents do: leaves that nobody holds), stop, and come back. What happens is decided by the seed alone.
+ * A history drawn from a seed: two nodes whose requests walk a small tree of prompts, whose agents answer commands well, badly, twice or not at
+ * all, evict on their own (as agents do: leaves that no operation holds), stop, and come back. What happens is decided by the seed alone.
  */
 public final class RandomHistory {
     private static final int CAPACITY = 10;
@@ -167,7 +167,7 @@ public final class RandomHistory {
                 Policies.fetch(World.POLICY).peers());
     }
 
-    /** Somebody expects blocks to be asked for, mostly such as the disk has. */
+    /** Probes for blocks that requests are expected to need, mostly such as the disk has. */
     private void probe(Agent agent) {
         List<Block> wanted = new ArrayList<>();
         onDisk(agent).stream().map(PagedBlock::block).filter(b -> random.nextInt(3) > 0).forEach(wanted::add);
@@ -178,7 +178,7 @@ public final class RandomHistory {
                 wanted));
     }
 
-    /** All of it arrives, some, or nothing; now and then somebody has waited. */
+    /** All of it arrives, some, or nothing; now and then a request has waited. */
     private Event promoted(Agent agent, PromoteBlocks c, int mood) {
         List<Block> blocks = Blocks.of(c.blocks());
         return switch (mood) {

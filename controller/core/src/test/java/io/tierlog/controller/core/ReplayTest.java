@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** State is the fold of the decisions, however they are cut into batches, wherever it is kept, and whoever decides again. */
+/** State is the fold of the decisions, however they are cut into batches, wherever it is kept, and whichever instance decides again. */
 class ReplayTest {
     private static final int STEPS = 600;
 

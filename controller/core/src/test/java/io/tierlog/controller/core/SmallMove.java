@@ -60,11 +60,11 @@ enum SmallMove {
     FAILED,
     /** It is not begun. */
     REFUSED,
-    /** Nobody hears of it any more. */
+    /** The message is lost: no receiver gets it. */
     LOST,
     /** The last answer again, under a new number. */
     AGAIN,
-    /** The agent lets its deepest host copy go that nobody holds. */
+    /** The agent evicts its deepest host placement that no operation holds. */
     EVICTED,
     STOPPING;
 

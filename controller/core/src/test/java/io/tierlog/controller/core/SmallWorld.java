@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * One world of the enumeration: the tables, and what the two agents know beside them. Immutable; a step makes a new one.
  *
  * <p>Two nodes with two host pages each, one prompt of two blocks. Two blocks on the host are as many as the high mark, so that one is dropped.
- * Offsets and times are told from all other numbers by their size, see {@link SmallWorldKey}.
+ * Offsets and times differ from all other numbers by their size, see {@link SmallWorldKey}.
  *
  * @param before the world that this one came from; null for a first one
  * @param how what led here, for people
@@ -118,7 +118,7 @@ record SmallWorld(
         }
     }
 
-    /** Nobody has registered. */
+    /** No node is registered. */
     static SmallWorld empty() {
         HeapTables tables = new HeapTables();
         new Core(Limits.DEFAULTS).step(tables, new Input.Recorded(0, 1,
@@ -154,7 +154,7 @@ record SmallWorld(
         return event.envelope().aggregate() + " " + event.getClass().getSimpleName();
     }
 
-    /** Somebody has forgotten something, which the controller does not hear of. */
+    /** One side has lost some of its state, and the controller receives no report of it. */
     SmallWorld without(Side forgetful, String what) {
         boolean isA = forgetful.node().equals("a");
         String told = "node/" + forgetful.node() + " " + what;

@@ -84,7 +84,7 @@ final class SmallWorldKey {
         return text.append(" answered ").append(bare(String.valueOf(side.answered()))).toString();
     }
 
-    /** Without envelope and number: nobody answers a command or takes up an event by what these say. */
+    /** Without envelope and number: no receiver answers a command or applies an event by these. */
     private static String bare(String record) {
         return record.replaceAll("envelope=Envelope\\[[^]]*]|commandSequence=\\d+", "");
     }

@@ -151,7 +151,7 @@ final class SmallWorldRules {
         assertTrue(why == null || refused.reason() == why, () -> refused + " is not " + why + ": " + event);
     }
 
-    /** Agents answer all they hear, requests end, time goes on: then nothing is under way, held or asked for. */
+    /** Agents answer all that they receive, requests end, time goes on: then nothing is under way, held or requested. */
     void comesToRest(SmallWorld world) {
         SmallWorld rest = world;
         for (int i = 0; i < 5; i++) {

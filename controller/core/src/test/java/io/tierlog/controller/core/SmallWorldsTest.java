@@ -30,7 +30,7 @@ class SmallWorldsTest {
     /** The start is what has happened already; it comes to a few worlds more than said, so that one that has lost its subject shows. */
     @ParameterizedTest(name = "from \"{0}\": {1} inputs more lead to {3} worlds and some")
     @CsvSource({
-        // Nobody has registered.
+        // No node is registered.
         "'', 6, 5, 37000",
         // Both nodes live and have nothing.
         "a.START b.START, 5, 4, 83000",

@@ -37,7 +37,7 @@ class EvictionRulesTest {
 
     @ParameterizedTest(name = "disk {0}, room {1}, refused {2}, stored {3}")
     @CsvSource({
-        // Copy on the disk, room there, refused before, stored; from the host: with copies, without them; from the disk.
+        // Placement on the disk, space there, refused before, stored; from the host: with copies, without them; from the disk.
         "SERVING, 0, false, false, DROP DISK,  DROP DISK,    ",
         "SERVING, 0, false, true,  DROP DISK,  DROP DISK,    ",
         "SERVING, 5, true,  false, DROP DISK,  DROP DISK,    ",
@@ -68,7 +68,8 @@ class EvictionRulesTest {
 
     @ParameterizedTest(name = "disk {0}, room {1}, refused {2}")
     @CsvSource({
-        // Copy on the disk, room there, refused before; DELETE_SOURCE, KEEP_BOTH. Less than no room: the disk has become smaller than its contents.
+        // Placement on the disk, space there, refused before; DELETE_SOURCE, KEEP_BOTH. Space below 0: the disk has become smaller than its
+        // contents.
         "SERVING, 0,  false, DROP DISK, stays",
         "SERVING, 5,  true,  DROP DISK, stays",
         "SERVING, -2, false, DROP DISK, stays",
@@ -134,7 +135,7 @@ class EvictionRulesTest {
         return new PlacementRow(state, 1, 0, 3, 1, 0, 0, Bytes.EMPTY, 1, 0, 0, stored, refused, "", 0, null, null);
     }
 
-    /** Node a with a disk of 10 blocks that has so much room. */
+    /** Node a with a disk of 10 blocks that has that much space. */
     private static NodeContext node(PlacementState onDisk, int room) {
         HeapTables tables = new HeapTables();
         List<TierRow> tiers = List.of(new TierRow(Tier.HOST, 10, 1, 9, 0, false, 0, 0), new TierRow(Tier.DISK, 10, 1, 10 - room, 0, false, 0, 0));

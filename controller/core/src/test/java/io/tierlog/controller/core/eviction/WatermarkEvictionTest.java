@@ -124,7 +124,7 @@ public class WatermarkEvictionTest {
         assertEquals(0, narrow.commands(DropBlocks.class).size());
     }
 
-    /** The node has room for 10 blocks of 4,096 bytes, and policy lets it hold 5 and a bit: 5 >= 0.9 * 5, and 5 - 3 = 2 < 3. */
+    /** The node has space for 10 blocks of 4,096 bytes, and policy lets it hold 5 and a bit: 5 >= 0.9 * 5, and 5 - 3 = 2 < 3. */
     @Test
     void aTierHoldsNoMoreThanPolicySays() {
         Policy p = policy(100);
@@ -143,7 +143,7 @@ public class WatermarkEvictionTest {
         assertEquals(List.of(), w.commands(WriteBackBlocks.class), "what leaves is still there");
     }
 
-    /** A node that has less than policy says keeps what it has, and is told of. */
+    /** A node that is smaller than the policy's limit keeps its capacity, and is reported. */
     @Test
     void aCapacityAboveWhatANodeHasIsWarnedOf() {
         Policy p = policy(100);
@@ -202,7 +202,7 @@ public class WatermarkEvictionTest {
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, Agent.key("x0")));
     }
 
-    /** A transaction was undone after its drop had run on the disk; decided again, it is one from the host, which the agent refuses to hear of. */
+    /** A transaction was undone after its drop had run on the disk; decided again, it is one from the host, which the agent refuses. */
     @Test
     void anOperationThatTheAgentRanWithOtherContentFails() {
         DropBlocks drop = cross();
@@ -252,7 +252,7 @@ public class WatermarkEvictionTest {
         assertEquals(5, w.host(a).usedBlocks());
     }
 
-    /** C5: a drop that nobody asked for has run: the block serves nowhere. */
+    /** C5: a drop without a command has run: the block serves nowhere. */
     @Test
     void aDropFromATransactionThatWasAbortedCounts() {
         w.warm(a, "x", Agent.path("x", 2), 0);

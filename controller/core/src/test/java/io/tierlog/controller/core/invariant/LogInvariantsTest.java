@@ -218,7 +218,7 @@ class LogInvariantsTest {
         assertEquals(List.of(), policy(new PolicyPublished(CLOCK, 1, Policies.INITIAL)).until(PolicyAdopted.class, 0).tell(false));
     }
 
-    /** After the start of the fetch version 1 is adopted, and this was said before. */
+    /** After the start of the fetch version 1 is adopted, and this event came before. */
     private static Story policy(Event said) {
         return new Story().after(InputApplied.class, 0, said, new PolicyAdopted(CLOCK, 1, Policies.INITIAL));
     }

@@ -61,7 +61,7 @@ final class Story {
     static final String LEASE = NODE + "@1.2";
     static final String BACK_UP = NODE + "@3.0";
 
-    /** Its envelope is made when it is told. */
+    /** Its envelope is made when the event is appended. */
     static final Envelope OPEN = new Envelope(NODE, "", 1, 0, 0, 0, null, null, null);
 
     private static final Bytes DIGEST = Bytes.wrapUnshared(new byte[32]);

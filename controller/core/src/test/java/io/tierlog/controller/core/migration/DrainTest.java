@@ -164,7 +164,7 @@ class DrainTest extends MigrationScene {
         }
     }
 
-    /** Its agent starts anew: it still drains, and is looked through again. */
+    /** Its agent restarts: the node still drains, and is scanned again. */
     @Test
     void aDrainOutlivesTheAgent() {
         drain("d", true);

@@ -134,7 +134,7 @@ class MarkTest extends MigrationScene {
         return with(new GroupPolicy("g", g.namespaces(), null, List.of(new GroupTier(Tier.HOST, blocks * BLOCK, 0, 0)), g.routes()));
     }
 
-    /** No room on the host: what is marked does not need it. */
+    /** No space on the host: a marked block does not need it. */
     @Test
     void theDefaultTierIsNeededOnlyIfSomeBlockNeedsIt() {
         onDevice(1, 2, 3, 4);
@@ -353,7 +353,7 @@ class MarkTest extends MigrationScene {
         return w.facts(MarkCleared.class).stream().mapToInt(f -> f.keys().size()).sum();
     }
 
-    /** Room for 2 of 3: the last is refused. A mark that is there is refreshed, whatever the count. World holds the count against the rows. */
+    /** Space for 2 of 3: the last is refused. A mark that is there is refreshed, whatever the count. World compares the count with the rows. */
     @Test
     void aNodeHasSoManyMarks() {
         onHost(1, 2, 3, 4);

@@ -107,7 +107,7 @@ public abstract class MigrationScene {
         return request;
     }
 
-    /** On the device, computed by nobody who is known, so that nothing is written yet. */
+    /** On the device, computed by no registered request, so that nothing is written yet. */
     void onDevice(int... names) {
         for (int name : names) {
             w.input(a.sealed("nobody", 1, Agent.paged(List.of(key(name)), 0, 1, 900 + name)));

@@ -191,7 +191,7 @@ class MigrationTest extends MigrationScene {
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(1)));
     }
 
-    /** The agent evicts it on its own while the bytes move, and it is written back anew: what was copied is not what is there. */
+    /** The agent evicts it on its own while the bytes move, and it is written back again: the copied block is not the one that is there. */
     @Test
     void aSourceThatCameAnewStays() {
         onHost(1);
@@ -307,7 +307,7 @@ class MigrationTest extends MigrationScene {
         assertEquals(List.of(), w.last.messages());
     }
 
-    /** Everything that is wrong, at once, and nobody is asked. */
+    /** All errors are reported at once, and no node is asked. */
     @Test
     void anOrderThatIsNotRightIsDeclinedWithAllFindings() {
         MigrationOrder bad = new MigrationOrder(MigrationMethod.UNKNOWN, Tier.DISK, Tier.HOST, Retention.UNKNOWN, List.of(name(1)),
@@ -400,7 +400,7 @@ class MigrationTest extends MigrationScene {
         assertEquals(List.of(), ask("o", order(MigrationMethod.COPY, Tier.DISK, 2)).reasons());
     }
 
-    /** Its life ends in mid-copy: fenced once, and the migration hears of it. */
+    /** Its incarnation ends in mid-copy: fenced once, and the migration receives the end. */
     @Test
     void copiesOfALifeThatEndsAreFencedOnce() {
         onHost(1, 2);

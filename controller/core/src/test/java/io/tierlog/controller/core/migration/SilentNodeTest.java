@@ -83,7 +83,7 @@ class SilentNodeTest extends MigrationScene {
         assertNull(row());
     }
 
-    /** Nothing is put down for a node that has answered. */
+    /** No refusal is recorded for a node that has answered. */
     @Test
     void answersInTimeStand() {
         onHost(1);

@@ -214,7 +214,7 @@ class IncarnationTest {
         assertEquals("InputRefused", w.factNames());
     }
 
-    /** C13: the earlier life is fenced at once: its request, operation and lease end, its copies count no more. */
+    /** C13: the earlier incarnation is fenced at once: its request, operation and lease end, its placements no longer count. */
     @Test
     void aHigherIncarnationFencesTheLower() {
         Agent a = w.register("a", 100);
@@ -242,8 +242,8 @@ class IncarnationTest {
     }
 
     /**
-     * C13: the sweep takes two rows at a time, request and operation, so the lease of the ended life ends when the same attempt has another one,
-     * which stays the attempt's and ends with its prefill.
+     * C13: the cleanup takes two rows at a time, request and operation. So the lease of the ended incarnation ends when the same attempt has
+     * another one, which stays the attempt's and ends with its prefill.
      */
     @Test
     void theLeaseOfAnEndedLifeLeavesTheAttemptItsNewOne() {
@@ -267,7 +267,7 @@ class IncarnationTest {
         assertEquals(second, small.fact(LeaseEnded.class).lease());
     }
 
-    /** The new life places blocks while the old one's copies are still there: they are overwritten, and not swept. */
+    /** The new incarnation places blocks while the old one's placements are still there: they are overwritten, and not cleaned up. */
     @Test
     void staleCopiesAreOverwrittenFreely() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(100));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Node b asks node a to lend, under a name that is b's to give, or not. */
+/** Node b requests a peer read from node a, under a name that b may give, or not. */
 class PeerReadNameTest {
     private final World w = new World();
     private final Agent a = new Agent("a", "a-1", 31, 31);

@@ -66,7 +66,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Node a lends to node b. Blocks p0 to p3 are on a's host in pages 0 to 3; x0 to x2 on its disk alone. */
+/** Node a shares blocks for read with node b. Blocks p0 to p3 are on a's host in pages 0 to 3; x0 to x2 on its disk alone. */
 class PeerReadsTest {
     private static final String GRANT = "node/b@70.0";
 
@@ -254,7 +254,7 @@ class PeerReadsTest {
         assertEquals(List.of(), w.last.commands());
     }
 
-    /** The reader hears of it, and need not ask until its time is over. */
+    /** The reader receives the refusal, and need not ask again until its time is over. */
     @Test
     void whatDoesNotHoldIsRefusedToItsReader() {
         w.input(ask(GRANT, List.of()));
@@ -276,7 +276,7 @@ class PeerReadsTest {
         assertEquals(0, lent().reads());
     }
 
-    /** A second after the 10 s the agent has not said what it had sent: nothing is lent, and a late word of it changes nothing. */
+    /** A second after the 10 s the agent has not reported what it had sent: the grant is closed, and a late report changes nothing. */
     @Test
     void aGrantEndsWithItsTime() {
         w.tick();
@@ -334,7 +334,7 @@ class PeerReadsTest {
         assertEquals(List.of(), w.facts(LeaseHeld.class));
     }
 
-    /** The agent is told once, lets go, and says what it had sent; then all is as if the grant had come to its end. */
+    /** The agent is notified once, releases its pins, and reports what it had sent; then the state is as after the normal end of the grant. */
     @Test
     void whoGivesUpIsLentNothingAnyMore() {
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
@@ -411,7 +411,7 @@ class PeerReadsTest {
         assertEquals(PeerReadReason.PROMOTION_FAILED, w.fact(PeerReadClosed.class).reason());
     }
 
-    /** What the reader gave up before it was there is lent to nobody; it stays on the host as any promoted block. */
+    /** A block that the reader cancelled before it arrived is shared with no reader; it stays on the host as any promoted block. */
     @Test
     void aGrantGivenUpWhileItIsPromotedIsOverAtOnce() {
         PromoteBlocks promote = promotion();
@@ -460,7 +460,7 @@ class PeerReadsTest {
         w.fact(PeerReadGranted.class);
     }
 
-    /** The host of 31 is high with 28, and has 4: 21 more leave room for 2 and not for 3. */
+    /** The host of 31 is high with 28, and has 4: 21 more leave space for 2 and not for 3. */
     @Test
     void whatIsPromotedForAGrantLeavesTheHostBelowItsHighMark() {
         w.warm(a, "s", Agent.path("q", 21), 4);
@@ -470,7 +470,7 @@ class PeerReadsTest {
         w.fact(PeerReadGranted.class);
     }
 
-    /** The host had no room for a probe's block: for 5 s nothing is promoted for a grant either. */
+    /** The host had no space for a probe's block: for 5 s nothing is promoted for a grant either. */
     @Test
     void whilePromotionsPauseNoneBeginsForAGrant() {
         w.tick(0);
@@ -489,7 +489,7 @@ class PeerReadsTest {
         w.fact(PeerReadGranted.class);
     }
 
-    /** A grant's promotion finds no room: what waits for others goes on waiting. */
+    /** A grant's promotion finds no space: other waiting promotions go on waiting. */
     @Test
     void aGrantsPromotionThatFindsNoRoomSaysNothingOfOthers() {
         promotions(1);
@@ -575,7 +575,7 @@ class PeerReadsTest {
         assertEquals(RefusalReason.OVER_LIMIT, w.fact(InputRefused.class).reason());
     }
 
-    // --- what directories hear
+    // --- what directories receive
 
     @Test
     void theLifeOfANodeIsPublished() {

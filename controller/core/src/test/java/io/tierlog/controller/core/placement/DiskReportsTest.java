@@ -40,7 +40,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What agents report of copies on their disk: late, twice, of other lives and other moves, and what they lack. */
+/** What agents report of placements on their disk: late, twice, of other incarnations and other moves, and what they lack. */
 class DiskReportsTest extends DiskScene {
     /** Two fetches of 9 blocks: the first one's blocks are being copied when the second one finds them there. They go on leaving. */
     @Test
@@ -59,7 +59,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(4, w.host(a).leavingBlocks());
     }
 
-    /** What came anew to another page is another copy: that the disk refused the last one says nothing about it. */
+    /** A block written again to another page is another placement: that the disk refused the last one does not matter for it. */
     @Test
     void aBlockThatCameAnewIsNotRefused() {
         w.policy(policy(true, false));
@@ -123,7 +123,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(4, w.tier(a, Tier.DISK).usedBlocks());
     }
 
-    /** A copy that nobody asked for: its bytes count, an older generation's do not. */
+    /** A placement without a command: its bytes count, an older generation's do not. */
     @Test
     void aCopyThatNobodyKnowsIsAdopted() {
         List<BlockResult> results = Agent.blocks(x, 0, 2).stream().map(this::onDisk).toList();
@@ -150,7 +150,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(4, w.tier(a, Tier.DISK).usedBlocks());
     }
 
-    /** Nobody stored them, but the disk has what the host lost and the host has what the disk lost: no last copy went. */
+    /** No command stored them, but the disk has what the host lost and the host has what the disk lost: no last copy was lost. */
     @Test
     void aCopyOnAnotherTierOfTheNodeIsNoLoss() {
         w.policy(policy(true, false));
@@ -196,7 +196,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(PlacementState.WRITING, w.state(a, Tier.DISK, x.get(3)));
     }
 
-    /** The disk outlives the agent: what it still holds serves in the new life, what was not found again is swept. */
+    /** The disk outlives the agent: what it still holds serves in the new incarnation, what was not found again is cleaned up. */
     @Test
     void theDiskSurvivesARestart() {
         demoteX();

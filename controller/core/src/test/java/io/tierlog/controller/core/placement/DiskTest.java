@@ -152,7 +152,7 @@ class DiskTest extends DiskScene {
         assertEquals(Tier.HOST, w.fact(BlocksPlaced.class).heldAlso());
     }
 
-    /** The disk has room for 3 of the 4. */
+    /** The disk has space for 3 of the 4. */
     @Test
     void withoutRoomNothingIsCopied() {
         World small = new World().policy(policy(true, true));

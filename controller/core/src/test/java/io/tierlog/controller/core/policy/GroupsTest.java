@@ -167,7 +167,7 @@ class GroupsTest {
         assertEquals(0, ShareRows.use(small.node(a).shares(), "g", Tier.HOST).usedBlocks(), "a group that is no more has nothing");
     }
 
-    /** A policy that comes while copies are put into the groups of another begins anew: none is left in a group of the one between. */
+    /** A policy that comes during the group reassignment of another starts it again: no placement is left in a group of the one between. */
     @Test
     void aPolicyInTheMiddleOfRegroupingBeginsAnew() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(4)).policy(policy());
@@ -208,7 +208,7 @@ class GroupsTest {
         assertEquals(6, use(a, "g").usedBlocks());
     }
 
-    /** Room for 3 of 5 that the store has: the first 3 are fetched; with room for none the request goes on, and says why. */
+    /** Space for 3 of 5 that the store has: the first 3 are fetched; with space for none the request goes on, and reports why. */
     @Test
     void aFetchTakesWhatTheQuotaHasRoomFor() {
         w.policy(policy(group("g", "*", 3L)));

@@ -39,7 +39,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Attempts of promotions and what is said of them too late, by others, or otherwise than asked; what counts as a use. */
+/** Attempts of promotions, and reports of them that come too late, from other senders, or that differ from the command; what counts as a use. */
 final class PromotionAttemptsTest extends PromotionScene {
     private PromoteBlocks start() {
         ask(0, 6);
@@ -104,7 +104,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertNull(Objects.requireNonNull(w.copy(b, Tier.HOST, p.get(0))).promotedUnder(), "nobody has promoted it there");
     }
 
-    /** P4, another size: of 6 blocks 2 are named and one that nobody asked for: the 4 have failed, and the stranger is no promotion of ours. */
+    /** P4, another size: of 6 blocks 2 are named and one without a command: the 4 have failed, and the extra one is not a promotion of ours. */
     @Test
     void aCompletionOfAnotherSize() {
         PromoteBlocks command = start();

@@ -77,7 +77,7 @@ abstract class PromotionScene {
         return replies();
     }
 
-    /** What the last probe was told, by index. */
+    /** The replies to the last probe, by index. */
     Map<PromotionReply, List<Integer>> replies() {
         Map<PromotionReply, List<Integer>> replies = new EnumMap<>(PromotionReply.class);
         for (PromotionAnswer answer : w.fact(PromotionAnswered.class).answers()) {
@@ -86,7 +86,7 @@ abstract class PromotionScene {
         return replies;
     }
 
-    /** The last of what the last probe was told. */
+    /** The last answer to the last probe. */
     PromotionAnswer told() {
         return w.fact(PromotionAnswered.class).answers().getLast();
     }

@@ -65,7 +65,7 @@ final class PromotionTest extends PromotionScene {
         w.tick(timeMs - w.timeMs());
     }
 
-    /** 6 blocks of the disk: one operation, shallow to deep, leased to nobody. */
+    /** 6 blocks of the disk: one operation, shallow to deep, with a lease that belongs to no request. */
     @Test
     void aProbeStartsOnePromotion() {
         assertEquals(Map.of(PromotionReply.STARTED, List.of(0, 1, 2, 3, 4, 5)), ask(0, 6));
@@ -103,7 +103,7 @@ final class PromotionTest extends PromotionScene {
         return w.commands.stream().filter(PromoteBlocks.class::isInstance).map(PromoteBlocks.class::cast).toList().getLast();
     }
 
-    /** Limit 1 and three keys: they go one after another. Room for 1 more waits; the fourth and fifth of 5 do not. */
+    /** Limit 1 and three keys: they go one after another. With space for 1 more, that one waits; the fourth and fifth of 5 do not. */
     @Test
     void oneAfterAnother() {
         w.policy(policy(new PromotionPolicy(true, 1, 1, 2, 30_000, 5_000)));
@@ -193,7 +193,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(Map.of(PromotionReply.STARTED, List.of(0)), ask(0, 1));
     }
 
-    /** Out of memory at 2: what waits is given up, cooldown to 5,002, at 5,003 a probe starts again. Attempt 1 survives (P2). */
+    /** Out of memory at 2: waiting promotions are cancelled, cooldown to 5,002, at 5,003 a probe starts again. Attempt 1 survives (P2). */
     @Test
     void outOfMemory() {
         w.policy(policy(new PromotionPolicy(true, 2, 1, 2, 30_000, 5_000)));
@@ -216,8 +216,7 @@ final class PromotionTest extends PromotionScene {
     }
 
     /**
-     * Host 20 with its high mark at 18: 17 stand below it, so 15 warm blocks leave room for 2; the shallowest have it, the rest is under
-     * pressure.
+     * Host 20 with its high mark at 18: 17 are below it, so 15 warm blocks leave space for 2; the shallowest get it, the rest is under pressure.
      */
     @Test
     void onlyIntoRoomBelowTheHighMark() {
@@ -276,7 +275,7 @@ final class PromotionTest extends PromotionScene {
         return replies();
     }
 
-    /** A node that drains begins none, and what waits is given up. */
+    /** A node that drains begins none, and its waiting promotions are cancelled. */
     @Test
     void aDrainingNodePromotesNothing() {
         w.policy(policy(new PromotionPolicy(true, 1, 1, 10, 30_000, 5_000)));
@@ -335,7 +334,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(number + 1, w.command(ResumeRequest.class).header().commandSequence());
     }
 
-    /** One that leaves before anybody used it has that as its outcome. */
+    /** A block that leaves before any request used it has that as its outcome. */
     @Test
     void evictedBeforeUse() {
         w.input(done(start(), 0));
@@ -393,7 +392,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(Map.of(PromotionReply.RESIDENT, List.of(0, 1), PromotionReply.COOLDOWN, List.of(2, 3, 4, 5)), ask(0, 6));
     }
 
-    /** P6: the block leaves the disk while it is promoted: cancelled, and the counters are back to 0. One that waits is given up. */
+    /** P6: the block leaves the disk while it is promoted: cancelled, and the counters are back to 0. One that waits is cancelled too. */
     @Test
     void removedWhilePromoted() {
         w.policy(policy(new PromotionPolicy(true, 1, 1, 10, 30_000, 5_000)));
@@ -440,7 +439,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(0, w.host(a).usedBlocks());
     }
 
-    /** Each row is forgotten once it keeps nothing away any more, and so is everything of a life that has ended. */
+    /** Each row is removed once it blocks nothing any more, and so is every row of an ended incarnation. */
     @Test
     void rowsAreForgotten() {
         w.policy(policy(new PromotionPolicy(true, 1, 2, 10, 30_000, 5_000)));
@@ -454,7 +453,7 @@ final class PromotionTest extends PromotionScene {
         assertNull(w.tables.get(Rows.PROMOTIONS, new RowKey.Mark(a.aggregate(), Namespaces.digest(Agent.NAMESPACE), p.get(5))));
     }
 
-    /** A promotion of the last life is nothing to the next one, which may begin it anew. */
+    /** A promotion of the last incarnation does not affect the next one, which may start it again. */
     @Test
     void aNewLifeBeginsAnew() {
         ask(0, 6);

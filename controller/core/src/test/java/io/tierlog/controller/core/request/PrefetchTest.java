@@ -233,7 +233,7 @@ class PrefetchTest {
         assertEquals(RequestState.PREFILLING, state());
     }
 
-    /** B13: by the time it is told again a block has gone; it does not come back by being told. */
+    /** B13: when the report is repeated, a block has gone; the repeated report does not bring it back. */
     @Test
     void aLateRepeatBringsNothingBack() {
         w.input(done(5, command.lease()));
@@ -262,7 +262,7 @@ class PrefetchTest {
         assertEquals(RequestState.PREFILLING, state());
     }
 
-    /** B13: a completion nobody asked for is counted, and what it says of bytes is applied. */
+    /** B13: a completion without a command is counted, and its report about bytes is applied. */
     @Test
     void anUnknownCompletionIsAdopted() {
         List<Bytes> q = Agent.path("q", 2);
@@ -294,7 +294,7 @@ class PrefetchTest {
         assertEquals(PlacementState.ABSENT, w.state(a, Tier.HOST, q.get(1)));
     }
 
-    /** Of an operation that has not ended nothing was taken: the first word was lost (a record that nobody could read), and the second one counts. */
+    /** Nothing was applied for an operation that has not ended: the first report was lost (an unreadable record), and the second one counts. */
     @Test
     void whatIsSaidAgainCountsWhereTheFirstWordWasLost() {
         long lost = a.envelope().sequence();
@@ -304,7 +304,7 @@ class PrefetchTest {
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(4)));
     }
 
-    /** The same number with other content: the operation fails; what the other copy of the command brought counts when it is heard. */
+    /** The same number with other content: the operation fails; what the other version of the command brought counts when its report comes. */
     @Test
     void aConflictEndsTheOperationButNotWhatRuns() {
         w.input(refused(OperationReason.COMMAND_CONFLICT));
