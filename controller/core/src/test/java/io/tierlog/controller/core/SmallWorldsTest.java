@@ -105,7 +105,7 @@ class SmallWorldsTest {
                     .forEach(fact -> facts.merge(fact.getClass().getSimpleName(), 1, Integer::sum));
         }
         assertEquals("""
-                AgentAccepted AgentRefused BlocksPlaced BlocksRemoved BlocksTouched InputRefused InputApplied LeaseEnded LeaseHeld LeaseRequested \
+                AgentAccepted AgentRefused BlocksPlaced BlocksRemoved BlocksTouched InputApplied InputRefused LeaseEnded LeaseHeld LeaseRequested \
                 NodeEnded OperationEnded OperationIssued OperationOverdue OrphanAdopted RequestAdmitted RequestTransitioned SealedNoted \
                 SweepAdvanced TimeAdvanced WaterLevelCrossed WaterLevelRelieved""", String.join(" ", facts.keySet()));
     }
