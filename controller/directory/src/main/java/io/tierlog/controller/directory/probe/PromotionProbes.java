@@ -204,8 +204,8 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
     }
 
     /**
-     * The node to promote a block: none when it is in a memory somewhere, or was asked of one of its holders lately, or all of them have said
-     * that they will not have it now.
+     * The node to promote a block. The list is empty when a node has the block in memory, or when one of its holders received a request for it
+     * lately, or when all of them have refused it for now.
      */
     private List<String> anywhere(String namespace, Bytes key, Holders of, List<String> order) {
         long nowMs = clockMs.getAsLong();

@@ -367,7 +367,7 @@ class DirectoryApiTest {
 
     /**
      * From block 1 on a has 3 more on its host and 5 on its disk; without the position of the first nothing is where it must be. At 8 b has a block
-     * on its device, which it cannot lend.
+     * on its device, which it cannot share for read.
      */
     @Test
     void aChainMayBeginInTheMiddleOfAPrompt() {

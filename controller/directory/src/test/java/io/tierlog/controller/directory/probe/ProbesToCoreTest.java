@@ -82,7 +82,7 @@ class ProbesToCoreTest {
     }
 
     /**
-     * The agent has no memory for the first of four operations of 32: 96 blocks come, and 858 are given up for 5 s. They are asked for when the
+     * The agent has no memory for the first of four operations of 32: 96 blocks come, and 858 are cancelled for 5 s. They are requested when the
      * second of the probe is over, gets a reply with the time, and is requested again after it: 8 + 7 + 7 batches, the last of which begin all.
      */
     @Test
