@@ -33,7 +33,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** An agent process that says whatever a test wants it to say, numbered as an agent numbers its events. */
+/** An agent process that sends the events a test chooses, numbered as an agent numbers its events. */
 public final class Agent {
     public static final String NAMESPACE = "model/bf16";
 
@@ -136,7 +136,7 @@ public final class Agent {
         return blocks.getFirst().block().index() == 0 ? blocks.getFirst().block().key() : key("root");
     }
 
-    /** What a submission says, to be changed before it is sent. */
+    /** The fields of a submission, to be changed before it is sent. */
     public static final class Submission {
         private final Agent agent;
         private final String request;

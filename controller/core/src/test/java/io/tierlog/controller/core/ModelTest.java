@@ -45,7 +45,7 @@ class ModelTest {
     private int fetches;
     private int fromDisk;
 
-    /** Eight seeds, or those that the command line asks for. */
+    /** Eight seeds, or those from the command line. */
     static LongStream seeds() {
         long first = Long.getLong("tierlog.seed", 100);
         return LongStream.range(first, first + Long.getLong("tierlog.seeds", Long.getLong("tierlog.seed") == null ? 8 : 1));

@@ -103,7 +103,7 @@ public final class RandomHistory {
     private int migrations;
     private final ArrayDeque<Message> underWay = new ArrayDeque<>();
 
-    /** A command that its agent has not answered, or that it will answer once more with the same. */
+    /** A command that its agent has not answered, or that it will answer again in the same way. */
     private record Open(Agent agent, Command command, @Nullable Event answered) {
         Open(Agent agent, Command command) {
             this(agent, command, null);
@@ -587,7 +587,7 @@ public final class RandomHistory {
         };
     }
 
-    /** From the deep end: so many go, and the rest is pinned. */
+    /** From the deep end: that many are dropped, and the rest is pinned. */
     private Event dropped(Agent agent, DropBlocks c, int mood) {
         if (mood == 0) {
             OperationReason why = c.reliesOn() == Tier.DISK && random.nextBoolean() ? OperationReason.LAST_COPY : OperationReason.PINNED;

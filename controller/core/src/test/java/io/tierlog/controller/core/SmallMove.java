@@ -38,7 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The alphabet of the enumeration: what an agent may say next. Each input is also given twice and under wrong incarnations, by the test. */
+/** The alphabet of the enumeration: the next event of an agent. The test also gives each input twice and under wrong incarnations. */
 enum SmallMove {
     /** The next process of the node registers. */
     START,
@@ -52,7 +52,7 @@ enum SmallMove {
     CANCELLED,
     WAIT_EXPIRED,
     LOADED,
-    /** The oldest command comes to all of what it asked for. */
+    /** The oldest command is done in full. */
     DONE,
     /** To its first block. */
     PART,

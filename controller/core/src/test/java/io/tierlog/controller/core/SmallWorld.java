@@ -57,7 +57,7 @@ record SmallWorld(
     private static final Policy POLICY = new Policy(0, WritePolicy.WRITE_BACK, 1.0, 0.6, 1.0, 0.6, true, 2, 1_000, 1_000, 1, false, null, null);
 
     /**
-     * What an agent knows.
+     * The state of an agent.
      *
      * @param process number of its present process
      * @param incarnation that it was given; 0 before
@@ -137,7 +137,7 @@ record SmallWorld(
         return step(core, nextTick(), a, b);
     }
 
-    /** An event of an agent that then knows {@code knows}. */
+    /** An event of an agent that then has the state {@code knows}. */
     SmallWorld step(Core core, Event event, Side knows) {
         Side said = knows.said(event.envelope().sequence());
         return knows.node().equals("a") ? step(core, event, said, b) : step(core, event, a, said);

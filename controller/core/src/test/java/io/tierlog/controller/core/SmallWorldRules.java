@@ -92,7 +92,7 @@ final class SmallWorldRules {
         return type.decode(type.encode((T) value));
     }
 
-    /** I8: nothing serves that no agent said had come, to that page and in that generation. */
+    /** I8: every serving placement was reported by an agent, with that page and generation. */
     private static void whatIsPlacedWasReported(Event event, DecideResult decided) {
         Set<PagedBlock> reported = reported(event).collect(Collectors.toSet());
         for (Fact fact : decided.facts()) {
@@ -122,7 +122,7 @@ final class SmallWorldRules {
         for (int i = 0; i < path.size(); i++) {
             Event event = path.get(i).input();
             boolean last = i + 1 == path.size();
-            // A clock that was set back ticks on, and a process that has gone may ask again: told later, these two are no repeats.
+            // A clock that was set back ticks on, and a process that has gone may register again: with later numbers, these two are not repeats.
             if (event != null && (last || !(event instanceof AgentRegistering || event instanceof Tick))) {
                 refused(world, event, null);
             }

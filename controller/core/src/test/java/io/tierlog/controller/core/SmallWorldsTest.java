@@ -27,7 +27,7 @@ class SmallWorldsTest {
     private final Core core = new Core(Limits.DEFAULTS);
     private final SmallWorldRules rules = new SmallWorldRules(core);
 
-    /** The start is what has happened already; it comes to a few worlds more than said, so that one that has lost its subject shows. */
+    /** The start is what has happened already; it leads to a few worlds more than stated, so that a start that has lost its subject shows. */
     @ParameterizedTest(name = "from \"{0}\": {1} inputs more lead to {3} worlds and some")
     @CsvSource({
         // No node is registered.
@@ -110,7 +110,7 @@ class SmallWorldsTest {
                 SweepAdvanced TimeAdvanced WaterLevelCrossed WaterLevelRelieved""", String.join(" ", facts.keySet()));
     }
 
-    /** Renaming is sound where it matters: what differs in an order, or in who has what, is not the same. */
+    /** Renaming is sound where it matters: worlds that differ in an order, or in who has a block, stay different. */
     @Test
     void worldsThatDifferAreToldApart() {
         SmallWorld one = start("a.START b.START");

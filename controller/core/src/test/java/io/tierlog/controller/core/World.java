@@ -47,8 +47,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One partition, its tables and its log. Every input is decided twice from the same state, which must come to the same, and the books of
- * the tables are checked after it.
+ * One partition, its tables and its log. Every input is decided twice from the same state, which must give the same result, and the tables are
+ * checked after it.
  */
 public final class World {
     public static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null);

@@ -318,7 +318,7 @@ public class WatermarkEvictionTest {
         return world.commands.stream().filter(DropBlocks.class::isInstance).map(DropBlocks.class::cast).findFirst().orElseThrow();
     }
 
-    /** Looking is no use: 100 submissions that are not eligible, or that match nothing, change no order. */
+    /** A lookup is not a use: 100 submissions that are not eligible, or that match nothing, change no order. */
     @Test
     void looksChangeNothing() {
         w.warm(a, "x", Agent.path("x", 3), 0);

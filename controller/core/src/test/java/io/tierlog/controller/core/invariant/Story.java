@@ -159,7 +159,7 @@ final class Story {
         return this;
     }
 
-    /** Tells it; what does not hold, in order. */
+    /** Appends it; returns the violations, in order. */
     List<Violation> tell(boolean atRest) {
         List<Violation> found = new ArrayList<>();
         LogInvariants invariants = new LogInvariants(found::add);

@@ -69,7 +69,7 @@ public abstract class MigrationScene {
         w.tick();
     }
 
-    /** So many copies at once; whether the route to the disk marks. */
+    /** The number of copies at once; whether the route to the disk marks. */
     static Policy policy(int concurrency, boolean marks, MarkClearing clearing) {
         MigrationRoute disk = new MigrationRoute(Tier.HOST, Tier.DISK, 0.9, true, marks, Retention.DELETE_SOURCE, concurrency, 1L << 30);
         MigrationRoute store = new MigrationRoute(Tier.HOST, Tier.STORE, 0.9, true, marks, Retention.KEEP_BOTH, 8, 2 * BLOCK);
@@ -149,7 +149,7 @@ public abstract class MigrationScene {
         return new MigrationRequested(operator("migration/" + id), List.of(nodes), order);
     }
 
-    /** Asks node a, delivers what follows, and answers with what the node says. */
+    /** Sends an order to node a, delivers what follows, and returns the node's answer. */
     MigrationAnswer ask(String id, MigrationOrder order) {
         w.input(requested(id, order, "a"));
         relay();
@@ -178,7 +178,7 @@ public abstract class MigrationScene {
         }
     }
 
-    /** The node's copies of the last thing it was asked for. */
+    /** The node's copies for the last order. */
     List<CopyBlocks> copies() {
         return decided.commands().stream().filter(CopyBlocks.class::isInstance).map(CopyBlocks.class::cast).toList();
     }

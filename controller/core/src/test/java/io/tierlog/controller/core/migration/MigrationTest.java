@@ -58,7 +58,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The life of a migration: asked for, split by node, copied, dropped at its source, reported, cancelled. */
+/** The course of a migration: ordered, split by node, copied, dropped at its source, reported, cancelled. */
 class MigrationTest extends MigrationScene {
     private @Nullable MigrationRow row(String id) {
         return w.tables.get(Rows.MIGRATIONS, new RowKey.Aggregate("migration/" + id));
@@ -76,7 +76,7 @@ class MigrationTest extends MigrationScene {
         return copies().stream().filter(c -> c.blocks().getFirst().block().key().equals(key(name))).findFirst().orElseThrow();
     }
 
-    /** Has the agent say something, and delivers what the node then says to migrations. */
+    /** Sends an event of the agent, and delivers the node's reports to migrations. */
     private void say(Event event) {
         w.input(event);
         relay();
@@ -246,7 +246,7 @@ class MigrationTest extends MigrationScene {
         assertEquals(PlacementState.ABSENT, w.state(a, Tier.DISK, key(1)));
     }
 
-    /** A list that is longer than asked, or about another block: it has failed as a whole, and the target is emptied again. */
+    /** A list that is longer than ordered, or about another block: it has failed as a whole, and the target is emptied again. */
     @Test
     void aReportOfOtherBlocksIsAMismatch() {
         onHost(1, 2);
@@ -431,7 +431,7 @@ class MigrationTest extends MigrationScene {
         assertNull(task("m"));
     }
 
-    /** Submitted = done + failed + cancelled + fenced, and what the last report says is the sum. */
+    /** Submitted = done + failed + cancelled + fenced, and the last report has the sum. */
     @Test
     void aThousandRandomOutcomesAddUp() {
         Random random = new Random(5);

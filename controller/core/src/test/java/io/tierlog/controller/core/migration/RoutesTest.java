@@ -55,7 +55,7 @@ class RoutesTest {
     private final World w = new World(new HeapTables(), new Limits(1, 100, 5_000, 8, 100, 256, 4));
     private final Agent a = w.policy(new Rules().policy()).register(new Agent("a", "a-1", 100, 100));
 
-    /** What a policy says; a group without tiers of its own has the quota of 10 blocks on each. */
+    /** The group policy of a test; a group without tiers of its own has the quota of 10 blocks on each. */
     private static final class Rules {
         private double high;
         private double low;

@@ -46,7 +46,7 @@ class SilentNodeTest extends MigrationScene {
         return w.last.messages().stream().map(Outgoing::message).toList();
     }
 
-    /** Of nodes a and x, a copies 1, and x says nothing: to the last millisecond it is submitted, and shown so. */
+    /** Of nodes a and x, a copies 1, and x sends nothing: to the last millisecond the migration is SUBMITTED, and shown so. */
     @Test
     void aNodeThatDoesNotAnswerInTimeHasRefused() {
         onHost(1);
@@ -113,7 +113,7 @@ class SilentNodeTest extends MigrationScene {
         assertEquals(List.of(), messages());
     }
 
-    /** The order comes to the node after all, before what tells it to stop: the copy is cancelled, and its end is noted. */
+    /** The order reaches the node after all, before its cancellation: the copy is cancelled, and its end is recorded. */
     @Test
     void whatBeginsTooLateIsStopped() {
         onHost(1);

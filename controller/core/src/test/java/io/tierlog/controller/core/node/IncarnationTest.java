@@ -199,7 +199,7 @@ class IncarnationTest {
         assertEquals(List.of(), w.last.commands());
     }
 
-    /** A node that was declared dead speaks again: it is fenced, and its bytes count for nothing. */
+    /** A node that was declared dead sends again: it is fenced, and its bytes count for nothing. */
     @Test
     void aDeadNodeThatSpeaksIsFenced() {
         Agent a = w.register("a", 10);

@@ -263,7 +263,7 @@ class PeerReadsTest {
         assertRepeated();
     }
 
-    /** The asker has died: the agent lets go and says so, though the log's time is past the end of the grant by then. */
+    /** The reader has died: the agent releases its pins and reports it, though the log's time is past the end of the grant by then. */
     @Test
     void theWordOfTheAgentEndsAGrant() {
         w.tick();
@@ -504,7 +504,7 @@ class PeerReadsTest {
         assertEquals(List.of(1), World.indexes(Blocks.of(w.command(PromoteBlocks.class).blocks())));
     }
 
-    // --- the node that asks
+    // --- the node that reads
 
     /** 5 blocks: the store has all, the other node's host the first 4. */
     @Test
@@ -553,7 +553,7 @@ class PeerReadsTest {
                 p0.backUp(), null, new FetchPolicy(Policies.fetch(p0).promotion(), peers)));
     }
 
-    /** The threshold is 2 blocks: 2 are not fetched from anywhere, 3 are. Nor is anything read from the node itself, or when policy says no. */
+    /** The threshold is 2 blocks: 2 are not fetched from anywhere, 3 are. Nor is anything read from the node itself, or when policy forbids it. */
     @Test
     void theThresholdHoldsForOtherNodesToo() {
         w.input(b.submit("s", Agent.path("q", 5)).peer("a", Tier.HOST, 0, 2).event());
@@ -594,7 +594,7 @@ class PeerReadsTest {
         return w.last.facts().stream().flatMap(f -> PlacementFeed.life(f).stream()).findFirst().orElseThrow();
     }
 
-    /** A directory names nodes that have registered; they are known for good, and answer also when their end is long ago. */
+    /** A directory names nodes that have registered; they stay registered, and answer also when their end is long ago. */
     @Test
     void aNodeThatHasRegisteredIsKnownForGood() {
         w.input(a.stopping());

@@ -135,7 +135,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(List.of(2, 3), World.indexes(Blocks.of(w.fact(BlocksPlaced.class).blocks())), "of 0 and 1 a later copy is known");
     }
 
-    /** While the copy runs, a later one of x3 is reported by an operation that is not known: the end of the first does not set it back. */
+    /** While the copy runs, an unrecorded operation reports a later one of x3: the end of the first does not set it back. */
     @Test
     void anOlderGenerationNeverReplacesALaterOne() {
         CopyBlocks copy = crossing();
@@ -168,7 +168,7 @@ class DiskReportsTest extends DiskScene {
         assertEquals(List.of(3, 1), List.of(host.blocks().size(), host.lastCopiesLost()), "x2 is neither in the store nor on the disk");
     }
 
-    /** The same id and another move: a drop from the disk is not the end of a drop from the host, of which the agent will never speak. */
+    /** The same id and another move: a drop from the disk is not the end of a drop from the host, which the agent will never report. */
     @Test
     void anEndOfAnotherMoveIsNotTheEnd() {
         w.input(done(crossing(), 4));

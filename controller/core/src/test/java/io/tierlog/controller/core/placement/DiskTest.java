@@ -236,7 +236,7 @@ class DiskTest extends DiskScene {
         assertEquals(4, w.tier(a, Tier.DISK).usedBlocks());
     }
 
-    /** The host has p0 and p1, the disk p0..p4, the store was asked from 5 on and has two. */
+    /** The host has p0 and p1, the disk p0..p4, the store was probed from 5 on and has two. */
     @Test
     void aFetchReadsFromDiskAndStore() {
         List<Bytes> p = Agent.path("p", 8);
@@ -254,7 +254,7 @@ class DiskTest extends DiskScene {
         assertEquals(List.of(4), World.indexes(touched.get(1).deepest()));
     }
 
-    /** Below the threshold nothing is fetched from the disk: looking is no use there; the hit of the host is one. */
+    /** Below the threshold nothing is fetched from the disk: a lookup there is not a use; the hit of the host is one. */
     @Test
     void whatIsOnlySeenOnTheDiskIsNotUsed() {
         List<Bytes> p = Agent.path("p", 4);
@@ -267,7 +267,7 @@ class DiskTest extends DiskScene {
         assertEquals(List.of(List.of(1), List.of(1)), w.facts(BlocksTouched.class).stream().map(f -> World.indexes(f.deepest())).toList());
     }
 
-    /** The store was asked from 4 on, for the disk had 0..3; now x is leaving the disk, and is known to be stored. */
+    /** The store was probed from 4 on, for the disk had 0..3; now x is leaving the disk, and is recorded as stored. */
     @Test
     void whatIsLeavingTheDiskIsReadFromTheStore() {
         demoteX();
@@ -297,7 +297,7 @@ class DiskTest extends DiskScene {
         assertEquals(Tier.DISK, w.fact(BlocksRemoved.class).tier());
     }
 
-    /** What was found again is not known to be stored: it stays, and the disk stays full. Once stored, it may go. */
+    /** A block that was found again is not recorded as stored: it stays, and the disk stays full. Once stored, it may go. */
     @Test
     void theLastCopyStaysOnTheDisk() {
         List<Bytes> q = Agent.path("q", 9);
@@ -331,7 +331,7 @@ class DiskTest extends DiskScene {
         return EvictionPicker.pick(n, new EvictionRules.ForWatermark(n, level), level, new EvictionPicker.Most(most, 8, true));
     }
 
-    /** x3 was used and is not taken by the disk: x2, which is, has that use all the same. */
+    /** x3 was used and the disk does not take it: x2, which it takes, has that use all the same. */
     @Test
     void aUseCountsForWhatIsAboveThoughTheEndIsNotTaken() {
         w.warm(a, "x", x, 0);

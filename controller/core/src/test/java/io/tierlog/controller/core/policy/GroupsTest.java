@@ -136,7 +136,7 @@ class GroupsTest {
         assertEquals(0, use(a, "g").usedBlocks());
     }
 
-    /** What was there before the policy counts from the regrouping on, and then leaves as the new quota says. */
+    /** Blocks that were there before the policy count from the reassignment on, and then leave by the new quota. */
     @Test
     void aNewPolicyPutsCopiesIntoItsGroupsStepByStep() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(4)).policy(policy());

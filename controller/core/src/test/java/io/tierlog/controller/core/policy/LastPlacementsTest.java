@@ -36,15 +36,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What policy keeps a disk from relieving itself, and what does not: a block has 4,096 bytes, the host's marks are 0.9 and 0.8 and the disk's 0.95
- * and 0.9. What the rules say is held against what the core does with a disk that fills, block by block, with what nothing else has.
+ * Which policies keep a disk from evicting, and which do not: a block has 4,096 bytes, the host's marks are 0.9 and 0.8 and the disk's 0.95 and
+ * 0.9. The warnings are compared with the core's decisions on a disk that fills, block by block, with blocks that no other tier has.
  */
 class LastPlacementsTest {
     private static final long BLOCK = 4_096;
     private static final String GOLD = "model/gold";
     private static final String OTHER = "model/other";
 
-    /** A policy, to be changed before it is asked for. */
+    /** A policy, to be changed before use. */
     private static final class Rules {
         private boolean backUp;
         private boolean copyToDisk = true;
@@ -64,7 +64,7 @@ class LastPlacementsTest {
                     5_000, 0, backUp, migration, null, bounds);
         }
 
-        /** Groups that a node with so many blocks of host and disk is warned of. */
+        /** Groups that a node with that many blocks of host and disk is warned of. */
         List<String> warned(long host, long disk) {
             return PolicyWarnings.ofNode(policy(), "a", List.of(new TierCapacity(Tier.HOST, host, BLOCK), new TierCapacity(Tier.DISK, disk, BLOCK)))
                     .stream().filter(warning -> warning.kind() == ConfigWarningKind.DISK_KEEPS_LAST_COPIES).map(PolicyWarning::group).toList();

@@ -73,7 +73,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertEquals(0, counts().operations());
     }
 
-    /** P4: another process says that it is done, in the name of this node: refused, and the attempt goes on to its own end. */
+    /** P4: another process reports success, in the name of this node: refused, and the attempt goes on to its own end. */
     @Test
     void aCompletionByAnotherProcess() {
         PromoteBlocks command = start();
@@ -89,7 +89,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertEquals(0, counts().operations());
     }
 
-    /** P4: another node says so of itself: that is its own word on its own bytes, and ends nothing here. */
+    /** P4: another node reports it of itself: that is a report on its own bytes, and ends nothing here. */
     @Test
     void aCompletionByAnotherNode() {
         Agent b = w.register(new Agent("b", "b-1", 20, 40));
@@ -116,7 +116,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         w.input(new PromoteDone(done.envelope(), done.operation(), done.lease(), done.namespace(), results, List.of(2, 7, -1), 3 * 4_096L, 1));
 
         OperationEnded ended = w.fact(OperationEnded.class);
-        // Three have arrived, by its own word, of which one was not asked for; four of the six have not.
+        // Three have arrived, by its own report, of which one was not ordered; four of the six have not.
         assertEquals(List.of(3, 4), List.of(ended.doneBlocks(), ended.failedBlocks()));
         assertEquals(List.of(PromotionOutcome.FAILED), outcomes());
         assertEquals(List.of(2, 3, 4, 5), World.indexes(w.fact(PromotionSettled.class).blocks()));
@@ -181,7 +181,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertNotNull(Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(5))).promotedUnder());
     }
 
-    /** What is leaving the host is not promoted again for a grant: whether it was used is not known before it has left. */
+    /** A block that is leaving the host is not promoted again for a grant: before it has left, nothing records whether it was used. */
     @Test
     void whatLeavesIsNotPromotedForAGrant() {
         w.input(done(start(), 0));

@@ -122,7 +122,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(List.of(0, 0L, 3L), List.of(counts().operations(), counts().queuedBlocks(), counts().rememberedBlocks()));
     }
 
-    /** All arrive: 6 serve under the lease, known to be on the disk; its end is an ordinary one. */
+    /** All arrive: 6 serve under the lease, recorded as on the disk; its end is an ordinary one. */
     @Test
     void allArrive() {
         PromoteBlocks command = start();
@@ -322,7 +322,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(List.of(), w.facts(LeaseEnded.class), "it ends once");
     }
 
-    /** The release is no answer to an event of its own, so its number is on record with the end of the lease. */
+    /** The release does not answer an event of its own, so its number is recorded with the end of the lease. */
     @Test
     void afterTheReleaseCommandsGoOnWithTheNextNumber() {
         w.input(done(start(), 0));
@@ -364,7 +364,7 @@ final class PromotionTest extends PromotionScene {
         assertEquals(6, w.host(a).usedBlocks());
     }
 
-    /** A request that comes while they are on their way and goes on without them: too late, and their arrival is no second outcome. */
+    /** A request that comes while they are on their way and goes on without them: too late, and their arrival is not a second outcome. */
     @Test
     void missedInTheRace() {
         PromoteBlocks command = start();

@@ -66,7 +66,7 @@ public class SubmissionTest {
         assertTransition(RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
     }
 
-    /** B3a: the agent saw blocks 0, 1 on the host and asked the store from 2 on; by now they are gone. Nothing is reusable from 0 on. */
+    /** B3a: the agent saw blocks 0, 1 on the host and probed the store from 2 on; by now they are gone. Nothing is reusable from 0 on. */
     @Test
     void aMatchThatHasShrunkFetchesNothing() {
         w.warm(a, "warm", p.subList(0, 2), 0);
@@ -79,7 +79,7 @@ public class SubmissionTest {
         assertTransition(RequestState.SUBMITTED, RequestState.PREFILLING, RequestReason.NOTHING_BELOW);
     }
 
-    /** B3a, the agent asks again from 0 on: all 6 are fetched. */
+    /** B3a, the agent probes again from 0 on: all 6 are fetched. */
     @Test
     void aMatchThatHasShrunkFetchesAllWhenTheStoreWasAskedAgain() {
         w.input(a.submit("r", p).store(0, 6).event());
@@ -181,7 +181,7 @@ public class SubmissionTest {
         assertEquals(RequestReason.NEW_ATTEMPT, w.facts(RequestTransitioned.class).getFirst().reason());
     }
 
-    /** The engine goes on with attempt 2; what is still said of attempt 1 moves nothing. */
+    /** The engine goes on with attempt 2; late reports of attempt 1 change nothing. */
     @Test
     void anAttemptThatWasOvertakenIsHeardOfNoMore() {
         w.input(a.submit("r", p).store(0, 6).event());

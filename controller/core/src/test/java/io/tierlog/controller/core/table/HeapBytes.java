@@ -9,7 +9,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A store of bytes on the heap, which counts what is asked of it. */
+/** A store of bytes on the heap, which counts its calls. */
 public final class HeapBytes implements OrderedBytes {
     final TreeMap<Bytes, byte[]> entries = new TreeMap<>();
     int gets;
