@@ -8,10 +8,10 @@ import io.tierlog.controller.directory.probe.PromotionRequests;
 import java.util.Optional;
 
 /**
- * What a directory can be given besides the log.
+ * The parts of a directory besides the log.
  *
- * @param promotions where promotions are asked for; empty for the log
- * @param probeLimits the bounds of asking for them
+ * @param promotions receiver of promotion requests; empty for the log
+ * @param probeLimits the bounds of promotion requests
  * @param hashers how keys follow from tokens, by model
  * @param namespaces which namespace a query of the indexer interface is about
  */

@@ -233,7 +233,7 @@ public final class ControllerApp implements AutoCloseable {
         return failure;
     }
 
-    /** A codec that knows the ids of all that is written, so that only a foreign schema needs the registry later. */
+    /** A codec with the schema ids of all written records, so that only a foreign schema needs the registry later. */
     private Codec codec() {
         SchemaIds ids = config.registry().map(this::registry).orElseGet(Schemas::bundled);
         Codec codec = new Codec(ids);

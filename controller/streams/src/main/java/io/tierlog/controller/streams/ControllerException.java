@@ -3,7 +3,7 @@ package io.tierlog.controller.streams;
 
 import java.nio.file.Path;
 
-/** Why a controller did not start, other than errors of the log itself. Each message says what to do. */
+/** Why a controller did not start, other than errors of the log itself. Each message names the remedy. */
 public abstract sealed class ControllerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -17,8 +17,8 @@ import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One input after the other: take it in, let the core decide and evolve, send on what follows. Runs on the stream thread of its task, in
- * the task's transaction. It knows no domain; a fault of the core stops the instance, so that the transaction is aborted and the record is
+ * One input after the other: decodes it, lets the core decide and evolve, and sends the results. Runs on the stream thread of its task, in the
+ * task's transaction. It contains no domain logic; a fault of the core stops the instance, so that the transaction is aborted and the record is
  * still there.
  */
 final class EventProcessor implements Processor<byte[], byte[], RecordTarget, byte[]> {

@@ -28,7 +28,7 @@ final class Health {
         REBALANCING,
         /** Deciding. */
         RUNNING,
-        /** A record's schema is not known here and the registry does not answer: nothing is decided until it does. */
+        /** A record's schema is not cached here and the registry does not answer: nothing is decided until it does. */
         WAITING_FOR_REGISTRY,
         /** Closed, or failed. */
         STOPPED

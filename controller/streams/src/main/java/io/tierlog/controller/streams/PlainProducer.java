@@ -48,7 +48,7 @@ final class PlainProducer implements AutoCloseable {
     }
 
     /**
-     * Asks for the metadata of topics now, so that the first record does not wait for it.
+     * Requests the metadata of topics now, so that the first record does not wait for it.
      *
      * @throws TimeoutException when that takes longer than {@code patience}
      */

@@ -16,8 +16,8 @@ import org.rocksdb.WriteBufferManager;
  * Bounds what all RocksDB instances of this process hold outside of the heap: one block cache, in which indexes, filters and the memory of
  * write buffers are counted too. Made by Streams, once per store and partition.
  *
- * <p>The bound is the first one asked for in a process, since the cache is shared and never closed. Trade-off: a store that is written
- * heavily takes cache from one that is read.
+ * <p>The first bound that is requested in a process applies, since the cache is shared and never closed. Trade-off: a store that is written heavily
+ * takes cache from one that is read.
  */
 public final class RocksDbSettings implements RocksDBConfigSetter {
     /** Name of the property with the bound in bytes. */

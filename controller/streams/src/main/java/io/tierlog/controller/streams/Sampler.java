@@ -24,9 +24,9 @@ final class Sampler {
     private int ticks;
 
     /**
-     * What all tasks of the instance share.
+     * The state that all tasks of the instance share.
      *
-     * @param everyTicks a sample is taken every so many ticks; 0 for never
+     * @param everyTicks ticks between two samples; 0 for no samples
      * @param rows most rows of a sample
      */
     record Shared(int everyTicks, int rows, ControllerMetrics metrics, Health health) {}

@@ -12,8 +12,8 @@ package io.tierlog.controller.streams;
  * @param recordCacheBytes rows that are written often are held here between commits and written once; 0 writes every one through
  * @param rocksDbBytes memory of RocksDB in this process outside of the heap: block cache, indexes, filters and write buffers together
  * @param threads stream threads; partitions are spread over them
- * @param sampleTicks every so many ticks the tables of a partition are looked over; 0 for never
- * @param sampleRows most rows that are looked at then
+ * @param sampleTicks ticks between two samples of a partition's tables; 0 for no samples
+ * @param sampleRows most rows of one sample
  */
 public record StreamsTuning(
         int commitIntervalMs,

@@ -32,7 +32,7 @@ public final class DirectoryRoutes {
     private final QueryRoutes query;
     private final ObjectNode openApi = openApi();
 
-    /** Routes to the questions, with what is known of models and namespaces for the indexer interface. */
+    /** Routes to the queries, with the models and namespaces of the indexer interface. */
     public DirectoryRoutes(LookupQueries questions, TokenHashers hashers, QueryNamespaces namespaces) {
         this.questions = questions;
         query = new QueryRoutes(questions, hashers, namespaces);

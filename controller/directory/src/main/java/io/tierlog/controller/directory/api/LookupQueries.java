@@ -82,7 +82,7 @@ public final class LookupQueries {
         return most;
     }
 
-    /** What is known of a caller's blocks, and how old that may be. */
+    /** The lookup results for a caller's blocks, and how old they may be. */
     @SuppressWarnings("ArrayRecordComponent") // For one request, never compared.
     public record Existence(byte[] presences, Freshness freshness) {
         Presence first() {

@@ -7,10 +7,10 @@ import java.util.Optional;
 /**
  * How keys follow from tokens, by model. Immutable.
  *
- * @param byModel the models that are known
+ * @param byModel the registered models
  */
 public record TokenHashers(Map<String, TokenHasher> byModel) {
-    /** None is known. */
+    /** No model is registered. */
     public static final TokenHashers NONE = new TokenHashers(Map.of());
 
     /** Copies the map. */

@@ -89,7 +89,7 @@ public final class PlacementIndex implements AutoCloseable {
     /** What it holds. */
     public record Size(int blocks, long placements, int namespaces, int holdings, long bytes) {}
 
-    /** What is known of a block: where it serves, and whether a record about it could not be read. */
+    /** The lookup result for a block: where it serves, and whether a record about it could not be read. */
     public record Found(Presence presence, List<BlockPlacement> placements) {}
 
     /** Adds a placement: it replaces the location's earlier placement of the block. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.directory.index;
 
-/** What is known of a block. The three are different answers: not found is a statement about the log, unknown is one about the directory. */
+/** The lookup result for a block. The three are different answers: not found is a statement about the log, unknown is one about the directory. */
 public enum Presence {
     /** It serves somewhere. */
     FOUND(1),
-    /** It serves nowhere that the log knows of. */
+    /** It serves nowhere, as far as the log shows. */
     NOT_FOUND(2),
     /** No shard can answer now. */
     UNKNOWN(3);

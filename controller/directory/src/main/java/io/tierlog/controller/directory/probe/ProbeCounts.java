@@ -12,13 +12,13 @@ public final class ProbeCounts {
 
     /** What became of a block. */
     public enum End {
-        /** A node was asked to promote it. */
+        /** A node received a request to promote it. */
         ASKED,
-        /** It was asked for lately, or those that have it will not promote it for a while. */
+        /** It was requested lately, or its holders will not promote it for a while. */
         KEPT_BACK,
         /** Too much waited to be looked at. */
         DROPPED,
-        /** It could not be looked for, or asked for. */
+        /** Its lookup or its request failed. */
         FAILED
     }
 

@@ -5,7 +5,7 @@ package io.tierlog.controller.directory.probe;
  * The bounds of probes.
  *
  * @param batch most blocks of one request
- * @param recent most blocks that are remembered as asked for; the oldest are forgotten beyond
+ * @param recent most blocks that are remembered as requested; the oldest are forgotten beyond
  * @param recentMs how long a block is not requested again at least, in milliseconds: short enough not to be noticed, and long enough for a promotion
  *     to land
  * @param backOffMs the longest that a block is held back which is requested repeatedly and whose node does not report for how long it will not

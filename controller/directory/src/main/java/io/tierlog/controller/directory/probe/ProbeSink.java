@@ -6,7 +6,7 @@ import java.util.List;
 /** Accepts probes for blocks that will soon be wanted in memory. Safe for use by several threads. */
 public interface ProbeSink {
     /**
-     * Blocks of a prompt that were asked for.
+     * Blocks of a prompt that a caller has looked up.
      *
      * @param namespace their namespace
      * @param keys their keys, one behind the other; not written to afterwards

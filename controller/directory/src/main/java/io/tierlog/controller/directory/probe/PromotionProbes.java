@@ -91,7 +91,7 @@ public final class PromotionProbes implements ProbeSink, AutoCloseable {
         }
     }
 
-    /** A node has answered a probe of whomever: what it will not have for a while is not asked of it meanwhile. */
+    /** A node has answered a probe of any sender: blocks that it refuses for a while are not requested from it meanwhile. */
     public void answered(PromotionAnswered answered) {
         String aggregate = answered.envelope().aggregate();
         if (!aggregate.startsWith(NODE)) {

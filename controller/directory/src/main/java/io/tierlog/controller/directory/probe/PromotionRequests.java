@@ -4,18 +4,18 @@ package io.tierlog.controller.directory.probe;
 import io.tierlog.schemas.Bytes;
 import java.util.List;
 
-/** Where promotions are asked for: the log. An intent may be lost, which costs work alone. Safe for use by several threads. */
+/** The receiver of promotion requests: the log. A request may be lost, which costs work alone. Safe for use by several threads. */
 public interface PromotionRequests {
     /** A block that is on a node's disk and not in its memory. */
     record Wanted(int index, Bytes key) {}
 
     /**
-     * Asks a node's aggregate.
+     * Sends a request to a node's aggregate.
      *
      * @param node the node's name
      * @param namespace of the blocks
      * @param blocks 1 to 128 of them
-     * @throws RuntimeException when that is not possible now: the blocks may be asked for again
+     * @throws RuntimeException when that is not possible now: the blocks may be requested again
      */
     void request(String node, String namespace, List<Wanted> blocks);
 }

@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which blocks were asked of which node lately, and until when each is kept back. Bounded in number and time; safe for use by several threads.
- * Forgetting one, or never hearing of an answer, costs a request that the node's aggregate answers once more.
+ * Which blocks were requested from which node lately, and until when each is kept back. Bounded in number and time; safe for use by several
+ * threads. A forgotten block or a missed answer costs one more request, which the node's aggregate answers again.
  *
  * <p>A block is kept back for {@link ProbeLimits#recentMs} at least. Its node's reply may report for how long it will begin nothing (the rest of
  * the dedup time, of the cooldown, of a pause), and then that counts. A block that is asked for again and again without such an answer is kept back
@@ -27,14 +27,14 @@ final class RecentProbes {
 
     private record Asked(String namespace, Bytes key, String node) {}
 
-    /** A block was asked of a node. */
+    /** A block was requested from a node. */
     private record Load(String node, long atMs) {}
 
     /**
      * How long a block is kept back.
      *
-     * @param askedMs when it was asked for; -1 when that was by others
-     * @param untilMs first moment at which it may be asked for again
+     * @param askedMs when it was requested; -1 when another instance did so
+     * @param untilMs first moment at which it may be requested again
      * @param nextMs how long it is kept back the next time
      */
     private record Kept(long askedMs, long untilMs, int nextMs) {}
@@ -86,19 +86,19 @@ final class RecentProbes {
         asked.remove(new Asked(namespace, key, node));
     }
 
-    /** Whether a block was asked of a node so lately that its promotion may be under way. */
+    /** Whether a block was requested from a node so lately that its promotion may be under way. */
     synchronized boolean has(String namespace, Bytes key, String node, long nowMs) {
         Kept kept = asked.get(new Asked(namespace, key, node));
         return kept != null && kept.askedMs() >= 0 && nowMs < kept.askedMs() + limits.recentMs();
     }
 
-    /** Whether a block is not to be asked of a node now. */
+    /** Whether a block is not to be requested from a node now. */
     synchronized boolean isKeptBack(String namespace, Bytes key, String node, long nowMs) {
         Kept kept = asked.get(new Asked(namespace, key, node));
         return kept != null && nowMs < kept.untilMs();
     }
 
-    /** Blocks that a node was asked for lately, count. */
+    /** Number of blocks requested from a node lately. */
     synchronized int of(String node, long nowMs) {
         forget(nowMs);
         return ofNode.getOrDefault(node, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What asks for promotions where a block is only on a disk. No answer depends on it. */
+/** Requests promotions of blocks that are only on a disk. No answer depends on it. */
 @NullMarked
 package io.tierlog.controller.directory.probe;
 

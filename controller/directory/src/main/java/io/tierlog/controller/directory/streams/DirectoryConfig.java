@@ -33,7 +33,7 @@ public record DirectoryConfig(
         DirectoryLimits limits,
         Costs costs) {
     /**
-     * Where an instance is asked, and by whom.
+     * The addresses of an instance, and who may call them.
      *
      * @param http JSON
      * @param grpc gRPC, also for the other instances
@@ -51,7 +51,7 @@ public record DirectoryConfig(
             Optional<Path> tokens,
             Optional<Path> peerToken,
             boolean insecure) {
-        /** Refuses to let everybody in from everywhere, unless that was asked for. */
+        /** Refuses addresses that are open to every caller from everywhere, unless that is configured. */
         public Endpoints {
             if (tokens.isEmpty() && !insecure) {
                 requireLoopback("--directory-listen", http);

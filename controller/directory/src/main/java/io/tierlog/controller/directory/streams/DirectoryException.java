@@ -3,7 +3,7 @@ package io.tierlog.controller.directory.streams;
 
 import java.nio.file.Path;
 
-/** Why a directory did not start, other than errors of the log itself or of an address. Each message says what to do. */
+/** Why a directory did not start, other than errors of the log itself or of an address. Each message names the remedy. */
 public abstract sealed class DirectoryException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

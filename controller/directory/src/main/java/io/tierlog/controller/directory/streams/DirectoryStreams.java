@@ -47,7 +47,7 @@ public final class DirectoryStreams implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * Prepares an instance on a log with so many partitions.
+     * Prepares an instance on a log with that many partitions.
      *
      * @param probes counts of probes, for its metrics
      */

@@ -54,7 +54,7 @@ final class GroupRegister implements Owners.Register {
                 }
             }
         } catch (IllegalStateException e) {
-            // It is not started yet, or ended: no owner is known.
+            // It has not started yet, or has ended: there is no owner.
             return Map.of();
         }
         Map<Integer, Owners> owners = new LinkedHashMap<>();

@@ -26,7 +26,7 @@ public final class KeyAnswers {
         return presences;
     }
 
-    /** What is known of a key. */
+    /** The lookup result for a key. */
     public Presence presence(int number) {
         return Presence.of(presences[number]);
     }

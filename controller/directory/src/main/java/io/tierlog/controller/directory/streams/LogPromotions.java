@@ -54,7 +54,7 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
     public record Log(KafkaAccess kafka, Topics topics, Codec codec, int partitions) {}
 
     /**
-     * Connects; the cluster is not asked anything yet.
+     * Connects; sends no request to the cluster yet.
      *
      * @param before runs before each request, so that its reply is read; returns at once
      */
@@ -89,7 +89,7 @@ public final class LogPromotions implements PromotionRequests, AutoCloseable {
         RecordStamp stamp = stamps.getOrDefault(aggregate, RecordStamp.NONE);
         Envelope blank = new Envelope(aggregate, sender, 0, 0, 0, System.currentTimeMillis(), null, null, null);
         Envelope envelope = stamp.onto(blank);
-        // The holder of a block knows its prefix: the key alone names it here.
+        // The holder of a block has its prefix on record: the key alone names it here.
         List<Block> named = blocks.stream().map(wanted -> new Block(wanted.index(), wanted.key(), Bytes.EMPTY)).toList();
         PromotionRequested event = new PromotionRequested(envelope, sender + "/" + envelope.sequence(), namespace, named);
         byte[] avro = Codec.avro(event);

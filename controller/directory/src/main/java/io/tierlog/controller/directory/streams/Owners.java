@@ -22,7 +22,7 @@ public record Owners(Optional<Peer> active, List<Peer> standbys) {
         }
     }
 
-    /** Knows the owners of partitions. */
+    /** Finds the owners of partitions. */
     @FunctionalInterface
     public interface Register {
         /** The owners of a partition; none while the group is being formed. */

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 /** The way to other instances. */
 public interface PeerLink extends AutoCloseable {
     /**
-     * Asks one.
+     * Sends a request to one instance.
      *
      * @return its answer; completes with an exception when there is none within the deadline of {@link DirectoryLimits#forwardMs}
      */

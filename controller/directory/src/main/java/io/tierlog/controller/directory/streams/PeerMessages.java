@@ -75,7 +75,7 @@ public final class PeerMessages {
     /**
      * Takes one part of another instance's answer.
      *
-     * @return false when it has none, or it does not fit what was asked: then nothing is taken
+     * @return false when it has none, or it does not fit the request: then nothing is taken
      */
     static boolean take(PeerResponse response, int part, Batch batch, KeyAnswers answers) {
         PeerAnswer answer = part < response.getAnswersCount() ? response.getAnswers(part) : PeerAnswer.newBuilder().setNotHere(true).build();

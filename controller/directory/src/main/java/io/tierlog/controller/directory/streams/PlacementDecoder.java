@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decodes the records of the placements topic. Safe for use by several threads.
  *
- * <p>A record that cannot be read is skipped and logged: if its key names a block, that block is unknown from then on. A
- * schema that the registry cannot be asked for now is waited for, since unreachable is not unreadable.
+ * <p>A record that cannot be read is skipped and logged: if its key names a block, that block is unknown from then on. While the registry is
+ * unreachable, the decoder waits for the record's schema, since unreachable is not unreadable.
  */
 final class PlacementDecoder {
     /** How the keys of records about nodes begin. */

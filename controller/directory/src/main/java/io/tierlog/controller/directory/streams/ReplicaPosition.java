@@ -49,7 +49,7 @@ final class ReplicaPosition {
      * The log was seen to end here.
      *
      * @param offset where the next committed record goes
-     * @param askedMs when that was asked for
+     * @param askedMs when the end was requested
      */
     synchronized void ended(long offset, long askedMs) {
         noteEnd();

@@ -63,7 +63,7 @@ public final class ShardFanout {
         return parts.copies().nodes().peerAddress(node);
     }
 
-    /** Asks all that must be asked. */
+    /** Queries all instances that the answer needs. */
     public KeyAnswers ask(KeyQuery question) {
         KeyAnswers answers = new KeyAnswers(question);
         List<Share> open = new ArrayList<>();
@@ -183,7 +183,7 @@ public final class ShardFanout {
         return found.isPresent();
     }
 
-    /** Asks other instances for all that is open, each once and all at the same time; answers with what is open still. */
+    /** Queries other instances for all open parts, each once and all at the same time; returns the parts that are still open. */
     private List<Share> elsewhere(KeyQuery question, List<Share> open, KeyAnswers answers, boolean stale) {
         Map<Owners.Peer, List<Share>> byPeer = new LinkedHashMap<>();
         List<Share> still = new ArrayList<>();

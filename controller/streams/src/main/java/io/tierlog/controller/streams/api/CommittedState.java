@@ -86,10 +86,10 @@ final class CommittedState {
     }
 
     /**
-     * Asks again after every change, until there is an answer or it is too late.
+     * Repeats a query after every change, until there is an answer or the deadline has passed.
      *
      * @param deadlineNs by {@link System#nanoTime}
-     * @param question answers null as long as it is to be asked again; what it throws ends the wait
+     * @param question returns null to be repeated; an exception from it ends the wait
      * @return the answer; empty when there was none in time
      */
     <T> Optional<T> await(long deadlineNs, Function<StateSnapshot, @Nullable T> question) {
@@ -179,7 +179,7 @@ final class CommittedState {
     }
 
     private <K extends RowKey<K>, V extends WireRecord> void copy(Table<K, V> table, byte[] key, byte @Nullable [] value) {
-        // A full table takes no row more, and what it is asked for is refused from then on: it would be wrong to leave some out.
+        // A full table takes no more rows, and queries of it are refused from then on: an answer without some rows would be wrong.
         if (value != null && tables.rows(table).size() >= limits.viewRows()) {
             overflowed.add(table);
             return;

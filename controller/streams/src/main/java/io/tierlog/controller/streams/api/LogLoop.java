@@ -64,7 +64,7 @@ public final class LogLoop implements AutoCloseable {
         }
     }
 
-    /** Waits so many milliseconds, or until it is closed. */
+    /** Waits that many milliseconds, or until it is closed. */
     public void pause(long ms) {
         try {
             if (closing.await(ms, TimeUnit.MILLISECONDS)) {

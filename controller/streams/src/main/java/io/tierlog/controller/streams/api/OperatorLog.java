@@ -53,7 +53,7 @@ final class OperatorLog implements AutoCloseable {
      *
      * @param event makes the event around its envelope
      * @return its offset
-     * @throws Problem LOG_UNAVAILABLE when that is not known to have come about: it may be in the log all the same
+     * @throws Problem LOG_UNAVAILABLE when the append is not confirmed: the event may be in the log nevertheless
      */
     long append(Caller caller, String aggregate, Function<Envelope, Event> event) {
         String sender = "operator/" + caller.name() + "/" + UUID.randomUUID();

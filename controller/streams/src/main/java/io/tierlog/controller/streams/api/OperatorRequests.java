@@ -43,7 +43,7 @@ final class OperatorRequests {
         CREATED,
         /** Decided, and a repeat. */
         KNOWN,
-        /** On the log, and not known to be decided yet. */
+        /** On the log, and its decision is not received yet. */
         PENDING
     }
 
@@ -147,7 +147,7 @@ final class OperatorRequests {
     /**
      * Cancels a migration.
      *
-     * @return its state then; SUBMITTED or RUNNING when the decision was not known in time
+     * @return its state then; SUBMITTED or RUNNING when the decision did not come in time
      * @throws Problem MIGRATION_UNKNOWN, or TOO_LATE when it had ended
      */
     MigrationState cancel(Caller caller, String id, Duration patience) {
@@ -210,7 +210,7 @@ final class OperatorRequests {
         return isLast(state.knownNode(wish.node()), wish) || watch.settled() ? Decided.YES : null;
     }
 
-    /** Whether what was last asked about draining the node is this. */
+    /** Whether the last request about draining the node is this one. */
     private static boolean isLast(NodeRow node, Wish wish) {
         SharesRow shares = node.shares();
         return shares != null && shares.drainRequest().equals(wish.request());

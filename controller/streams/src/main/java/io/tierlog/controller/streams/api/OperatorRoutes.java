@@ -81,7 +81,7 @@ final class OperatorRoutes {
         });
     }
 
-    /** A migration without a decision yet: all known details, or its id alone. */
+    /** A migration without a decision yet: all details of the order, or its id alone. */
     private ObjectNode pending(MigrateCall call) {
         boolean known = view.read(state -> state.migration(call.id()) != null);
         if (known) {
