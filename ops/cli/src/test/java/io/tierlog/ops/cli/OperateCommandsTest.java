@@ -117,8 +117,8 @@ class OperateCommandsTest {
         assertRefused(2, "no migration is called x", "GET /v1/migrations", "migrate", "cancel", "x");
         assertRefused(2, "--from is missing", "tierlog migrate --help", "migrate", "--sample", "1");
         assertRefused(2, "no blocks were given", "--sample N", "migrate", "--from", "host", "--to", "disk");
-        assertRefused(2, "retention is missing", "mend what errors names", "migrate", "--sample", "1", "--from", "host", "--to", "disk");
-        assertRefused(2, "target must be colder than DISK; retention is missing", "mend",
+        assertRefused(2, "retention is missing", "correct the fields in errors", "migrate", "--sample", "1", "--from", "host", "--to", "disk");
+        assertRefused(2, "target must be colder than DISK; retention is missing", "correct",
                 "migrate", "--sample", "1", "--from", "disk", "--to", "disk");
         assertRefused(2, "--keys need the --namespace", "--namespace NAME", "migrate", "--keys", "00", "--from", "host", "--to", "disk");
         assertRefused(2, "--min-age soon is not a time", "60s", "migrate", "--sample", "1", "--min-age", "soon", "--from", "host", "--to", "disk");
