@@ -179,7 +179,7 @@ class DemoCommandTest {
         assertRefused("line 2", "--trace", trace.toString());
         assertRefused("absent.jsonl", "--trace", dir.resolve("absent.jsonl").toString());
         assertRefused("--nodes must be 1 to 64, not 0", "--nodes", "0");
-        assertRefused("is no size", "--host", "many");
+        assertRefused("is not a size", "--host", "many");
         assertRefused("--host-low must be above 0 and at most --host-high", "--host-high", "0.5", "--host-low", "0.6");
         assertRefused("--controller-kills needs --processes", "--controller-kills", "1");
         assertRefused("and a controller", "--processes", "--no-controller", "--controller-kills", "1");
