@@ -161,10 +161,9 @@ public final class RandomHistory {
 
     /** Few promotions at once, of few blocks, and short memories. */
     private FetchPolicy fetch() {
-        return new FetchPolicy(
-                new PromotionPolicy(random.nextInt(8) > 0, 1 + random.nextInt(2), 1 + random.nextInt(3), random.nextInt(6), random.nextInt(6_000),
-                        random.nextInt(3_000)),
-                Policies.fetch(World.POLICY).peers());
+        PromotionPolicy promotion = new PromotionPolicy(random.nextInt(8) > 0, 1 + random.nextInt(2), 1 + random.nextInt(3),
+                random.nextInt(6), random.nextInt(6_000), random.nextInt(3_000));
+        return new FetchPolicy(promotion, Policies.fetch(World.POLICY).peers());
     }
 
     /** Probes for blocks that requests are expected to need, mostly such as the disk has. */
@@ -174,8 +173,8 @@ public final class RandomHistory {
         if (random.nextInt(4) == 0 || wanted.isEmpty()) {
             wanted.addAll(Blocks.of(paged(path())));
         }
-        send(new PromotionRequested(new Envelope(agent.aggregate(), "directory/d", 0, 0, 0, 0, null, null, null), "p" + page, Agent.NAMESPACE,
-                wanted));
+        Envelope envelope = new Envelope(agent.aggregate(), "directory/d", 0, 0, 0, 0, null, null, null);
+        send(new PromotionRequested(envelope, "p" + page, Agent.NAMESPACE, wanted));
     }
 
     /** All of it arrives, some, or nothing; now and then a request has waited. */
@@ -185,8 +184,7 @@ public final class RandomHistory {
             case 0 -> new PromoteFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
                     Agent.failed(blocks, OperationReason.IO));
             case 1 -> refused(agent, c.header(), c.operation(), OperationReason.NO_ROOM);
-            case 2 -> refused(agent, c.header(), c.operation(),
-                    random.nextBoolean() ? OperationReason.QUEUE_FULL : OperationReason.COMMAND_CONFLICT);
+            case 2 -> refused(agent, c.header(), c.operation(), random.nextBoolean() ? OperationReason.QUEUE_FULL : OperationReason.COMMAND_CONFLICT);
             default -> {
                 List<BlockResult> results = some(blocks).stream().map(r -> new BlockResult(r.block(), r.status(), r.reason(), r.page(),
                         r.generation(), r.crc32c(), r.status() == BlockStatus.ARRIVED ? Tier.DISK : Tier.UNKNOWN)).toList();
@@ -513,8 +511,7 @@ public final class RandomHistory {
         List<Block> blocks = Blocks.of(c.blocks());
         return mood < 8
                 ? new BackUpDone(agent.envelope(), c.operation(), Agent.NAMESPACE, Agent.arrived(blocks, 0), 0, 0)
-                : new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE,
-                        Agent.failed(blocks, OperationReason.IO));
+                : new BackUpFailed(agent.envelope(), c.operation(), OperationReason.IO, Agent.NAMESPACE, Agent.failed(blocks, OperationReason.IO));
     }
 
     private static Event refused(Agent agent, CommandHeader header, String operation, OperationReason reason) {
@@ -591,8 +588,7 @@ public final class RandomHistory {
     private Event dropped(Agent agent, DropBlocks c, int mood) {
         if (mood == 0) {
             OperationReason why = c.reliesOn() == Tier.DISK && random.nextBoolean() ? OperationReason.LAST_COPY : OperationReason.PINNED;
-            return new DropFailed(agent.envelope(), c.operation(), c.tier(), why, Agent.NAMESPACE,
-                    Agent.failed(Blocks.of(c.blocks()), why));
+            return new DropFailed(agent.envelope(), c.operation(), c.tier(), why, Agent.NAMESPACE, Agent.failed(Blocks.of(c.blocks()), why));
         }
         int gone = mood == 1 ? 1 : c.blocks().size();
         List<BlockResult> results = new ArrayList<>(Agent.gone(c.blocks().subList(0, gone)));

@@ -19,6 +19,7 @@ import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.FetchPolicy;
 import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.Tier;
@@ -52,6 +53,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class World {
     public static final Policy POLICY = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.9, 0.8, true, 100, 1_000, 5_000, 3, true, null, null);
+
+    /** {@link #POLICY} with other rules of promotions and peer reads. */
+    public static Policy fetching(FetchPolicy fetch) {
+        return new Policy(POLICY.prefetchThresholdBlocks(), POLICY.writePolicy(), POLICY.hostHighMark(), POLICY.hostLowMark(),
+                POLICY.diskHighMark(), POLICY.diskLowMark(), POLICY.copyToDisk(), POLICY.reliefBatchBlocks(), POLICY.operationTimeoutMs(),
+                POLICY.leaseMs(), POLICY.nodeSilentTicks(), POLICY.backUp(), null, fetch);
+    }
 
     public final Tables tables;
     public final Limits limits;

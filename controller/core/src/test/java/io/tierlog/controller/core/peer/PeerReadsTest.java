@@ -25,7 +25,6 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.PeerPolicy;
 import io.tierlog.schemas.PeerReadReason;
-import io.tierlog.schemas.Policy;
 import io.tierlog.schemas.PromotionOutcome;
 import io.tierlog.schemas.PromotionPolicy;
 import io.tierlog.schemas.RefusalReason;
@@ -91,11 +90,8 @@ class PeerReadsTest {
     }
 
     private void policy(boolean enabled, int reads, int lentBlocks) {
-        Policy p0 = World.POLICY;
         PeerPolicy peers = new PeerPolicy(enabled, reads, lentBlocks, 10_000, 200, 600, 1_000, 5_000);
-        w.policy(new Policy(p0.prefetchThresholdBlocks(), p0.writePolicy(), p0.hostHighMark(), p0.hostLowMark(), p0.diskHighMark(),
-                p0.diskLowMark(), p0.copyToDisk(), p0.reliefBatchBlocks(), p0.operationTimeoutMs(), p0.leaseMs(), p0.nodeSilentTicks(),
-                p0.backUp(), null, new FetchPolicy(Policies.fetch(p0).promotion(), peers)));
+        w.policy(World.fetching(new FetchPolicy(Policies.fetch(World.POLICY).promotion(), peers)));
     }
 
     private PeerReadHeld held(String grant, List<PagedBlock> blocks) {
@@ -111,11 +107,8 @@ class PeerReadsTest {
     }
 
     private void promotions(int operations) {
-        Policy p0 = World.POLICY;
-        PeerPolicy peers = Policies.fetch(p0).peers();
-        w.policy(new Policy(p0.prefetchThresholdBlocks(), p0.writePolicy(), p0.hostHighMark(), p0.hostLowMark(), p0.diskHighMark(),
-                p0.diskLowMark(), p0.copyToDisk(), p0.reliefBatchBlocks(), p0.operationTimeoutMs(), p0.leaseMs(), p0.nodeSilentTicks(),
-                p0.backUp(), null, new FetchPolicy(new PromotionPolicy(true, operations, 32, 1_024, 30_000, 5_000), peers)));
+        PeerPolicy peers = Policies.fetch(World.POLICY).peers();
+        w.policy(World.fetching(new FetchPolicy(new PromotionPolicy(true, operations, 32, 1_024, 30_000, 5_000), peers)));
     }
 
     private PromotionRequested probe(List<Block> blocks) {
@@ -546,11 +539,8 @@ class PeerReadsTest {
     }
 
     private void costs(long disk, long store, long compute) {
-        Policy p0 = World.POLICY;
         PeerPolicy peers = new PeerPolicy(true, 4, 100, 10_000, 200, disk, store, compute);
-        w.policy(new Policy(p0.prefetchThresholdBlocks(), p0.writePolicy(), p0.hostHighMark(), p0.hostLowMark(), p0.diskHighMark(),
-                p0.diskLowMark(), p0.copyToDisk(), p0.reliefBatchBlocks(), p0.operationTimeoutMs(), p0.leaseMs(), p0.nodeSilentTicks(),
-                p0.backUp(), null, new FetchPolicy(Policies.fetch(p0).promotion(), peers)));
+        w.policy(World.fetching(new FetchPolicy(Policies.fetch(World.POLICY).promotion(), peers)));
     }
 
     /** The threshold is 2 blocks: 2 are not fetched from anywhere, 3 are. Nor is anything read from the node itself, or when policy forbids it. */
