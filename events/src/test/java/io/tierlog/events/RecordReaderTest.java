@@ -114,13 +114,13 @@ class RecordReaderTest {
 
     @Test
     void aRegistryThatIsNotThereIsNoAnswer() throws IOException {
-        int nobody;
+        int unusedPort;
         try (ServerSocket socket = new ServerSocket(0)) {
-            nobody = socket.getLocalPort();
+            unusedPort = socket.getLocalPort();
         }
         RegistryLimits quick = new RegistryLimits(100, 200, 500, 2, 1, 1, 1_000, 10, 0);
         RegistryConfig config = new RegistryConfig(
-                List.of(URI.create("http://127.0.0.1:" + nobody)), Credentials.NONE, quick);
+                List.of(URI.create("http://127.0.0.1:" + unusedPort)), Credentials.NONE, quick);
         try (RegistryClient client = new RegistryClient(config)) {
             RecordReader<Event> lonely = new Codec(client).reader(Event.class);
             byte[] bytes = codec.encode("t", TICK);

@@ -113,15 +113,15 @@ class TopicAdminTest {
 
     @Test
     void aMissingBrokerIsReportedInTime() throws IOException {
-        int nobody;
+        int unusedPort;
         try (ServerSocket socket = new ServerSocket(0)) {
-            nobody = socket.getLocalPort();
+            unusedPort = socket.getLocalPort();
         }
-        KafkaAccess access = new KafkaAccess("127.0.0.1:" + nobody, Map.of(), Duration.ofMillis(700));
+        KafkaAccess access = new KafkaAccess("127.0.0.1:" + unusedPort, Map.of(), Duration.ofMillis(700));
         long start = System.nanoTime();
         BrokerUnreachable e = assertThrows(BrokerUnreachable.class, () -> new TopicAdmin(access).close());
         assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10), "took too long");
-        assertTrue(String.valueOf(e.getMessage()).contains("127.0.0.1:" + nobody), e.getMessage());
+        assertTrue(String.valueOf(e.getMessage()).contains("127.0.0.1:" + unusedPort), e.getMessage());
     }
 
     @Test

@@ -396,7 +396,7 @@ public final class RandomHistory {
     /** One of the last requests of the node. */
     private String request(Agent agent) {
         List<String> known = requests(agent);
-        return known.isEmpty() || random.nextInt(20) == 0 ? "nobody" : known.get(Math.max(0, known.size() - 1 - random.nextInt(3)));
+        return known.isEmpty() || random.nextInt(20) == 0 ? "absent" : known.get(Math.max(0, known.size() - 1 - random.nextInt(3)));
     }
 
     private List<String> requests(Agent agent) {

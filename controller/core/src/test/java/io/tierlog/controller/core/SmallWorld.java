@@ -123,7 +123,7 @@ record SmallWorld(
         HeapTables tables = new HeapTables();
         new Core(Limits.DEFAULTS).step(tables, new Input.Recorded(0, 1,
                 new PolicyPublished(new Envelope(CLOCK, "policy", 0, 1, 0, 0, null, null, null), 1, POLICY)));
-        SmallWorld world = new SmallWorld(null, "nobody", null, null, tables, Side.first("a"), Side.first("b"), FIRST_OFFSET, FIRST_MS);
+        SmallWorld world = new SmallWorld(null, "absent", null, null, tables, Side.first("a"), Side.first("b"), FIRST_OFFSET, FIRST_MS);
         return world.tick(new Core(Limits.DEFAULTS));
     }
 

@@ -83,9 +83,9 @@ final class EngineWorld implements AutoCloseable {
     EngineWorld(Path directory, EngineApiLimits limits, DeviceMemory device) throws IOException, DeviceFault {
         this.device = device;
         file = Files.write(directory.resolve("device"), new byte[PAGES * BLOCK]);
-        loop = new AgentLoop("door-world", 100, 100, () -> System.nanoTime() / 1_000_000, e -> failure = e);
-        streams = DeviceStreams.start("door-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
-        workers = new StoreWorkers("door-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
+        loop = new AgentLoop("engine-world", 100, 100, () -> System.nanoTime() / 1_000_000, e -> failure = e);
+        streams = DeviceStreams.start("engine-world", device, host, DeviceStreams.Limits.DEFAULTS, loop::post);
+        workers = new StoreWorkers("engine-world", store, host, StoreWorkers.Limits.DEFAULTS, loop::post);
         EngineServer.Wiring wiring =
                 new EngineServer.Wiring("a", new AgreedLayouts(layouts, 1), loop::offer, loop::post, new DevicePools(device, streams), this::health);
         server = new EngineServer(EngineAddress.tcp(0), wiring, limits);

@@ -52,7 +52,7 @@ final class DataDirectory implements AutoCloseable {
     /**
      * Takes the directory for this process and formats Kafka's part of it when that was not done yet.
      *
-     * @throws UnusableData when somebody else wrote it or uses it now, or it cannot be written
+     * @throws UnusableData when another program wrote it, another process uses it, or it cannot be written
      */
     static DataDirectory claim(Path directory) {
         try {

@@ -14,7 +14,7 @@ import java.util.TreeMap;
  * @param properties further broker properties; they win over the defaults, but may not touch what the other fields say
  */
 public record EmbeddedKafkaConfig(Path dataDirectory, String host, int port, Map<String, String> properties) {
-    /** Loopback: the broker knows no authentication, so nobody else shall reach it. */
+    /** Loopback: the broker knows no authentication, so no other host may reach it. */
     public static final String DEFAULT_HOST = "127.0.0.1";
 
     /** Kafka's usual port. */

@@ -28,7 +28,7 @@ public abstract sealed class EmbeddedKafkaException extends RuntimeException {
         return hint;
     }
 
-    /** Somebody else listens on the wanted port. */
+    /** Another process listens on the wanted port. */
     public static final class PortInUse extends EmbeddedKafkaException {
         private static final long serialVersionUID = 1L;
 
@@ -48,7 +48,7 @@ public abstract sealed class EmbeddedKafkaException extends RuntimeException {
         }
     }
 
-    /** The data directory cannot be used: written by somebody else, in use, or not writable. */
+    /** The data directory cannot be used: written by another program, in use, or not writable. */
     public static final class UnusableData extends EmbeddedKafkaException {
         private static final long serialVersionUID = 1L;
 

@@ -18,7 +18,7 @@ import org.apache.kafka.server.ServerSocketFactory;
  * The two sockets of the broker, bound before anything of Kafka starts and handed over to it later.
  *
  * <p>So a port in use is known at once and without a half-started broker, and a free port that was picked cannot be taken by
- * somebody else between the picking and the start. Each socket is handed over once. Thread-safe.
+ * another process between the picking and the start. Each socket is handed over once. Thread-safe.
  */
 final class ListenSockets implements ServerSocketFactory, AutoCloseable {
     private static final int BACKLOG = 128;
@@ -40,7 +40,7 @@ final class ListenSockets implements ServerSocketFactory, AutoCloseable {
     /**
      * Binds the client port and a free one for the controller.
      *
-     * @throws PortInUse when somebody listens on the wanted port
+     * @throws PortInUse when another process listens on the wanted port
      * @throws StartFailed when the address cannot be listened on at all
      */
     static ListenSockets bind(String host, int port) {

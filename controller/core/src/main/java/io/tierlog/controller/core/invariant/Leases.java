@@ -75,7 +75,7 @@ final class Leases {
     private void granted(LeaseRequested f, Cause cause) {
         boolean asked = cause.event instanceof PeerReadRequested e && e.grant().equals(f.lease());
         if (live.put(f.lease(), new Live(f, node.findings.offset())) != null || (!asked && cause.event != null)) {
-            node.findings.say(Invariant.I1, "lease " + f.lease() + " is granted a second time, or nobody has asked for it");
+            node.findings.say(Invariant.I1, "lease " + f.lease() + " is granted a second time, or was never requested");
         }
     }
 

@@ -190,7 +190,7 @@ final class PartitionFold {
             }
             node.decision(decision, cause, new NodeFold.Situation(timeMs, policy));
         } else if (aggregate.startsWith("node/") && !(decision instanceof AgentRefused)) {
-            findings.say(Invariant.I13, "it is about " + aggregate + ", which nobody has registered");
+            findings.say(Invariant.I13, "it is about " + aggregate + ", which is not registered");
         } else if (decision instanceof BlocksPlaced placed) {
             Naming.check(findings, placed, cause, null);
         }

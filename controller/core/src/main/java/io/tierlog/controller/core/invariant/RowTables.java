@@ -159,7 +159,7 @@ final class RowTables {
         if (isOfPromotion(row)) {
             OperationRow operation = tables.get(Rows.OPERATIONS, new RowKey.Text(aggregate, row.operation()));
             if (operation != null && operation.kind() != OperationKind.PROMOTE) {
-                say.that(Invariant.I5, "lease " + key.id() + " is nobody's, and its operation is no promotion: " + operation);
+                say.that(Invariant.I5, "lease " + key.id() + " has no request, and its operation is not a promotion: " + operation);
             }
         } else if (owner == null || owner.attempt() != row.attempt() || !key.id().equals(owner.lease())) {
             say.that(Invariant.I5, "lease " + key.id() + " goes on, and " + row.request() + " does not have it");

@@ -168,7 +168,7 @@ class LogInvariantsTest {
                         .after(LeaseEnded.class, 0, drop), Invariant.I11, "decisions@14"),
                 of("a last copy that was none", new Story().with(BlocksRemoved.class, 0, f -> new BlocksRemoved(f.envelope(), f.tier(),
                         f.namespace(), f.reason(), f.blocks(), 1)), Invariant.I11, "decisions@17"),
-                of("stored, though nobody said so", new Story().after(InputApplied.class, 1, new BlocksBackedUp(Story.OPEN, Story.SPACE,
+                of("stored, though no agent reported it", new Story().after(InputApplied.class, 1, new BlocksBackedUp(Story.OPEN, Story.SPACE,
                         List.of(Story.B0))), Invariant.I11, "decisions@15"));
     }
 
@@ -197,12 +197,12 @@ class LogInvariantsTest {
     private static Stream<Arguments> order() {
         Envelope elsewhere = new Envelope(Story.NODE, "", 1, 0, 0, 0, Story.NODE + "@99", null, null);
         Envelope before = new Envelope(Story.NODE, "", 1, 0, 0, 0, Story.NODE + "@0", null, null);
-        Envelope nobody = new Envelope("node/b", "", 1, 0, 0, 0, Story.NODE + "@2", null, null);
+        Envelope absent = new Envelope("node/b", "", 1, 0, 0, 0, Story.NODE + "@2", null, null);
         return Stream.of(
                 of("an answer to nothing", new Story().with(InputApplied.class, 0, f -> new InputApplied(elsewhere)), Invariant.I13, "decisions@5"),
                 of("an answer that comes late", new Story().with(InputApplied.class, 0, f -> new InputApplied(before)), Invariant.I13, "decisions@5"),
                 of("an event that is passed over", new Story().without(InputApplied.class, 0), Invariant.I13, "decisions@5"),
-                of("a node that is not registered", new Story().with(InputApplied.class, 0, f -> new InputApplied(nobody)), Invariant.I13,
+                of("a node that is not registered", new Story().with(InputApplied.class, 0, f -> new InputApplied(absent)), Invariant.I13,
                         "decisions@5"),
                 of("time that goes backwards", new Story().after(InputApplied.class, 0, new Tick(CLOCK, 10), new TimeAdvanced(CLOCK, 10, 1),
                         new Tick(CLOCK, 11), new TimeAdvanced(CLOCK, 9, 2)), Invariant.I13, "decisions@7"),
@@ -210,7 +210,7 @@ class LogInvariantsTest {
                         "events@3"),
                 of("a policy with other content than was published", policy(new PolicyPublished(CLOCK, 1, copying(!Policies.INITIAL.copyToDisk()))),
                         Invariant.I13, "events@3"),
-                of("a policy that nobody published", policy(new Tick(CLOCK, 10)), Invariant.I13, "decisions@6"));
+                of("a policy that was never published", policy(new Tick(CLOCK, 10)), Invariant.I13, "decisions@6"));
     }
 
     @Test

@@ -157,7 +157,7 @@ class TableInvariantsTest {
                         r.usedBlocks() + 1, r.leavingBlocks(), r.inRelief(), r.drops(), r.copies()))),
                 of("more leaves than there is", Invariant.I4, true, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
                         r.usedBlocks(), r.usedBlocks() + 1, r.inRelief(), r.drops(), r.copies()))),
-                of("a drop that nobody issued", Invariant.I12, false, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
+                of("a drop that was never issued", Invariant.I12, false, t -> tier(t, r -> new TierRow(r.tier(), r.capacityBlocks(), r.blockBytes(),
                         r.usedBlocks(), r.leavingBlocks(), r.inRelief(), 1, r.copies()))),
                 of("a leaf that is not in the order", Invariant.I13, true, t -> {
                     RowKey.Placement leaf = key("p4");
@@ -167,14 +167,14 @@ class TableInvariantsTest {
                     }
                 }),
                 of("a parent that knows of no child", Invariant.I13, true, t -> copy(t, "p3", 0, 0, PlacementState.SERVING, null)),
-                of("a hold that nobody has", Invariant.I1, false, t -> copy(t, "p2", 1, 3, PlacementState.SERVING, null)),
-                of("a copy that leaves by nobody", Invariant.I12, true, t -> copy(t, "p2", 1, 0, PlacementState.LEAVING, null)),
+                of("a hold without an owner", Invariant.I1, false, t -> copy(t, "p2", 1, 3, PlacementState.SERVING, null)),
+                of("a placement that leaves without an operation", Invariant.I12, true, t -> copy(t, "p2", 1, 0, PlacementState.LEAVING, null)),
                 of("a copy that leaves by an operation that is not there", Invariant.I12, true,
                         t -> copy(t, "p2", 1, 0, PlacementState.LEAVING, "node/a@7.7")),
-                of("a lease of nobody", Invariant.I5, true, t -> t.put(Rows.LEASES, new RowKey.Text("node/a", "x"), new LeaseRow(1,
-                        LeaseState.REQUESTED, "o", "nobody", 1, 9, "", List.of()))),
+                of("a lease of an absent request", Invariant.I5, true, t -> t.put(Rows.LEASES, new RowKey.Text("node/a", "x"), new LeaseRow(1,
+                        LeaseState.REQUESTED, "o", "absent", 1, 9, "", List.of()))),
                 of("a lease on blocks that nothing holds", Invariant.I1, true, t -> t.put(Rows.LEASES, new RowKey.Text("node/a", "x"),
-                        new LeaseRow(1, LeaseState.HELD, "o", "nobody", 1, 9, Agent.NAMESPACE, List.of(new Block(4, Agent.key("p4"),
+                        new LeaseRow(1, LeaseState.HELD, "o", "absent", 1, 9, Agent.NAMESPACE, List.of(new Block(4, Agent.key("p4"),
                                 Agent.key("p3")))))));
     }
 

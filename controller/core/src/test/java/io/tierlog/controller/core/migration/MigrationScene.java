@@ -110,7 +110,7 @@ public abstract class MigrationScene {
     /** On the device, computed by no registered request, so that nothing is written yet. */
     void onDevice(int... names) {
         for (int name : names) {
-            w.input(a.sealed("nobody", 1, Agent.paged(List.of(key(name)), 0, 1, 900 + name)));
+            w.input(a.sealed("absent", 1, Agent.paged(List.of(key(name)), 0, 1, 900 + name)));
         }
     }
 

@@ -101,7 +101,7 @@ final class PromotionAttemptsTest extends PromotionScene {
         assertEquals(List.of(), outcomes());
         assertEquals(PlacementState.WRITING, w.state(a, Tier.HOST, p.get(0)));
         assertEquals(1, counts().operations());
-        assertNull(Objects.requireNonNull(w.copy(b, Tier.HOST, p.get(0))).promotedUnder(), "nobody has promoted it there");
+        assertNull(Objects.requireNonNull(w.copy(b, Tier.HOST, p.get(0))).promotedUnder(), "it was not promoted there");
     }
 
     /** P4, another size: of 6 blocks 2 are named and one without a command: the 4 have failed, and the extra one is not a promotion of ours. */

@@ -48,7 +48,7 @@ class BadInputTest {
     private static final TestBroker BROKER = new TestBroker();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static ApiUnderTest door;
+    private static ApiUnderTest server;
 
     @SuppressWarnings("NullAway.Init")
     private static ScriptedController controller;
@@ -58,16 +58,16 @@ class BadInputTest {
 
     @BeforeAll
     static void start() throws Exception {
-        door = new ApiUnderTest(BROKER.kafka(), 1, ApiConfig.loopback(0));
-        controller = door.controller;
-        client = new ApiClient(door.api.port());
+        server = new ApiUnderTest(BROKER.kafka(), 1, ApiConfig.loopback(0));
+        controller = server.controller;
+        client = new ApiClient(server.api.port());
         client.awaitReady();
     }
 
     @AfterAll
     static void stop() {
         client.close();
-        door.close();
+        server.close();
     }
 
     @ParameterizedTest(name = "{0} {1} {2}")
@@ -205,7 +205,7 @@ class BadInputTest {
     @Test
     void aBodyMustSayThatItIsJson() throws Exception {
         String request = "POST /v1/migrations HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
-        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), door.api.port())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.api.port())) {
             socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
             InputStream in = socket.getInputStream();
             String answer = new String(in.readAllBytes(), StandardCharsets.UTF_8);
@@ -307,7 +307,7 @@ class BadInputTest {
 
     @Test
     void untilTheStateIsReadNothingIsAnswered() {
-        LogAccess nothing = new LogAccess(door.log.access, door.log.topics, door.log.codec, 1, "no-such-changelog");
+        LogAccess nothing = new LogAccess(server.log.access, server.log.topics, server.log.codec, 1, "no-such-changelog");
         try (OperatorApi early = OperatorApi.start(nothing, ApiConfig.loopback(0));
                 ApiClient guest = new ApiClient(early.port())) {
             Reply reply = guest.get("/v1/nodes");

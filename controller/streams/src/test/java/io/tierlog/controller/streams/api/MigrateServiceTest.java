@@ -55,7 +55,7 @@ class MigrateServiceTest {
     private static final TestBroker BROKER = new TestBroker();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls start() first.
-    private static ApiUnderTest door;
+    private static ApiUnderTest server;
 
     @SuppressWarnings("NullAway.Init")
     private static ScriptedController controller;
@@ -68,18 +68,18 @@ class MigrateServiceTest {
         Path tokens = Files.writeString(directory.resolve("tokens"),
                 "operator bob sha256:" + digest("o-token") + "\nreader ann sha256:" + digest("r-token"));
         ApiConfig config = ApiConfig.loopback(0).withGrpc(Endpoint.parse("127.0.0.1:0")).withTokens(tokens);
-        door = new ApiUnderTest(BROKER.kafka(), 1, config);
-        controller = door.controller;
-        try (ApiClient client = new ApiClient(door.api.port())) {
+        server = new ApiUnderTest(BROKER.kafka(), 1, config);
+        controller = server.controller;
+        try (ApiClient client = new ApiClient(server.api.port())) {
             client.token("o-token").awaitReady();
         }
-        channel = NettyChannelBuilder.forAddress("127.0.0.1", door.api.grpcPort()).usePlaintext().build();
+        channel = NettyChannelBuilder.forAddress("127.0.0.1", server.api.grpcPort()).usePlaintext().build();
     }
 
     @AfterAll
     static void stop() {
         channel.shutdownNow();
-        door.close();
+        server.close();
     }
 
     @Test

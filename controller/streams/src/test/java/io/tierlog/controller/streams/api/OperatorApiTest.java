@@ -43,7 +43,7 @@ class OperatorApiTest {
     private static final TestBroker BROKER = new TestBroker();
 
     @SuppressWarnings("NullAway.Init") // JUnit calls open() first.
-    private ApiUnderTest door;
+    private ApiUnderTest server;
 
     @SuppressWarnings("NullAway.Init")
     private ScriptedController controller;
@@ -53,16 +53,16 @@ class OperatorApiTest {
 
     @BeforeEach
     void open() throws Exception {
-        door = new ApiUnderTest(BROKER.kafka(), 2, ApiConfig.loopback(0));
-        controller = door.controller;
-        client = new ApiClient(door.api.port());
+        server = new ApiUnderTest(BROKER.kafka(), 2, ApiConfig.loopback(0));
+        controller = server.controller;
+        client = new ApiClient(server.api.port());
         client.awaitReady();
     }
 
     @AfterEach
     void close() {
         client.close();
-        door.close();
+        server.close();
     }
 
     @Test

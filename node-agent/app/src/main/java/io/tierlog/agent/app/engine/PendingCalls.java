@@ -62,7 +62,7 @@ final class PendingCalls implements AutoCloseable {
 
     PendingCalls(int most) {
         this.most = most;
-        this.watches = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("door-deadlines").daemon().factory());
+        this.watches = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("engine-call-deadlines").daemon().factory());
         this.watches.setRemoveOnCancelPolicy(true);
     }
 

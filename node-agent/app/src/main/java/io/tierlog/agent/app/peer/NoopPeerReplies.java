@@ -9,20 +9,20 @@ import java.util.List;
 public final class NoopPeerReplies implements PeerReplies {
     @Override
     public void retry(long call, long afterMs) {
-        throw nobody(call);
+        throw noPeerApi(call);
     }
 
     @Override
     public void refuse(long call, PeerReadReason why) {
-        throw nobody(call);
+        throw noPeerApi(call);
     }
 
     @Override
     public void send(long call, List<LeasedPage> pages) {
-        throw nobody(call);
+        throw noPeerApi(call);
     }
 
-    private static IllegalStateException nobody(long call) {
+    private static IllegalStateException noPeerApi(long call) {
         return new IllegalStateException("this agent has no peer API and cannot have received call " + call + "");
     }
 }

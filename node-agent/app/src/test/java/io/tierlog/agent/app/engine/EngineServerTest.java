@@ -84,7 +84,7 @@ class EngineServerTest {
     private final List<Layout> layouts = Layouts.opaque(BLOCK, 16);
     private final List<AutoCloseable> opened = new ArrayList<>();
     private volatile boolean full;
-    private final EngineServer door = new EngineServer(
+    private final EngineServer server = new EngineServer(
             EngineAddress.tcp(0),
             new EngineServer.Wiring(
                     "n1", new AgreedLayouts(layouts, 1), this::call, inputs::add, pools, () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
@@ -96,7 +96,7 @@ class EngineServerTest {
 
     @BeforeEach
     void start() throws IOException {
-        door.start();
+        server.start();
         Files.write(directory.resolve("device"), new byte[PAGES * BLOCK]);
     }
 
@@ -105,7 +105,7 @@ class EngineServerTest {
         for (AutoCloseable closeable : opened) {
             closeable.close();
         }
-        door.close();
+        server.close();
         attached.forEach(EnginePool::release);
         device.close();
     }
@@ -120,15 +120,15 @@ class EngineServerTest {
         Submitted submitted = await(Submitted.class);
         assertEquals(session, submitted.attempt().session());
         assertEquals(2, submitted.keys().size());
-        door.replies().offer(submitted.call(), new Offer(1, List.of(Tier.HOST, Tier.STORE), Offer.Reason.FETCHED, "lease1"));
+        server.replies().offer(submitted.call(), new Offer(1, List.of(Tier.HOST, Tier.STORE), Offer.Reason.FETCHED, "lease1"));
         var offer = reply.get(20, TimeUnit.SECONDS).getOffer();
         assertEquals(OfferReason.OFFER_REASON_FETCHED, offer.getReason());
         assertEquals("lease1", offer.getLease());
         assertEquals(List.of(1, 2), List.of(offer.getFirstIndex(), offer.getSourcesCount()));
 
-        door.replies().ready(session, "r1", 1, Offer.none(0, Offer.Reason.WAIT_EXPIRED));
+        server.replies().ready(session, "r1", 1, Offer.none(0, Offer.Reason.WAIT_EXPIRED));
         assertEquals(OfferReason.OFFER_REASON_WAIT_EXPIRED, engine.notice().getReady().getOffer().getReason());
-        door.replies().released(session, "r1", 1, List.of(3, 4));
+        server.replies().released(session, "r1", 1, List.of(3, 4));
         assertEquals(List.of(3, 4), engine.notice().getReleased().getPagesList());
         HealthReply health = engine.calls().health(HealthRequest.getDefaultInstance());
         assertEquals(List.of(3L, 5, 7, 1, 2), List.of(
@@ -231,7 +231,7 @@ class EngineServerTest {
 
         // What the core refuses is not attached.
         CompletableFuture<?> reply = later(() -> engine.calls().registerBuffers(buffers(session, device).build()));
-        door.replies().refused(await(AgentInput.BuffersRegistered.class).call(), Refusal.LAYOUT_MISMATCH, "other layouts", false);
+        server.replies().refused(await(AgentInput.BuffersRegistered.class).call(), Refusal.LAYOUT_MISMATCH, "other layouts", false);
         assertEquals(Status.Code.FAILED_PRECONDITION, statusOf(reply).getCode());
         assertEquals(List.of(), attached);
     }
@@ -242,7 +242,7 @@ class EngineServerTest {
         String session = open(engine, "gpu0");
         for (Refusal refusal : Refusal.values()) {
             CompletableFuture<?> reply = later(() -> engine.calls().submit(submit(session).build()));
-            door.replies().refused(await(Submitted.class).call(), refusal, "because of " + refusal, refusal == Refusal.BUSY);
+            server.replies().refused(await(Submitted.class).call(), refusal, "because of " + refusal, refusal == Refusal.BUSY);
             Status status = statusOf(reply);
             assertEquals("because of " + refusal, status.getDescription());
             Status.Code expected = switch (refusal) {
@@ -279,7 +279,7 @@ class EngineServerTest {
         TestEngine second = engine();
         CompletableFuture<?> taken = later(() -> second.open("gpu0"));
         Eventually.await("the second session is asked for", () -> count(SessionOpened.class) == 2);
-        door.replies().refused(((SessionOpened) inputs.getLast()).call(), Refusal.INSTANCE_TAKEN, "gpu0 has a session", true);
+        server.replies().refused(((SessionOpened) inputs.getLast()).call(), Refusal.INSTANCE_TAKEN, "gpu0 has a session", true);
         assertEquals(Status.Code.ALREADY_EXISTS, statusOf(taken).getCode());
         refused(Status.Code.INVALID_ARGUMENT, () -> engine().open("bad name"));
         open(engine(), "gpu1");
@@ -294,7 +294,7 @@ class EngineServerTest {
         String left = open(orderly, "gpu0");
         orderly.leave();
         assertEquals(new SessionClosed(left, true), await(SessionClosed.class));
-        Cable cable = new Cable(door.port());
+        Cable cable = new Cable(server.port());
         opened.add(cable);
         TestEngine broken = new TestEngine(cable.port());
         opened.add(broken);
@@ -331,8 +331,8 @@ class EngineServerTest {
         long call = await(Submitted.class).call();
         // Late answers to forgotten calls go nowhere; the one that waits gets its own.
         forgotten.stream().filter(Submitted.class::isInstance).map(Submitted.class::cast)
-                .forEach(late -> door.replies().offer(late.call(), Offer.none(0, Offer.Reason.NO_ROOM)));
-        door.replies().waiting(call);
+                .forEach(late -> server.replies().offer(late.call(), Offer.none(0, Offer.Reason.NO_ROOM)));
+        server.replies().waiting(call);
         assertTrue(last.orTimeout(20, TimeUnit.SECONDS).join().hasWaiting());
     }
 
@@ -342,7 +342,7 @@ class EngineServerTest {
         String session = open(engine, "gpu0");
         CompletableFuture<?> waiting = later(() -> engine.calls().submit(submit(session).build()));
         await(Submitted.class);
-        door.close("maintenance at noon");
+        server.close("maintenance at noon");
         assertEquals("maintenance at noon", engine.notice().getClosing().getReason());
         assertEquals(Status.Code.UNAVAILABLE, statusOf(waiting).getCode());
         assertEquals(0, count(SessionClosed.class));
@@ -351,17 +351,17 @@ class EngineServerTest {
     @Test
     void aPortInUseIsReported() {
         EngineServer second = new EngineServer(
-                EngineAddress.tcp(door.port()),
+                EngineAddress.tcp(server.port()),
                 new EngineServer.Wiring(
                         "n1", new AgreedLayouts(layouts, 1), inputs::add, inputs::add, pools, () -> new EngineApiHealth(false, 0, 0, 0, 0, 0)),
                 EngineApiLimits.DEFAULTS);
         String message = String.valueOf(assertThrows(EngineServerException.class, second::start).getMessage());
-        assertTrue(message.contains(String.valueOf(door.port())), message);
+        assertTrue(message.contains(String.valueOf(server.port())), message);
         second.close();
     }
 
     private TestEngine engine() {
-        TestEngine engine = new TestEngine(door.port());
+        TestEngine engine = new TestEngine(server.port());
         opened.add(engine);
         return engine;
     }
@@ -372,14 +372,14 @@ class EngineServerTest {
                 .anyMatch(input -> input instanceof SessionOpened asked && asked.instance().equals(instance)));
         inputs.stream()
                 .filter(input -> input instanceof SessionOpened asked && asked.instance().equals(instance))
-                .forEach(input -> door.replies().done(((SessionOpened) input).call()));
+                .forEach(input -> server.replies().done(((SessionOpened) input).call()));
         return session.orTimeout(20, TimeUnit.SECONDS).join();
     }
 
     private void attach(TestEngine engine, String session) {
         RegisterBuffersRequest pool = buffers(session, directory.resolve("device").toString()).build();
         CompletableFuture<?> reply = later(() -> engine.calls().registerBuffers(pool));
-        door.replies().done(await(AgentInput.BuffersRegistered.class).call());
+        server.replies().done(await(AgentInput.BuffersRegistered.class).call());
         reply.orTimeout(20, TimeUnit.SECONDS).join();
     }
 

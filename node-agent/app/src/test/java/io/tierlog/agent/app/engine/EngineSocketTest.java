@@ -53,7 +53,7 @@ class EngineSocketTest {
         return directory.resolve("engine.sock");
     }
 
-    private EngineServer door(EngineAddress address) {
+    private EngineServer server(EngineAddress address) {
         EngineServer.Pools none = new EngineServer.Pools() {
             @Override
             public EnginePool open(List<KvLayout> layouts, List<MemoryHandle> handles) throws DeviceFault {
@@ -65,13 +65,13 @@ class EngineSocketTest {
                 throw new IllegalStateException("there is no pool");
             }
         };
-        EngineServer door = new EngineServer(
+        EngineServer server = new EngineServer(
                 address,
                 new EngineServer.Wiring("n1", new AgreedLayouts(Layouts.opaque(100, 16), 1), inputs::add, inputs::add, none,
                         () -> new EngineApiHealth(true, 3, 5, 7, 1, 2)),
                 EngineApiLimits.DEFAULTS);
-        doors.add(door);
-        return door;
+        doors.add(server);
+        return server;
     }
 
     private long incarnationThrough(Path socket) throws Exception {
@@ -101,21 +101,21 @@ class EngineSocketTest {
 
     @Test
     void enginesConnectThroughTheSocketThatOnlyTheOwnerMayOpen() throws Exception {
-        EngineServer door = door(EngineAddress.unix(path()));
-        door.start();
+        EngineServer server = server(EngineAddress.unix(path()));
+        server.start();
         assertEquals("rw-------", PosixFilePermissions.toString(Files.getPosixFilePermissions(path(), LinkOption.NOFOLLOW_LINKS)));
         assertEquals(List.of("engine.sock"), left(), "nothing but the socket");
         assertEquals(3, incarnationThrough(path()));
-        assertEquals(-1, door.port());
-        door.close();
+        assertEquals(-1, server.port());
+        server.close();
         assertEquals(List.of(), left());
     }
 
     @Test
     void aServerMayHavePortAndSocket() throws Exception {
-        EngineServer door = door(new EngineAddress(OptionalInt.of(0), Optional.of(path())));
-        door.start();
-        assertTrue(door.port() > 0);
+        EngineServer server = server(new EngineAddress(OptionalInt.of(0), Optional.of(path())));
+        server.start();
+        assertTrue(server.port() > 0);
         assertEquals(3, incarnationThrough(path()));
     }
 
@@ -125,14 +125,14 @@ class EngineSocketTest {
             dead.bind(UnixDomainSocketAddress.of(path()));
         }
         assertTrue(Files.exists(path()), "Java leaves the file");
-        door(EngineAddress.unix(path())).start();
+        server(EngineAddress.unix(path())).start();
         assertEquals(3, incarnationThrough(path()));
     }
 
     @Test
     void aSocketOfARunningProcessIsReportedAndStays() throws Exception {
-        door(EngineAddress.unix(path())).start();
-        EngineServer second = door(EngineAddress.unix(path()));
+        server(EngineAddress.unix(path())).start();
+        EngineServer second = server(EngineAddress.unix(path()));
         String why = String.valueOf(assertThrows(EngineServerException.class, second::start).getMessage());
         assertTrue(why.contains("another process listens on " + path()), why);
         second.close();
@@ -142,7 +142,7 @@ class EngineSocketTest {
     @Test
     void aFileThatIsNotASocketIsReportedAndStays() throws Exception {
         Files.writeString(path(), "a letter");
-        String why = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(path()))::start).getMessage());
+        String why = String.valueOf(assertThrows(EngineServerException.class, server(EngineAddress.unix(path()))::start).getMessage());
         assertTrue(why.contains("is no socket"), why);
         assertEquals("a letter", Files.readString(path()));
     }
@@ -150,21 +150,21 @@ class EngineSocketTest {
     @Test
     void anImpossiblePathIsReported() {
         Path tooLong = directory.resolve("x".repeat(100));
-        String length = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(tooLong))::start).getMessage());
+        String length = String.valueOf(assertThrows(EngineServerException.class, server(EngineAddress.unix(tooLong))::start).getMessage());
         assertTrue(length.contains("at most 107"), length);
         Path nowhere = directory.resolve("none").resolve("engine");
-        String missing = String.valueOf(assertThrows(EngineServerException.class, door(EngineAddress.unix(nowhere))::start).getMessage());
+        String missing = String.valueOf(assertThrows(EngineServerException.class, server(EngineAddress.unix(nowhere))::start).getMessage());
         assertTrue(missing.contains("no such directory"), missing);
     }
 
     @Test
     void aSocketThatWasReplacedMeanwhileIsNotTakenAway() throws Exception {
-        EngineServer door = door(EngineAddress.unix(path()));
-        door.start();
+        EngineServer server = server(EngineAddress.unix(path()));
+        server.start();
         Files.delete(path());
         try (ServerSocketChannel other = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             other.bind(UnixDomainSocketAddress.of(path()));
-            door.close();
+            server.close();
             assertTrue(Files.exists(path()));
         }
     }

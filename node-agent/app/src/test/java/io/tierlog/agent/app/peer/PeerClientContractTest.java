@@ -67,7 +67,7 @@ class PeerClientContractTest extends PeerTransfersContract {
 
     /** A port that was free a moment ago. */
     @Override
-    protected String nobody() {
+    protected String unreachable() {
         try (ServerSocket free = new ServerSocket(0)) {
             return "127.0.0.1:" + free.getLocalPort();
         } catch (IOException e) {

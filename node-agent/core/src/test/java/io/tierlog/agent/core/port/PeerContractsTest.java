@@ -52,7 +52,7 @@ class PeerContractsTest {
         }
 
         @Override
-        protected String nobody() {
+        protected String unreachable() {
             return "x:7000";
         }
 

@@ -59,7 +59,7 @@ public abstract class PeerTransfersContract {
     protected abstract String address();
 
     /** An address without a peer API. */
-    protected abstract String nobody();
+    protected abstract String unreachable();
 
     /** What is in a page of the node that reads. */
     protected abstract byte[] page(int number);
@@ -153,7 +153,7 @@ public abstract class PeerTransfersContract {
 
     @Test
     void withoutAPeerApiNothingArrives() throws Exception {
-        transfers.read(1, lender(nobody(), "g"), "m", pages(0, 2));
+        transfers.read(1, lender(unreachable(), "g"), "m", pages(0, 2));
         assertFailed(OperationReason.IO, ended());
     }
 

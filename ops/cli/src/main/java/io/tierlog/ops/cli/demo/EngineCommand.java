@@ -88,7 +88,7 @@ public final class EngineCommand implements Callable<Integer> {
         Workload workload = options.workload();
         WorkloadProfile profile = WorkloadProfile.of(workload);
         List<EngineNode> nodes = new ArrayList<>();
-        agents.forEach((node, address) -> nodes.add(new EngineNode(node, door(node, address))));
+        agents.forEach((node, address) -> nodes.add(new EngineNode(node, agentAddress(node, address))));
         try (Closing closing = new Closing()) {
             Path memory = SharedMemory.directory();
             closing.atEnd(() -> SharedMemory.delete(memory));
@@ -125,7 +125,7 @@ public final class EngineCommand implements Callable<Integer> {
         return report.sound() ? 0 : CliError.FAILURE;
     }
 
-    private static AgentAddress door(String node, String address) {
+    private static AgentAddress agentAddress(String node, String address) {
         try {
             return AgentAddress.parse(address);
         } catch (IllegalArgumentException e) {
