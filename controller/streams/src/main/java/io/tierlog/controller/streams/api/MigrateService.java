@@ -39,8 +39,9 @@ import org.slf4j.LoggerFactory;
  */
 final class MigrateService extends OperatorGrpc.OperatorImplBase {
     private static final Logger LOG = LoggerFactory.getLogger(MigrateService.class);
-    /** The response arrives before the caller's deadline. */
-    private static final long MARGIN_MS = 100;
+    /** The response leaves before the caller's deadline by a tenth of the time that is left, within these bounds. */
+    private static final long LEAST_MARGIN_MS = 100;
+    private static final long LARGEST_MARGIN_MS = 1_000;
 
     private final Tokens tokens;
     private final CommittedState view;
@@ -76,8 +77,9 @@ final class MigrateService extends OperatorGrpc.OperatorImplBase {
         if (deadline == null) {
             return Duration.ofMillis(limits.deadlineMs());
         }
-        long leftMs = deadline.timeRemaining(TimeUnit.MILLISECONDS) - MARGIN_MS;
-        return Duration.ofMillis(Math.clamp(leftMs, 0, limits.longestDeadlineMs()));
+        long leftMs = deadline.timeRemaining(TimeUnit.MILLISECONDS);
+        long marginMs = Math.clamp(leftMs / 10, LEAST_MARGIN_MS, LARGEST_MARGIN_MS);
+        return Duration.ofMillis(Math.clamp(leftMs - marginMs, 0, limits.longestDeadlineMs()));
     }
 
     /** The same request as an HTTP body; proto3 defaults are left out. */

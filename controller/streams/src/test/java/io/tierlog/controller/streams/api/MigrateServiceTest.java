@@ -109,7 +109,7 @@ class MigrateServiceTest {
     void shortlyBeforeTheDeadlineItIsPending() {
         MigrateCacheRequest sample = copy("").clearBlocks().clearRetention().setMethod(Method.METHOD_MARK).setDryRun(true).setMarkTimeoutMs(9_000)
                 .setSample(Sample.newBuilder().setCount(5).setMinAgeMs(60_000).setGroup("chat")).build();
-        MigrateCacheResponse answer = stub("o-token").withDeadlineAfter(1_500, TimeUnit.MILLISECONDS).migrateCache(sample);
+        MigrateCacheResponse answer = stub("o-token").withDeadlineAfter(8, TimeUnit.SECONDS).migrateCache(sample);
         assertTrue(answer.getPending());
         assertEquals("SUBMITTED", answer.getState());
         assertEquals(World.sample(), controller.next(MigrationRequested.class).event().order());
