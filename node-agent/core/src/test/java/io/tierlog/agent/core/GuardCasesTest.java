@@ -31,6 +31,7 @@ import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.OperationStarted;
 import io.tierlog.schemas.event.WaitExpired;
 import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -216,12 +217,12 @@ class GuardCasesTest {
         world.writeBack("r", prompt, 0, 0, 1, 2, 3, 4);
         world.end(Kind.SAVE, 0, OperationReason.UNKNOWN);
         world.end(Kind.SAVE, Integer.MAX_VALUE); // later in the same stream: the first is idle too
-        assertEquals(List.of(), world.seen.events(WriteBackDone.class));
+        assertEquals(List.of(), world.seen.events(WriteBackFailed.class));
         assertEquals(List.of(2L, 26L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
 
         world.endAll(Kind.SAVE);
-        assertEquals(3, world.seen.event(WriteBackDone.class).blocks().stream().filter(b -> b.status() == BlockStatus.ARRIVED).count());
-        assertEquals(List.of(0L, 28L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
+        assertEquals(3, world.seen.event(WriteBackFailed.class).blocks().stream().filter(b -> b.reason() == OperationReason.PREFIX_GONE).count());
+        assertEquals(List.of(0L, 31L), List.of(world.core.status().usage().getFirst().quarantinedBlocks(), world.free()));
     }
 
     /** I2 on the disk: what the disk contradicts itself about, or is known idle of, is not dropped while its operation is under way. */

@@ -131,10 +131,10 @@ class LogCasesTest {
         PagedBlock stale = new PagedBlock(prompt.block(0), 0, 77, 0);
         world.command(world.writeBackCommand("r", prompt, List.of(stale, world.paged(prompt, 1, 1))));
         world.endAll(Kind.SAVE);
-        List<BlockResult> blocks = world.seen.event(WriteBackDone.class).blocks();
+        List<BlockResult> blocks = world.seen.event(WriteBackFailed.class).blocks();
         assertEquals(OperationReason.STALE_GENERATION, blocks.get(0).reason());
-        assertEquals(OperationReason.COMPLETED, blocks.get(1).reason());
-        assertEquals(30, world.free());
+        assertEquals(OperationReason.PREFIX_GONE, blocks.get(1).reason(), "a suffix is not kept without its prefix");
+        assertEquals(31, world.free());
     }
 
     @Test

@@ -505,7 +505,7 @@ class SchedulerCasesTest {
         world.seal("r2", one, 1, 6);
         world.finish("r2");
         world.releaseRequest("r2"); // block 1 is on the host: nothing to write back
-        assertEquals(List.of(6), world.seen.releasedPages("r2"));
+        assertEquals(List.of(5, 6), world.seen.releasedPages("r2"));
         assertEquals(29, world.free());
         Prompt three = Prompt.of(2, 1, 2, 3, 4, 5, 6);
         assertEquals(2, world.offered(world.submitted("r3", three)).sources().size());

@@ -79,7 +79,7 @@ final class RequestRun {
 
     private void serve(BlockTable blocks) throws InterruptedException {
         long submittedMs = System.currentTimeMillis();
-        Optional<Submitted> submitted = tiers.submit(blocks.matched(), request.reuseEligible());
+        Optional<Submitted> submitted = tiers.submit(pool.placed(blocks, request.promptKeys().subList(0, blocks.matched())), request.reuseEligible());
         stopped = submitted.isPresent() ? stopped(submitted.get()) : tiers.absence();
         answerNanos = submitted.map(s -> OptionalLong.of(s.nanos())).orElse(OptionalLong.empty());
         readyNanos = submitted.filter(Submitted::waited).map(s -> OptionalLong.of(s.nanos())).orElse(OptionalLong.empty());
@@ -138,6 +138,7 @@ final class RequestRun {
                 break;
             }
             pool.loaded(blocks, i, tiers.epoch());
+            tiers.loaded(i, blocks.page(i));
             engine.shared().tally().loaded(engine.number(), engine.shared().config().device().blockBytes());
         }
         if (loaded < end - first) {

@@ -19,9 +19,11 @@ import io.tierlog.ops.engine.device.DevicePool;
 import io.tierlog.ops.engine.device.DevicePool.PlacedBlock;
 import io.tierlog.ops.engine.workload.BlockKey;
 import io.tierlog.ops.engine.workload.Request;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +46,8 @@ final class Tiers {
     private int attempts;
     private Optional<AgentSession> session = Optional.empty();
     private MissCause absence = MissCause.NO_AGENT;
-    private final List<Integer> sealedPages = new ArrayList<>();
+    /** Pages that the agent may still read after the end of the attempt: those that it was given to know, by index of the block. */
+    private final SequencedMap<Integer, Integer> keptPages = new LinkedHashMap<>();
 
     Tiers(Engine engine, Request request) {
         this.engine = engine;
@@ -78,9 +81,9 @@ final class Tiers {
     }
 
     /** Submits a new attempt to the present session and waits for its offer; empty when there is no agent to wait for. */
-    Optional<Submitted> submit(int deviceBlocks, boolean reuseEligible) throws InterruptedException {
+    Optional<Submitted> submit(List<PlacedBlock> onDevice, boolean reuseEligible) throws InterruptedException {
         session = engine.agent().current();
-        sealedPages.clear();
+        keptPages.clear();
         if (session.isEmpty()) {
             absence = MissCause.NO_AGENT;
             return Optional.empty();
@@ -93,15 +96,33 @@ final class Tiers {
                 .setNamespace(engine.namespace(request))
                 .setPromptTokens(request.shape().inputTokens())
                 .setBlockTokens(request.shape().blockTokens())
-                .setDeviceBlocks(deviceBlocks)
+                .setDeviceBlocks(onDevice.size())
                 .setReuseEligible(reuseEligible);
         request.wholeKeys().forEach(key -> submit.addKeys(key.toByteString()));
+        for (PlacedBlock block : onDevice) {
+            submit.addDevicePages(page(block));
+            keptPages.put(block.index(), block.page());
+        }
         Optional<Submitted> submitted = call(s -> s.submit(submit.build()));
         if (submitted.isEmpty()) {
             // The agent has not accepted the attempt, so no later call may name it.
             session = Optional.empty();
         }
         return submitted;
+    }
+
+    private static BlockPage page(PlacedBlock block) {
+        return BlockPage.newBuilder()
+                .setIndex(block.index())
+                .setKey(block.key().toByteString())
+                .setPage(block.page())
+                .setGeneration(block.generation())
+                .build();
+    }
+
+    /** The agent has loaded a block into that page. */
+    void loaded(int index, int page) {
+        keptPages.put(index, page);
     }
 
     /** Loads blocks; empty when it is unknown whether they arrived. */
@@ -142,7 +163,7 @@ final class Tiers {
             }
             List<PlacedBlock> run = untold.subList(from, to);
             if (call(s -> seal(s, keys, run)).isPresent()) {
-                run.forEach(block -> sealedPages.add(block.page()));
+                run.forEach(block -> keptPages.put(block.index(), block.page()));
             }
             from = to;
         }
@@ -159,11 +180,7 @@ final class Tiers {
         if (first > 0) {
             sealed.setParent(keys.get(first - 1).toByteString());
         }
-        run.forEach(block -> sealed.addBlocks(BlockPage.newBuilder()
-                .setIndex(block.index())
-                .setKey(block.key().toByteString())
-                .setPage(block.page())
-                .setGeneration(block.generation())));
+        run.forEach(block -> sealed.addBlocks(page(block)));
         s.sealed(sealed.build());
         return true;
     }
@@ -172,7 +189,7 @@ final class Tiers {
     void finish(BlockTable blocks, List<BlockKey> keys) throws InterruptedException {
         Optional<AgentSession> present = engine.agent().current();
         boolean moved = present.isPresent() && !present.equals(session) && attempts > 0;
-        if (moved && submit(request.shape().wholeBlocks(), request.reuseEligible()).isPresent()) {
+        if (moved && submit(pool.placed(blocks, request.wholeKeys()), request.reuseEligible()).isPresent()) {
             LOG.debug("{} goes on as attempt {}", name, attempts);
             engine.shared().tally().resubmitted(engine.number());
             prefilled(request.accesses(), 0, 0);
@@ -183,15 +200,20 @@ final class Tiers {
         }
         long epoch = session.get().epoch();
         // From now on the agent may hold the pages, so the pool records the hold before the call.
-        pool.hold(attempt().toString(), sealedPages, epoch);
+        // A page whose block has moved to another one since is not in use any more: the agent has its eviction.
+        List<Integer> kept = keptPages.entrySet().stream()
+                .filter(page -> blocks.page(page.getKey()) == page.getValue())
+                .map(Map.Entry::getValue)
+                .toList();
+        pool.hold(attempt().toString(), kept, epoch);
         if (call(s -> finish(s, Outcome.OUTCOME_COMPLETED)).isEmpty() && session.isPresent()) {
-            pool.released(attempt().toString(), sealedPages, epoch);
+            pool.released(attempt().toString(), kept, epoch);
         }
     }
 
     /** Records that the request can never run: it needs more device pages than there are. */
     void reject() throws InterruptedException {
-        if (submit(0, false).isPresent()) {
+        if (submit(List.of(), false).isPresent()) {
             call(s -> finish(s, Outcome.OUTCOME_REJECTED_KV_BUDGET));
         }
     }

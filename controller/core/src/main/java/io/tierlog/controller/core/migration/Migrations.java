@@ -120,12 +120,19 @@ public final class Migrations {
         } else {
             Marks.copied(n, row.to(), row.namespace(), keys);
         }
-        if (move != null && move.retention() == Retention.DELETE_SOURCE && PlacementRows.isOrdered(row.from())) {
+        if (move != null && move.retention() == Retention.DELETE_SOURCE && PlacementRows.isOrdered(row.from()) && !isStopping(n, move)) {
             List<PagedBlock> sources = sources(n, row, c.operation(), there);
             if (!sources.isEmpty()) {
                 n.pendingDrops().add(new PendingDrop(row.from(), row.to(), row.namespace(), sources, move, OperationRows.offsetOf(c.operation())));
             }
         }
+    }
+
+    /** Whether an operator has cancelled the move: a copy that arrives all the same stays, and so does its source. */
+    private static boolean isStopping(NodeContext n, MoveCause move) {
+        String migration = move.migration();
+        TaskRow task = migration == null ? null : n.task(migration);
+        return task != null && task.stopping();
     }
 
     /** An incarnation of the node has ended, and with it a copy. */

@@ -33,12 +33,13 @@ import org.jspecify.annotations.Nullable;
  * @param onDisk blocks met on the disk, that are on the host too or to be fetched
  * @param promoted blocks met on the host that a promotion has brought and no request has used yet, of those that the request may use from there
  * @param promoting those of the request's blocks that a promotion is bringing right now
+ * @param lacking indexes of blocks that the device has and the host lacks
  */
 record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> sources, List<PagedBlock> buildsOn, List<OnDisk> onDisk,
-        List<Block> promoted, List<Block> promoting) {
+        List<Block> promoted, List<Block> promoting, List<Integer> lacking) {
     /** For a request that cannot use a prefix. */
     static final Match NOTHING = new Match(0, List.of(), List.of(), List.of(), List.of(), List.of(), List.of(),
-            List.of());
+            List.of(), List.of());
 
     /** A block on the disk, and whether the host has it too. */
     record OnDisk(Block block, boolean onHost) {}
@@ -56,7 +57,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         int last = most == 0 ? -1 : fetch.get(most - 1).index();
         return new Match(hostBlocks, deepest, fetch.subList(0, most), sources.subList(0, most),
                 buildsOn.stream().filter(block -> block.block().index() < last).toList(),
-                onDisk.stream().filter(block -> block.onHost() || block.block().index() <= last).toList(), promoted, promoting);
+                onDisk.stream().filter(block -> block.onHost() || block.block().index() <= last).toList(), promoted, promoting, lacking);
     }
 
     /** The one tier that is to be fetched from; UNKNOWN when there are several. */
@@ -95,6 +96,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
         private final List<OnDisk> onDisk = new ArrayList<>();
         private final List<Block> promoted = new ArrayList<>();
         private final List<Block> promoting = new ArrayList<>();
+        private final List<Integer> lacking = new ArrayList<>();
         private int hostBlocks;
 
         Walk(NodeContext n, RequestSubmitted e) {
@@ -118,6 +120,9 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
                     break;
                 }
                 promotions(i, copy);
+                if (copy == null && i < e.deviceBlocks()) {
+                    lacking.add(i);
+                }
                 if (host != null) {
                     hostBlocks++;
                 } else if (last != null) {
@@ -133,7 +138,7 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
             if (last != null) {
                 deepest.add(block(walked - 1));
             }
-            return new Match(hostBlocks, deepest, fetch, sources, buildsOn, onDisk, promoted, promoting);
+            return new Match(hostBlocks, deepest, fetch, sources, buildsOn, onDisk, promoted, promoting, lacking);
         }
 
         private void promotions(int index, @Nullable PlacementRow copy) {

@@ -94,6 +94,7 @@ public final class Submissions {
             Quotas.exceeded(n, OperationKind.PREFETCH, Tier.HOST, Groups.of(n.policy(), e.namespace()), e.namespace(),
                     found.fetch().size());
         }
+        WriteBacks.reused(n, e, match.lacking());
         WriteBacks.used(n, e, fetching ? match.fetch().size() : 0);
     }
 

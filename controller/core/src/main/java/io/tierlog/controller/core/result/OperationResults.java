@@ -135,14 +135,14 @@ public final class OperationResults {
         switch (row.kind()) {
             case WRITE_BACK -> {
                 BackUps.afterWriteBack(n, c.operation(), row, s.arrived());
-                WriteBacks.batchEnded(n, row, s.arrived());
+                WriteBacks.batchEnded(n, row, s.arrived(), failed == 0);
             }
             case PREFETCH -> fetched(n, row, c, s);
             case DROP -> s.touchPinned(n, row);
             // Blocks that were copied for a watermark of the tier are dropped by watermark eviction, which runs after this.
             case COPY -> {
                 Migrations.ended(n, row, c, failed);
-                WriteBacks.batchEnded(n, row, s.arrived());
+                WriteBacks.batchEnded(n, row, s.arrived(), failed == 0);
             }
             case PROMOTE -> {
                 lease(n, row, c, s);

@@ -5,6 +5,7 @@ import io.tierlog.controller.core.decide.NodeContext;
 import io.tierlog.controller.core.operation.Operations;
 import io.tierlog.controller.core.state.Blocks;
 import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
@@ -13,10 +14,15 @@ import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.ReleasePins;
 import io.tierlog.schemas.state.OperationRow;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.PlacementState;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
-/** Written-back blocks are backed up to the store when the store lacks them. Their pages stay pinned in between. Without state. */
+/**
+ * Written-back blocks are backed up to the store when the store lacks them, and blocks before them whose backup has failed with them. Their pages
+ * stay pinned in between. Without state.
+ */
 public final class BackUps {
     private BackUps() {}
 
@@ -43,6 +49,25 @@ public final class BackUps {
                 lacking.add(block);
             }
         }
+        if (!lacking.isEmpty()) {
+            PagedBlock first = lacking.stream().min(Comparator.comparingInt(block -> block.block().index())).orElseThrow();
+            lacking.addAll(0, prefix(n, digest, first, n.limits().blocksPerDecision() - lacking.size()));
+        }
         return lacking;
+    }
+
+    /** Blocks right before those that serve on the host and did not reach the store either, root first: an earlier backup of them has failed. */
+    private static List<PagedBlock> prefix(NodeContext n, Bytes namespace, PagedBlock first, int most) {
+        List<PagedBlock> prefix = new ArrayList<>();
+        Bytes key = first.block().parent();
+        for (int index = first.block().index() - 1; index >= 0 && prefix.size() < most; index--) {
+            PlacementRow copy = n.placement(namespace, Tier.HOST, key);
+            if (copy == null || copy.state() != PlacementState.SERVING || copy.stored() || copy.holds() > 0 || copy.index() != index) {
+                break;
+            }
+            prefix.add(new PagedBlock(new Block(index, key, copy.parent()), copy.page(), copy.generation(), copy.crc32c()));
+            key = copy.parent();
+        }
+        return prefix.reversed();
     }
 }

@@ -45,11 +45,13 @@ public final class Saves {
 
     private static void save(NodeContext n, SaveRequested e) {
         Writes writes = new Writes(n, e.namespace()).add(e.blocks());
-        List<PagedBlock> late = writes.late();
+        Set<Bytes> tooMany = keys(writes.late());
+        List<PagedBlock> late = e.blocks().stream().filter(block -> tooMany.contains(block.block().key())).toList();
         List<PagedBlock> known = without(without(e.blocks(), writes.toHost()), late);
         boolean issued = writes.issue(new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root()));
         if (!issued && !writes.toHost().isEmpty()) {
-            refuse(n, e, writes.toHost(), OperationReason.QUOTA_EXCEEDED);
+            Set<Bytes> toHost = keys(writes.toHost());
+            refuse(n, e, e.blocks().stream().filter(block -> toHost.contains(block.block().key())).toList(), OperationReason.QUOTA_EXCEEDED);
         }
         if (!known.isEmpty()) {
             n.refuse(e, RefusalReason.REPEATED,
@@ -63,9 +65,14 @@ public final class Saves {
     }
 
     private static List<PagedBlock> without(List<PagedBlock> blocks, List<PagedBlock> some) {
-        Set<Bytes> keys = new LinkedHashSet<>();
-        some.forEach(block -> keys.add(block.block().key()));
+        Set<Bytes> keys = keys(some);
         return blocks.stream().filter(block -> !keys.contains(block.block().key())).toList();
+    }
+
+    private static Set<Bytes> keys(List<PagedBlock> blocks) {
+        Set<Bytes> keys = new LinkedHashSet<>();
+        blocks.forEach(block -> keys.add(block.block().key()));
+        return keys;
     }
 
     private static void refuse(NodeContext n, SaveRequested e, List<PagedBlock> refused, OperationReason why) {

@@ -72,6 +72,30 @@ public final class WriteBacks {
         return known;
     }
 
+    /**
+     * An attempt reuses blocks on the device that the host lacks, because a write-back has failed or the host has lost them: they count as sealed by
+     * this attempt, so that its end writes them back.
+     */
+    public static void reused(NodeContext n, RequestSubmitted e, List<Integer> lackingOnHost) {
+        Bytes namespace = Namespaces.digest(e.namespace());
+        List<PagedBlock> blocks = new ArrayList<>(lackingOnHost.size());
+        for (int i : lackingOnHost) {
+            onDevice(n, e, namespace, i, blocks);
+        }
+        if (!blocks.isEmpty()) {
+            n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().getFirst(), blocks));
+        }
+    }
+
+    private static void onDevice(NodeContext n, RequestSubmitted e, Bytes namespace, int index, List<PagedBlock> found) {
+        Bytes key = e.keys().get(index);
+        PlacementRow copy = n.placement(namespace, Tier.DEVICE, key);
+        if (copy != null) {
+            Block block = new Block(index, key, index == 0 ? Bytes.EMPTY : e.keys().get(index - 1));
+            found.add(new PagedBlock(block, copy.page(), copy.generation(), 0));
+        }
+    }
+
     /** A second use on the device counts as much as a second seal; {@code fetched} blocks of the prompt are fetched by the same decision. */
     public static void used(NodeContext n, RequestSubmitted e, int fetched) {
         if (n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0) {
@@ -80,12 +104,7 @@ public final class WriteBacks {
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> found = new ArrayList<>();
         for (int i = 0; i < e.deviceBlocks(); i++) {
-            Bytes key = e.keys().get(i);
-            PlacementRow copy = n.placement(namespace, Tier.DEVICE, key);
-            if (copy != null) {
-                Block block = new Block(i, key, i == 0 ? Bytes.EMPTY : e.keys().get(i - 1));
-                found.add(new PagedBlock(block, copy.page(), copy.generation(), 0));
-            }
+            onDevice(n, e, namespace, i, found);
         }
         Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst());
         new Writes(n, e.namespace()).beside(fetched).add(found).issue(purpose);
@@ -93,7 +112,7 @@ public final class WriteBacks {
 
     /** A request has ended in good order: under WRITE_BACK, or where its engine drains, its blocks are due now. */
     public static void finished(NodeContext n, String request, RequestRow row) {
-        if (!isDue(n, row) || !row.tail() || !next(n, request, row.attempt(), 0)) {
+        if (!isDue(n, row) || !row.tail() || !next(n, request, row.attempt(), Follows.NOTHING)) {
             n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
@@ -103,13 +122,23 @@ public final class WriteBacks {
         return n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || n.isDraining(row.instance());
     }
 
-    /** A batch has ended: the next one of the same attempt follows, if there is one. */
-    public static void batchEnded(NodeContext n, OperationRow operation, List<PagedBlock> arrived) {
+    /**
+     * What a batch follows.
+     *
+     * @param beside blocks that this decision records on the host
+     * @param failed whether a block of it did not arrive
+     */
+    private record Follows(int beside, boolean failed) {
+        static final Follows NOTHING = new Follows(0, false);
+    }
+
+    /** A batch has ended: the next one of the same attempt follows, if there is one. Of a batch that is not {@code whole}, nothing is tried again. */
+    public static void batchEnded(NodeContext n, OperationRow operation, List<PagedBlock> arrived, boolean whole) {
         String request = operation.request();
         RequestRow row = request == null ? null : n.request(request);
         if (request != null && row != null && isDue(n, row) && row.tail() && row.attempt() == operation.attempt()
                 && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state())
-                && !next(n, request, row.attempt(), unforeseen(n, operation, arrived))) {
+                && !next(n, request, row.attempt(), new Follows(unforeseen(n, operation, arrived), !whole))) {
             n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
@@ -125,13 +154,13 @@ public final class WriteBacks {
     }
 
     /** Issues the next batch of an attempt, along with blocks that other operations bring; false when nothing is left to write. */
-    private static boolean next(NodeContext n, String request, int attempt, int beside) {
+    private static boolean next(NodeContext n, String request, int attempt, Follows batch) {
         Writes writes = null;
         Operations.Purpose purpose = null;
         for (SealedReports.Report sealed : SealedReports.of(n.tables(), n.aggregate(), request, attempt)) {
             String namespace = sealed.row().namespace();
             if (writes == null || purpose == null || (writes.isEmpty() && !purpose.namespace().equals(namespace))) {
-                writes = issueNothing(writes, purpose, new Writes(n, namespace).beside(beside));
+                writes = issueNothing(writes, purpose, new Writes(n, namespace).beside(batch.beside()).prefixMustBeThere(batch.failed()));
                 purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
             } else if (!purpose.namespace().equals(namespace)) {
                 break;

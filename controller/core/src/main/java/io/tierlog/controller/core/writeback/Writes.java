@@ -12,6 +12,7 @@ import io.tierlog.controller.core.state.Blocks;
 import io.tierlog.controller.core.state.Move;
 import io.tierlog.controller.core.state.PlacementRows;
 import io.tierlog.controller.core.table.Namespaces;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.MarkClearing;
 import io.tierlog.schemas.MigrationMethod;
@@ -46,7 +47,8 @@ import org.jspecify.annotations.Nullable;
  *   none                        the host, by a WRITE_BACK, unless it is there in any state
  * </pre>
  *
- * <p>It is one write: when blocks need the host and it has no space for them, nothing is issued at all. Confined to one decision.
+ * <p>It is one write: when blocks need the host and it has no space for them, nothing is issued at all. Blocks before them that the host lacks and
+ * the device still has are written along, because a suffix without its prefix is of no use. Confined to one decision.
  */
 final class Writes {
     private final NodeContext n;
@@ -56,6 +58,7 @@ final class Writes {
     private final Set<Tier> targets;
     private final int most;
     private final Set<Bytes> seen = new LinkedHashSet<>();
+    private final Set<Bytes> cutOff = new LinkedHashSet<>();
     private final List<PagedBlock> host = new ArrayList<>();
     private final Map<Led, List<PagedBlock>> led = new LinkedHashMap<>();
     private final Map<Tier, List<Bytes>> there = new EnumMap<>(Tier.class);
@@ -63,6 +66,7 @@ final class Writes {
     private int size;
     /** Blocks that the same decision brings to the host otherwise. */
     private int fetched;
+    private boolean prefixMustBeThere;
 
     /** What blocks have in common that one operation writes by their marks. */
     private record Led(Tier target, MigrationMethod fallbackFrom, MoveCause move) {}
@@ -95,7 +99,12 @@ final class Writes {
         Bytes key = block.block().key();
         MarkRow mark = Marks.of(n, targets, digest, key);
         Fate fate = mark == null ? Fate.STAYS : fate(mark, key);
-        boolean goes = fate == Fate.GOES || (fate == Fate.STAYS && n.placement(digest, Tier.HOST, key) == null);
+        boolean toHost = fate == Fate.STAYS && n.placement(digest, Tier.HOST, key) == null;
+        if (toHost && !withPrefix(block)) {
+            cutOff.add(key);
+            return;
+        }
+        boolean goes = fate == Fate.GOES || toHost;
         if (goes && size == most) {
             late.add(block);
         } else if (mark != null && fate == Fate.GOES) {
@@ -107,6 +116,25 @@ final class Writes {
         } else if (mark != null && fate == Fate.THERE && mark.clearing() == MarkClearing.ON_WRITE) {
             there.computeIfAbsent(mark.target(), t -> new ArrayList<>()).add(key);
         }
+    }
+
+    /** Adds what the host lacks of the blocks before this one and the device has; false where that is not to be written. */
+    private boolean withPrefix(PagedBlock block) {
+        List<PagedBlock> lacking = new ArrayList<>();
+        Bytes parent = block.block().parent();
+        for (int index = block.block().index() - 1; index >= 0 && !seen.contains(parent); index--) {
+            PlacementRow device = n.placement(digest, Tier.HOST, parent) == null ? n.placement(digest, Tier.DEVICE, parent) : null;
+            if (device == null || device.index() != index) {
+                break;
+            }
+            lacking.add(new PagedBlock(new Block(index, parent, device.parent()), device.page(), device.generation(), 0));
+            parent = device.parent();
+        }
+        if (cutOff.contains(block.block().parent()) || (prefixMustBeThere && !lacking.isEmpty())) {
+            return false;
+        }
+        add(lacking.reversed());
+        return true;
     }
 
     private Fate fate(MarkRow mark, Bytes key) {
@@ -197,6 +225,12 @@ final class Writes {
     /** Counts blocks of the namespace that the same decision fetches to the host: they take of the quota, too. */
     Writes beside(int blocks) {
         fetched = blocks;
+        return this;
+    }
+
+    /** After a write that has failed: what extends it is not written. */
+    Writes prefixMustBeThere(boolean must) {
+        prefixMustBeThere = must;
         return this;
     }
 

@@ -84,7 +84,7 @@ final class EngineArguments {
         }
     }
 
-    Submitted submit(long call, SubmitRequest request) throws BadArgumentException {
+    Submitted submit(long call, SubmitRequest request, int devicePages) throws BadArgumentException {
         least("prompt_tokens", request.getPromptTokens(), 1);
         least("block_tokens", request.getBlockTokens(), 1);
         count("keys", request.getKeysCount());
@@ -105,6 +105,7 @@ final class EngineArguments {
                 request.getPromptTokens(),
                 request.getBlockTokens(),
                 request.getDeviceBlocks(),
+                request.getDevicePagesCount() == 0 ? List.of() : run(request.getDevicePagesList(), devicePages),
                 request.getReuseEligible());
     }
 

@@ -222,7 +222,8 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
 
     @Override
     public void submit(SubmitRequest request, StreamObserver<SubmitReply> observer) {
-        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request), EngineGrpcService::submitReply);
+        unary(observer, request.getSession(), (call, session) -> arguments.submit(call, request, session.devicePages()),
+                EngineGrpcService::submitReply);
     }
 
     @Override

@@ -43,7 +43,12 @@ public sealed interface AgentInput {
     /** Names one attempt of one request of one session. */
     record Attempt(String session, String request, int attempt) {}
 
-    /** One attempt of a request. */
+    /**
+     * One attempt of a request.
+     *
+     * @param onDevice the leading {@code deviceBlocks} in their pages, which the engine keeps until the agent releases them; empty when it does not
+     *     name them, and then no operation reads them
+     */
     record Submitted(
             long call,
             Attempt attempt,
@@ -52,6 +57,7 @@ public sealed interface AgentInput {
             int promptTokens,
             int blockTokens,
             int deviceBlocks,
+            List<DeviceBlock> onDevice,
             boolean reuseEligible)
             implements AgentInput {}
 

@@ -102,7 +102,7 @@ public final class EngineCalls {
             parent = block.key();
             blocks.add(paged);
             attempt.sealed().put(block.index(), paged);
-            context.device().remember(block.page(), new Content(in.namespace(), block.key(), block.index(), block.generation()));
+            context.device().remember(block.page(), content(in.namespace(), block));
         }
         if (attempt.logged()) {
             context.append("", e -> new BlocksSealed(
@@ -125,7 +125,7 @@ public final class EngineCalls {
             if (block.index() < attempt.keys().size() && !attempt.keys().get(block.index()).equals(block.key())) {
                 return Optional.of("block " + block.index() + " has another key than in the prompt");
             }
-            Optional<String> page = wrongPage(in.namespace(), block);
+            Optional<String> page = context.device().whyNot(block.page(), content(in.namespace(), block));
             if (page.isPresent()) {
                 return page;
             }
@@ -133,17 +133,8 @@ public final class EngineCalls {
         return Optional.empty();
     }
 
-    private Optional<String> wrongPage(String namespace, DeviceBlock block) {
-        Optional<Content> before = context.device().content(block.page());
-        Content now = new Content(namespace, block.key(), block.index(), block.generation());
-        if (before.filter(now::equals).isPresent()) {
-            return Optional.empty();
-        }
-        if (context.device().pinned(block.page())) { // a copy may be writing to it, whatever was there before
-            return Optional.of("page " + block.page() + " was given to other content while it is pinned: wait for its Released notice");
-        }
-        return before.filter(known -> known.generation() >= block.generation())
-                .map(known -> "page " + block.page() + " had generation " + known.generation() + " already, with other content");
+    private static Content content(String namespace, DeviceBlock block) {
+        return new Content(namespace, block.key(), block.index(), block.generation());
     }
 
     // --- ends
@@ -240,7 +231,7 @@ public final class EngineCalls {
 
     /** Why an operation cannot read the block from the device; empty when it can. */
     public Optional<OperationReason> whyNotOnDevice(LiveAttempt attempt, String namespace, PagedBlock block) {
-        if (!attempt.hasSealed(block)) {
+        if (!attempt.keeps(block)) {
             return Optional.of(OperationReason.NOT_SERVING);
         }
         Optional<Content> content = context.device().content(block.page());

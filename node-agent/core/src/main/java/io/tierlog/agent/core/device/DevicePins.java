@@ -72,6 +72,19 @@ public final class DevicePins {
         return found == null ? Optional.empty() : Optional.ofNullable(found.content);
     }
 
+    /** Why the engine cannot have given the page this content; empty when it can, or when it is there already. */
+    public Optional<String> whyNot(int page, Content now) {
+        Optional<Content> before = content(page);
+        if (before.filter(now::equals).isPresent()) {
+            return Optional.empty();
+        }
+        if (pinned(page)) { // a copy may be writing to it, whatever was there before
+            return Optional.of("page " + page + " was given to other content while it is pinned: wait for its Released notice");
+        }
+        return before.filter(known -> known.generation() >= now.generation())
+                .map(known -> "page " + page + " had generation " + known.generation() + " already, with other content");
+    }
+
     /** The page has this content now. */
     public void remember(int page, Content content) {
         at(page).content = content;

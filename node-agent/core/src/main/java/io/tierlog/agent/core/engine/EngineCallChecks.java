@@ -19,7 +19,7 @@ public final class EngineCallChecks {
 
     private EngineCallChecks() {}
 
-    public static Optional<String> submit(Submitted in, int mostKeys) {
+    public static Optional<String> submit(Submitted in, int mostKeys, int devicePages) {
         if (badText(in.attempt().request()) || in.attempt().attempt() < 1) {
             return Optional.of("request must be 1 to " + MAX_TEXT + " characters and attempt 1 or more");
         }
@@ -39,7 +39,18 @@ public final class EngineCallChecks {
         if (in.deviceBlocks() < 0 || in.deviceBlocks() > in.keys().size()) {
             return Optional.of("device_blocks must be 0 to " + in.keys().size());
         }
-        return in.keys().stream().anyMatch(EngineCallChecks::badKey) ? Optional.of(KEY_SIZE) : Optional.empty();
+        if (in.keys().stream().anyMatch(EngineCallChecks::badKey)) {
+            return Optional.of(KEY_SIZE);
+        }
+        return in.onDevice().isEmpty() ? Optional.empty() : onDevice(in, mostKeys, devicePages);
+    }
+
+    private static Optional<String> onDevice(Submitted in, int mostKeys, int devicePages) {
+        List<Bytes> named = in.onDevice().stream().map(DeviceBlock::key).toList();
+        if (in.onDevice().getFirst().index() != 0 || !named.equals(in.keys().subList(0, in.deviceBlocks()))) {
+            return Optional.of("device_pages must name the leading " + in.deviceBlocks() + " blocks of the prompt, or nothing");
+        }
+        return run(in.onDevice(), mostKeys, devicePages);
     }
 
     public static Optional<String> sealed(Sealed in, int mostBlocks, int devicePages) {

@@ -74,7 +74,7 @@ public final class BlockTransfer {
         return devicePage;
     }
 
-    long generation() {
+    public long generation() {
         return generation;
     }
 

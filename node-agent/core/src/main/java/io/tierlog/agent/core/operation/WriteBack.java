@@ -7,6 +7,7 @@ import io.tierlog.agent.core.context.AgentContext;
 import io.tierlog.agent.core.device.PageOwner;
 import io.tierlog.agent.core.port.DeviceCopies.PageCopy;
 import io.tierlog.schemas.BlockResult;
+import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.Tier;
@@ -14,7 +15,10 @@ import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Device to host. It pins the device pages under its name until every byte has arrived or its unit is idle. It pins the host pages that serve then
@@ -83,6 +87,7 @@ public final class WriteBack extends TransferSession {
 
     @Override
     void end() {
+        discardSuffixes();
         for (BlockTransfer item : items) {
             if (item.ownsPage() && item.done()) {
                 fill.publish(item, operation, false);
@@ -98,6 +103,19 @@ public final class WriteBack extends TransferSession {
         noticeFailed(owner, firstFailure());
         context.noticeReleased(context.device().unpinAll(operation));
         reportEnd();
+    }
+
+    /** A block behind one that has failed could not be found from its prompt's start: it is not kept, unless the host has what it extends. */
+    private void discardSuffixes() {
+        Set<Bytes> failed = new LinkedHashSet<>();
+        for (BlockTransfer item : items.stream().sorted(Comparator.comparingInt(one -> one.block.index())).toList()) {
+            if (item.done() && item.ownsPage() && failed.contains(item.block.parent())) {
+                item.failed(OperationReason.PREFIX_GONE);
+            }
+            if (!item.done() && context.pages().serving(namespace, item.block.key()).isEmpty()) {
+                failed.add(item.block.key());
+            }
+        }
     }
 
     private void reportEnd() {

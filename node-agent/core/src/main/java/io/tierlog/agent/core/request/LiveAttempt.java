@@ -61,6 +61,8 @@ public final class LiveAttempt {
     private final PageOwner owner;
     private final long submittedMs;
     private final SortedMap<Integer, PagedBlock> sealed = new TreeMap<>();
+    private final SortedMap<Integer, PagedBlock> reused = new TreeMap<>();
+    private List<PagedBlock> unreported = List.of();
     private Bytes root = Bytes.EMPTY;
     private final List<Integer> hostIndexes = new ArrayList<>();
     private final List<Integer> diskIndexes = new ArrayList<>();
@@ -300,9 +302,27 @@ public final class LiveAttempt {
         root = key;
     }
 
-    /** Whether the attempt has sealed this block in this page. */
-    public boolean hasSealed(PagedBlock block) {
-        PagedBlock known = sealed.get(block.block().index());
+    /** Blocks that it reuses, in device pages that the engine keeps for it: those that the Submit call named, and loaded ones. */
+    public SortedMap<Integer, PagedBlock> reused() {
+        return reused;
+    }
+
+    /** Those blocks of the Submit call that no engine has reported before; the log gets them with the attempt. */
+    List<PagedBlock> unreported() {
+        return unreported;
+    }
+
+    void unreported(List<PagedBlock> blocks) {
+        unreported = blocks;
+    }
+
+    /** Whether the engine keeps this block in this page for the attempt, which has sealed or reused it. */
+    public boolean keeps(PagedBlock block) {
+        return isIn(sealed, block) || isIn(reused, block);
+    }
+
+    private static boolean isIn(SortedMap<Integer, PagedBlock> blocks, PagedBlock block) {
+        PagedBlock known = blocks.get(block.block().index());
         return known != null && known.page() == block.page() && known.block().key().equals(block.block().key());
     }
 }

@@ -26,6 +26,7 @@ import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.ResumeRequest;
+import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.RequestCancelled;
 import io.tierlog.schemas.event.RequestSubmitted;
 import io.tierlog.schemas.event.WaitExpired;
@@ -109,7 +110,8 @@ public final class Requests implements Component {
             engines.refuse(in.call(), session.get(), EngineSessions.FIRST, false);
             return;
         }
-        Optional<String> wrong = EngineCallChecks.submit(in, context.limits().bounds().keysPerRequest());
+        Optional<String> wrong = EngineCallChecks.submit(in, context.limits().bounds().keysPerRequest(), context.device().capacity())
+                .or(() -> KeptPages.wrong(context.device(), in));
         LiveAttempt before = newest.get(id.request());
         if (wrong.isPresent()) {
             engines.refuse(in.call(), Refusal.BAD_ARGUMENT, wrong.get(), false);
@@ -145,6 +147,7 @@ public final class Requests implements Component {
         Key key = new Key(in.attempt().request(), in.attempt().attempt());
         attempts.put(key, attempt);
         newest.put(in.attempt().request(), attempt);
+        KeptPages.submitted(context.device(), attempt);
         if (!in.reuseEligible()) {
             answer(attempt, 0, Offer.Reason.NOT_REUSE_ELIGIBLE);
             return;
@@ -322,6 +325,11 @@ public final class Requests implements Component {
                 e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
                 in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered,
                 answered ? null : attempt.peer(), engines.instance(in.attempt().session())));
+        List<PagedBlock> unreported = attempt.unreported();
+        if (!unreported.isEmpty()) {
+            context.append("", e -> new BlocksSealed(
+                    e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys().getFirst(), unreported));
+        }
     }
 
     /** The controller fetches nothing for it. */
@@ -365,6 +373,7 @@ public final class Requests implements Component {
 
     /** A load for it has ended: its pins end. */
     public void loadEnded(LiveAttempt attempt) {
+        KeptPages.loaded(attempt);
         attempt.load(null);
         releasePins(attempt);
     }
@@ -417,9 +426,11 @@ public final class Requests implements Component {
         takeOffer(attempt);
     }
 
-    /** The caller of this Submit is gone, so the attempt ends. */
+    /** The caller of this Submit is gone, so the attempt ends. Pages of a load whose answer was not received are the engine's again. */
     @Override
     public void callGone(CallGone gone) {
+        find(gone.attempt().request(), gone.attempt().attempt())
+                .ifPresent(attempt -> attempt.reused().values().removeIf(block -> gone.pages().contains(block.page())));
         attempts.values().stream().filter(attempt -> attempt.submitted().call() == gone.call() && attempt.state() == LiveAttempt.State.PROBING)
                 .findFirst().ifPresent(attempt -> {
             expire(attempt);
@@ -447,32 +458,26 @@ public final class Requests implements Component {
             Attempt id = attempt.id();
             context.append("", e -> new RequestCancelled(e, id.request(), id.attempt(), reason));
         }
-        pinSealed(attempt);
+        KeptPages.pin(context.device(), attempt);
         end(attempt, LiveAttempt.State.GONE, reason == RequestReason.ENGINE_GONE ? OperationReason.ENGINE_GONE : OperationReason.CANCELLED);
         context.noticeReleased(context.device().unpinAll(attempt.finishPin()));
     }
 
-    /** An attempt that has ended in good order: what it sealed stays where it is until a command has come, or could not be coming. */
-    public void finish(LiveAttempt attempt, boolean keepSealed) {
-        pinSealed(attempt);
-        boolean command = keepSealed && attempt.logged() && context.phase() == AgentPhase.ON_LOG
-                && !context.device().pinnedBy(attempt.finishPin()).isEmpty();
+    /** An attempt that has ended in good order: what it sealed or reused stays where it is until a command has come, or could not be coming. */
+    public void finish(LiveAttempt attempt, boolean keepPages) {
+        KeptPages.pin(context.device(), attempt);
+        List<Integer> saved = KeptPages.reusedAndOnHost(context, attempt);
+        boolean command = keepPages && attempt.logged() && context.phase() == AgentPhase.ON_LOG
+                && context.device().pinnedBy(attempt.finishPin()).size() > saved.size();
         if (command) {
             end(attempt, LiveAttempt.State.FINISHED, OperationReason.CANCELLED);
+            context.noticeReleased(context.device().unpin(attempt.finishPin(), saved));
             int pages = context.device().pinnedBy(attempt.finishPin()).size();
             finished.add(attempt, pages, context.nowMs() + context.limits().times().writeBackPatienceMs());
             context.device().endPinsAt(attempt.finishPin(), context.nowMs() + context.limits().times().writeBackWaitMs());
         } else {
             end(attempt, LiveAttempt.State.GONE, OperationReason.CANCELLED);
             context.noticeReleased(context.device().unpinAll(attempt.finishPin()));
-        }
-    }
-
-    private void pinSealed(LiveAttempt attempt) {
-        for (PagedBlock block : attempt.sealed().values()) {
-            if (context.device().content(block.page()).filter(content -> content.generation() == block.generation()).isPresent()) {
-                context.device().pin(attempt.finishPin(), attempt.owner(), block.page());
-            }
         }
     }
 

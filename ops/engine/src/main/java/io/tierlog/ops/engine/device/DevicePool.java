@@ -178,6 +178,15 @@ public final class DevicePool implements AutoCloseable {
         return untold;
     }
 
+    /** The first blocks of a request in their pages. */
+    public List<PlacedBlock> placed(BlockTable blocks, List<BlockKey> keys) {
+        List<PlacedBlock> placed = new ArrayList<>(keys.size());
+        for (int i = 0; i < keys.size(); i++) {
+            placed.add(new PlacedBlock(i, keys.get(i), blocks.page(i), blocks.generation(i)));
+        }
+        return placed;
+    }
+
     /** From now on the agent of session {@code epoch} holds {@code pages} under the name {@code attempt}. */
     public void hold(String attempt, List<Integer> pages, long epoch) {
         changing(() -> {

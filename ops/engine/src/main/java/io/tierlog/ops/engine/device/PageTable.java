@@ -33,7 +33,8 @@ final class PageTable {
 
     private final boolean retention;
     private final int[] users;
-    private final boolean[] held;
+    /** Attempts for which the agent holds each page. */
+    private final int[] held;
     private final long[] generation;
     private final long[] lastUse;
     private final int[] children;
@@ -54,7 +55,7 @@ final class PageTable {
     PageTable(int pages, boolean retention) {
         this.retention = retention;
         this.users = new int[pages];
-        this.held = new boolean[pages];
+        this.held = new int[pages];
         this.generation = new long[pages];
         this.lastUse = new long[pages];
         this.children = new int[pages];
@@ -162,21 +163,21 @@ final class PageTable {
 
     /** The agent holds {@code page} until it is released, under the name {@code attempt}. */
     void hold(int page, String attempt) {
-        if (held[page] || content[page] == null) {
+        if (content[page] == null) {
             throw new IllegalStateException("device page " + page + " cannot be held for " + attempt + ": " + describe(page));
         }
         shadow.add(page, attempt);
-        held[page] = true;
+        held[page]++;
         settle(page);
     }
 
     /** The agent has released {@code page}. */
     void unhold(int page, String attempt) {
-        if (!held[page]) {
+        if (held[page] == 0) {
             throw new IllegalStateException("device page " + page + " is not held for " + attempt);
         }
         shadow.remove(page, attempt);
-        held[page] = false;
+        held[page]--;
         settle(page);
     }
 
@@ -255,7 +256,7 @@ final class PageTable {
     }
 
     private boolean isIdleLeaf(int page) {
-        return content[page] != null && users[page] == 0 && !held[page] && children[page] == 0;
+        return content[page] != null && users[page] == 0 && held[page] == 0 && children[page] == 0;
     }
 
     private boolean makeRoom(int needed) {
@@ -308,10 +309,10 @@ final class PageTable {
         for (int page = 0; page < users.length; page++) {
             BlockId id = content[page];
             check(listedFree[page] == (users[page] == 0 && id == null), page, "is free and not free");
-            check(!held[page] || id != null, page, "is held without content");
+            check(held[page] == 0 || id != null, page, "is held without content");
             boolean ordered = Objects.equals(evictable.get(lastUse[page]), page);
             check(ordered == (retention && isIdleLeaf(page)), page, "is wrong in the eviction order");
-            busy += users[page] > 0 || held[page] ? 1 : 0;
+            busy += users[page] > 0 || held[page] > 0 ? 1 : 0;
             if (id != null) {
                 check(Objects.equals(cache.get(id), page), page, "is not found under its key");
                 check((parent[page] == NONE) == (index[page] == 0), page, "has no parent");

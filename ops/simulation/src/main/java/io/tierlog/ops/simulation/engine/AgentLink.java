@@ -24,8 +24,8 @@ public interface AgentLink {
     /** Hands over the device pool of so many pages. */
     long register(String session, int pages);
 
-    /** A request, of which the first {@code deviceBlocks} blocks are on the device. */
-    long submit(Attempt attempt, Prompt prompt, int deviceBlocks, boolean reuseEligible);
+    /** A request, whose first blocks are on the device in these pages. */
+    long submit(Attempt attempt, Prompt prompt, List<PageBlock> onDevice, boolean reuseEligible);
 
     /** Host to device; the lease names what is loaded, the request is empty outside of requests. */
     long load(Attempt attempt, String namespace, String lease, List<PageBlock> blocks);

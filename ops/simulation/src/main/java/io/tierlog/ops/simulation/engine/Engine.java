@@ -296,7 +296,11 @@ public final class Engine {
         }
         matchDevice(run);
         if (registered) {
-            run.submitCall = call(link.submit(attempt, prompt, run.matched, run.reuseEligible), answer -> submitted(run, answer));
+            List<PageBlock> onDevice = new ArrayList<>();
+            for (int i = 0; i < run.matched; i++) {
+                onDevice.add(block(run, i));
+            }
+            run.submitCall = call(link.submit(attempt, prompt, onDevice, run.reuseEligible), answer -> submitted(run, answer));
         } else {
             run.known = false;
             enqueue(run);
@@ -318,7 +322,7 @@ public final class Engine {
         run.state = Run.State.REJECTED;
         run.reason = reason;
         if (registered) {
-            call(link.submit(run.attempt, run.prompt, 0, false), answer -> {});
+            call(link.submit(run.attempt, run.prompt, List.of(), false), answer -> {});
             call(link.finished(run.attempt, reason, 0), answer -> {});
         }
     }
@@ -382,8 +386,9 @@ public final class Engine {
         if (run.state == Run.State.LOADING) {
             loadEnded(run, answer instanceof AgentReply.Loaded loaded ? loaded.blocks() : 0);
         } else {
-            // It had ended before the answer: an answered load is idle, and no notice releases its pages again.
-            run.unanswered.forEach(page -> pool.unhold(page, run.attempt));
+            // It had ended before the answer: an answered load is idle, and a notice releases only the pages of what had arrived.
+            int arrived = answer instanceof AgentReply.Loaded loaded ? loaded.blocks() : 0;
+            run.unanswered.stream().skip(arrived).forEach(page -> pool.unhold(page, run.attempt));
         }
     }
 
@@ -452,8 +457,7 @@ public final class Engine {
     private void seal(Run run, int publishFrom, int to) {
         List<PageBlock> fresh = new ArrayList<>();
         for (int i = publishFrom; i < to; i++) {
-            int page = pool.publish(run.pages.get(i), run.user());
-            run.pages.set(i, page);
+            publish(run, i);
             if (i >= run.sealedTo) {
                 fresh.add(block(run, i));
             }
@@ -468,6 +472,21 @@ public final class Engine {
                 pool.contains(block.page(), new DevicePool.Content(run.prompt.namespace(), block.key(), block.parent(), block.index()), true);
             }
             call(link.sealed(run.attempt, run.prompt.namespace(), run.prompt.keys().getFirst(), fresh), answer -> {});
+        }
+    }
+
+    /** A block may be cached in another page already. The agent still knows a page of its own for a loaded block: that one is kept for the attempt. */
+    private void publish(Run run, int index) {
+        int own = run.pages.get(index);
+        if (index >= run.matched && index < run.prefix() && isKnown(run)) {
+            pool.hold(own, run.attempt);
+        }
+        int page = pool.publish(own, run.user());
+        run.pages.set(index, page);
+        if (page == own) {
+            pool.unhold(own, run.attempt);
+        } else if (index < run.prefix()) {
+            run.replaced.putIfAbsent(index, own);
         }
     }
 
@@ -524,7 +543,9 @@ public final class Engine {
         Set<Integer> touched = new LinkedHashSet<>();
         if (known) {
             touched.addAll(run.sealed);
-            touched.addAll(run.pages.subList(run.matched, run.matched + run.loading));
+            for (int i = 0; i < run.matched + run.loading + run.loaded; i++) {
+                touched.add(run.replaced.getOrDefault(i, run.pages.get(i)));
+            }
             touched.forEach(page -> pool.hold(page, run.attempt));
             run.unanswered = List.copyOf(run.pages.subList(run.matched, run.matched + run.loading));
         }

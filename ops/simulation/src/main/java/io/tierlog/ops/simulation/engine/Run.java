@@ -4,7 +4,9 @@ package io.tierlog.ops.simulation.engine;
 import io.tierlog.schemas.Bytes;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One attempt of a request as the engine sees it.
@@ -58,6 +60,8 @@ final class Run {
     int sealedTo;
     /** Blocks that this attempt itself has sealed. */
     final List<Integer> sealed = new ArrayList<>();
+    /** By index, the own pages of loaded blocks that were cached in other pages. */
+    final Map<Integer, Integer> replaced = new LinkedHashMap<>();
     long submitCall;
     long loadCall;
     String lease = "";

@@ -41,7 +41,7 @@ final class Put {
 
     /** Puts the blocks of those indexes, ascending; a sentence that says why they are not there, or an empty one. */
     String run(List<Integer> indexes) {
-        node.submit(attempt, prompt, 0, false);
+        node.submit(attempt, prompt, List.of(), false);
         node.prefilled(attempt, 0, 0, prompt.keys().size());
         List<PageBlock> all = new ArrayList<>();
         for (List<Integer> run : runs(indexes)) {

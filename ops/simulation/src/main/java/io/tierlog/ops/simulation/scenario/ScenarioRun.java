@@ -349,7 +349,7 @@ final class ScenarioRun {
             SimNode node = node(touch.node());
             Prompt prompt = prompt(touch.blocks());
             var attempt = new AgentLink.Attempt(node.engine().session(), "touch-" + ++puts, 1);
-            node.submit(attempt, new Prompt(prompt.namespace(), prompt.blockTokens(), prompt.tokens() + 1, prompt.keys()), 0, true);
+            node.submit(attempt, new Prompt(prompt.namespace(), prompt.blockTokens(), prompt.tokens() + 1, prompt.keys()), List.of(), true);
             world.settle();
             node.cancelled(attempt);
             world.settle();

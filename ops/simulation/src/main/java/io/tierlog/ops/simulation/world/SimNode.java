@@ -458,9 +458,9 @@ public final class SimNode implements AgentLink {
     }
 
     @Override
-    public long submit(Attempt attempt, Prompt prompt, int deviceBlocks, boolean reuseEligible) {
-        return call(c -> new AgentInput.Submitted(
-                c, of(attempt), prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, reuseEligible));
+    public long submit(Attempt attempt, Prompt prompt, List<PageBlock> onDevice, boolean reuseEligible) {
+        return call(c -> new AgentInput.Submitted(c, of(attempt), prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(),
+                onDevice.size(), of(onDevice), reuseEligible));
     }
 
     @Override
