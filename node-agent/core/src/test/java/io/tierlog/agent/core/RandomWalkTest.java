@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * <p>One walk again: {@code mvn -pl node-agent/core test -Dtest=RandomWalkTest -Dtierlog.seed=N}.
  */
 class RandomWalkTest {
-    private static final int WALKS = 150;
+    private static final int WALKS = 180;
     private static final int STEPS = 1_500;
     private static final int LIVES = 3;
 

@@ -454,7 +454,7 @@ final class WalkingEngine {
         }
     }
 
-    /** The pages that a load or a save may touch stay until they are released; the others are free. */
+    /** The pages that a load, a save or a write-back may touch stay until they are released; the others are free. */
     private void end(Run run) {
         boolean touched = run.load > 0 || run.prefilled;
         hold(run, touched ? (run.load > 0 ? 0 : run.have) : Integer.MAX_VALUE);
@@ -465,7 +465,8 @@ final class WalkingEngine {
         run.pages.forEach((index, page) -> {
             boolean loading = run.load > 0 && index < run.toLoad;
             boolean sealed = run.prefilled && index >= from;
-            if (loading || sealed) {
+            boolean reused = index < run.have;
+            if (loading || sealed || reused) {
                 kept.add(page);
             } else {
                 free.add(page);

@@ -89,6 +89,7 @@ final class RequestRun {
         engine.shared().ideal().sealAll(request, request.wholeKeys());
         int loaded = count(Origin.HOST) + count(Origin.DISK) + count(Origin.STORE);
         tiers.prefilled(count(Origin.DEVICE), loaded, count(Origin.COMPUTED));
+        engine.reportEvicted(); // before anything can be saved: a loaded block may have moved to the page of another request
         tiers.sealed(blocks, request.wholeKeys());
         account(candidates, submittedMs);
         decode(blocks);

@@ -173,6 +173,9 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
     @Override
     public void submit(SubmitRequest request, StreamObserver<SubmitReply> response) {
         submitted.add(request);
+        for (BlockPage block : request.getDevicePagesList()) {
+            keep(request.getRequest() + "/" + request.getAttempt(), request.getNamespace(), block, read(block.getPage()));
+        }
         switch (answer) {
             case AT_ONCE -> answer(response, SubmitReply.newBuilder().setOffer(offer(request)).build());
             case BY_NOTICE -> {
@@ -222,6 +225,7 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
                 break;
             }
             know(request.getNamespace(), block);
+            keep(request.getRequest() + "/" + request.getAttempt(), request.getNamespace(), block, content);
             write(block.getPage(), loadedBlocks.incrementAndGet() == lieAtBlock ? flipped(content) : content);
             loaded++;
         }
@@ -249,13 +253,17 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
             return;
         }
         String attempt = request.getRequest() + "/" + request.getAttempt();
-        Map<Integer, Sealed> pages = sealed.computeIfAbsent(attempt, a -> new ConcurrentHashMap<>());
         for (BlockPage block : request.getBlocksList()) {
             know(request.getNamespace(), block);
-            int hash = Arrays.hashCode(read(block.getPage()));
-            pages.put(block.getPage(), new Sealed(name(request.getNamespace(), block.getKey()), block.getGeneration(), hash));
+            keep(attempt, request.getNamespace(), block, read(block.getPage()));
         }
         answer(response, Ack.getDefaultInstance());
+    }
+
+    /** The page holds the block until it is released for the attempt. */
+    private void keep(String attempt, String namespace, BlockPage block, byte[] content) {
+        sealed.computeIfAbsent(attempt, a -> new ConcurrentHashMap<>())
+                .put(block.getPage(), new Sealed(name(namespace, block.getKey()), block.getGeneration(), Arrays.hashCode(content)));
     }
 
     @Override
@@ -315,6 +323,8 @@ final class FakeAgent extends EngineServiceGrpc.EngineServiceImplBase implements
             if (!known.remove(what)) {
                 wrongs.add("evicted and not known: " + what);
             }
+            sealed.values().forEach(pages -> pages.computeIfPresent(block.getPage(),
+                    (page, kept) -> kept.generation == block.getGeneration() ? null : kept)); // its content has moved to another page
         }
         evicted.add(request);
         answer(response, Ack.getDefaultInstance());

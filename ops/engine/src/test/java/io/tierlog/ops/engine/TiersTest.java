@@ -76,7 +76,7 @@ class TiersTest {
     void aRequestThatOutlivesItsSessionTellsTheNextOneAsANewAttempt() throws Exception {
         Request request = workload.request(0);
         Tiers tiers = new Tiers(engine, request);
-        assertTrue(tiers.submit(0, true).isPresent());
+        assertTrue(tiers.submit(List.of(), true).isPresent());
         BlockTable blocks = compute(request);
         tiers.sealed(blocks, request.wholeKeys());
         String before = engine.buffers().path();
@@ -108,7 +108,7 @@ class TiersTest {
         Tiers tiers = new Tiers(engine, request);
         BlockTable blocks = compute(request);
         assertEquals(request.reusable(), blocks.matched());
-        assertTrue(tiers.submit(blocks.matched(), true).isPresent());
+        assertTrue(tiers.submit(engine.pool().placed(blocks, request.wholeKeys().subList(0, blocks.matched())), true).isPresent());
         tiers.sealed(blocks, request.wholeKeys());
         tiers.finish(blocks, request.wholeKeys());
         engine.pool().release(blocks);
@@ -120,7 +120,7 @@ class TiersTest {
     void refusedPagesAreNotWaitedFor() throws Exception {
         Request request = workload.request(0);
         Tiers tiers = new Tiers(engine, request);
-        assertTrue(tiers.submit(0, true).isPresent());
+        assertTrue(tiers.submit(List.of(), true).isPresent());
         BlockTable blocks = compute(request);
         agent.refuseFinish = true;
         tiers.finish(blocks, request.wholeKeys());
