@@ -118,7 +118,7 @@ class KeptRowsTest {
 
     private static void requireEachOnce(Decisions decisions, int beats) {
         TestLog.await("every heartbeat", Duration.ofMinutes(2), () -> decisions.of(NodeSeen.class).size() >= beats);
-        assertEquals(List.of(), decisions.of(InputRefused.class).stream().filter(fact -> !fact.inputType().equals("Tick")).toList());
+        assertEquals(List.of(), decisions.of(InputRefused.class).stream().filter(fact -> !fact.input().equals("Tick")).toList());
         assertEquals(beats, decisions.of(NodeSeen.class).size());
         decisions.assertChained();
     }
