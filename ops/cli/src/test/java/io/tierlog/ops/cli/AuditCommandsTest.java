@@ -2,6 +2,7 @@
 package io.tierlog.ops.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -47,6 +48,9 @@ class AuditCommandsTest {
     private static Answer originalFromCluster;
 
     @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
+    private static Answer rerunFromCluster;
+
+    @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
     private static JsonNode demoReport;
 
     @SuppressWarnings("NullAway.Init") // makeLogs() sets it.
@@ -76,6 +80,7 @@ class AuditCommandsTest {
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(data.resolve("broker")).withPort(0))) {
             KafkaAccess access = KafkaAccess.of(broker.bootstrapServers());
             originalFromCluster = verify("--bootstrap-servers", broker.bootstrapServers());
+            rerunFromCluster = rerun("--bootstrap-servers", broker.bootstrapServers());
             statisticsFromCluster = stats("--bootstrap-servers", broker.bootstrapServers()).json();
             for (Change change : List.of(Change.ALTERED, Change.REMOVED, Change.DUPLICATED)) {
                 for (boolean events : new boolean[] {true, false}) {
@@ -141,6 +146,57 @@ class AuditCommandsTest {
         assertTrue(answer.out().contains("VIOLATED    NUMBERING by " + altered.topic() + ", partition " + altered.partition() + ", offset "
                 + altered.offset()), answer.out());
         assertTrue(answer.out().contains("1  NUMBERING  a record follows the one before"), answer.out());
+    }
+
+    @Test
+    void aRerunMakesTheSameDecisions() {
+        for (Answer answer : List.of(rerunFromCluster, rerun("--log", data.toString()))) {
+            assertEquals(0, answer.exitCode(), answer.toString());
+            JsonNode report = answer.json();
+            assertEquals(0, report.get("differences").asLong(), answer.out());
+            assertEquals(0, report.get("undecided").asLong(), answer.out());
+            assertTrue(report.get("events").asLong() > 500 && report.get("decisions").asLong() > 500, answer.out());
+            assertTrue(report.get("elapsed_s").asDouble() > 0, answer.out());
+        }
+        Answer text = run("audit", "rerun", "--log", data.toString());
+        assertTrue(text.out().endsWith("the same decisions" + System.lineSeparator()), text.toString());
+    }
+
+    /** An altered decision is one difference; what a rerun decides does not depend on it. A removed or repeated one shifts those after it. */
+    @Test
+    void aRerunNamesTheFirstDecisionThatDiffers() {
+        for (LogCopy copy : COPIES) {
+            if (copy.topic().endsWith(".decisions")) {
+                Answer answer = rerun("--log", data.toString(), "--topic-prefix", copy.prefix());
+                assertEquals(1, answer.exitCode(), answer.toString());
+                JsonNode first = answer.json().get("first");
+                assertEquals(copy.partition(), first.get("partition").asInt(), answer.out());
+                assertTrue(first.get("input").asText().startsWith("Recorded["), answer.out());
+                assertTrue(first.get("rows_read").size() > 0, answer.out());
+                switch (copy.change()) {
+                    case NONE -> throw new AssertionError("nothing was changed");
+                    case ALTERED -> {
+                        assertEquals(1, answer.json().get("differences").asLong(), answer.out());
+                        assertEquals(copy.offset(), first.get("offset").asLong(), answer.out());
+                        assertNotEquals(first.get("recorded").asText(), first.get("rerun").asText());
+                    }
+                    case DUPLICATED -> assertEquals(copy.offset() + 1, first.get("offset").asLong(), answer.out());
+                    case REMOVED -> assertTrue(!first.has("offset") || first.get("offset").asLong() == copy.offset(), answer.out());
+                }
+            }
+        }
+        LogCopy altered = COPIES.stream().filter(c -> c.change() == Change.ALTERED && c.topic().endsWith(".decisions")).findFirst().orElseThrow();
+        Answer text = run("audit", "rerun", "--log", data.toString(), "--topic-prefix", altered.prefix());
+        assertTrue(text.out().contains("DIFFERS     " + altered.topic() + ", partition " + altered.partition() + ", offset " + altered.offset()),
+                text.out());
+        assertTrue(text.out().contains("in all      1 differences"), text.out());
+    }
+
+    @Test
+    void aLogThatCannotBeDecidedAgainEndsWithAHint() {
+        assertRefused("no Kafka log", rerun("--log", data.resolve("absent").toString()));
+        assertRefused("there is no topic absent.events", rerun("--log", data.toString(), "--topic-prefix", "absent"));
+        assertRefused("--threads", rerun("--threads", "0"));
     }
 
     @Test
@@ -241,6 +297,12 @@ class AuditCommandsTest {
         assertRefused("there is no topic absent.events", stats("--log", data.toString(), "--topic-prefix", "absent"));
         assertRefused("127.0.0.1:1", stats("--bootstrap-servers", "127.0.0.1:1", "--connect-timeout", "1"));
         assertEquals(2, run("audit", "stats", "--by", "colour").exitCode());
+    }
+
+    private static Answer rerun(String... flags) {
+        List<String> arguments = new ArrayList<>(List.of("audit", "rerun", "--format", "json"));
+        arguments.addAll(List.of(flags));
+        return run(arguments.toArray(String[]::new));
     }
 
     private static Answer stats(String... flags) {

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.cli.audit;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.ops.audit.rerun.Rerun;
+import io.tierlog.ops.audit.rerun.RerunReport;
+import io.tierlog.ops.audit.rerun.RerunReport.Difference;
+import io.tierlog.ops.cli.CliError;
+import io.tierlog.ops.cli.ClusterOptions;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code tierlog audit rerun}: does the controller of this build decide as the log says. */
+@Command(
+        name = "rerun",
+        description = "Decide the recorded events again and compare every decision byte by byte.",
+        footer = {
+            "",
+            "It reads the topics of events and decisions from their beginning, and writes nothing. The first decision that differs is shown as",
+            "recorded and as decided again, with its input and the rows that the controller read for it. Inputs that were skipped on record are",
+            "skipped again. Each partition needs memory for its tables.",
+            "Exit codes: 0 the same decisions, 1 a decision differs, 2 the log cannot be read."
+        })
+final class AuditRerunCommand implements Callable<Integer> {
+    /** Longest record or row in the text; the JSON has all of it. */
+    private static final int TEXT_LENGTH = 2_000;
+    /** Most rows in the text. */
+    private static final int TEXT_ROWS = 20;
+
+    @Spec
+    CommandSpec spec;
+
+    @Mixin
+    ClusterOptions cluster;
+
+    @Mixin
+    AuditOptions audit;
+
+    @Override
+    public Integer call() throws Exception {
+        RerunReport report = audit.read(cluster, source -> {
+            Rerun rerun = new Rerun(source, cluster.topics(), cluster.codec(), audit.threads());
+            return AuditOptions.withProgress(spec.commandLine().getErr(), rerun::recordsSoFar, rerun::run);
+        });
+        print(report);
+        return report.isSame() ? 0 : CliError.FAILURE;
+    }
+
+    private void print(RerunReport report) throws JsonProcessingException {
+        PrintWriter out = spec.commandLine().getOut();
+        switch (audit.format) {
+            case text -> text(out, report);
+            case json -> out.println(new ObjectMapper().writeValueAsString(json(report)));
+        }
+        out.flush();
+    }
+
+    private void text(PrintWriter out, RerunReport report) {
+        out.println(String.format(Locale.ROOT, "decided     %d events again, %d decisions, of %d partitions in %.1f s: %.0f records a second",
+                report.events(), report.decisions(), report.partitions(), report.elapsedMs() / 1_000.0, report.recordsPerSecond()));
+        if (report.undecided() > 0) {
+            out.println("undecided   " + report.undecided() + " events at the end, which no controller has decided yet");
+        }
+        if (report.first().isEmpty()) {
+            out.println("the same decisions");
+            return;
+        }
+        Difference first = report.first().get();
+        out.println("DIFFERS     " + cluster.topics().decisions() + ", partition " + first.partition() + ", "
+                + (first.offset() < 0 ? "no record" : "offset " + first.offset()));
+        out.println("input       offset " + first.inputOffset() + ": " + shown(first.input()));
+        out.println("recorded    " + shown(first.recorded()));
+        out.println("rerun       " + shown(first.rerun()));
+        List<String> rows = first.rowsRead();
+        rows.stream().limit(TEXT_ROWS).forEach(row -> out.println("row read    " + shown(row)));
+        if (rows.size() > TEXT_ROWS) {
+            out.println("row read    and " + (rows.size() - TEXT_ROWS) + " more; --format json has them");
+        }
+        out.println("in all      " + report.differences() + " differences");
+    }
+
+    private static String shown(String text) {
+        return text.length() <= TEXT_LENGTH ? text : text.substring(0, TEXT_LENGTH) + " ...";
+    }
+
+    private static ObjectNode json(RerunReport report) {
+        ObjectNode json = new ObjectMapper().createObjectNode();
+        json.put("events", report.events()).put("decisions", report.decisions()).put("differences", report.differences())
+                .put("elapsed_s", report.elapsedMs() / 1_000.0).put("undecided", report.undecided()).put("partitions", report.partitions());
+        report.first().ifPresent(first -> {
+            ObjectNode at = json.putObject("first");
+            at.put("partition", first.partition()).put("input_offset", first.inputOffset()).put("input", first.input());
+            if (first.offset() >= 0) {
+                at.put("offset", first.offset());
+            }
+            at.put("recorded", first.recorded()).put("rerun", first.rerun());
+            first.rowsRead().forEach(at.putArray("rows_read")::add);
+        });
+        return json;
+    }
+}
