@@ -287,7 +287,8 @@ final class PlacementWriter {
         Slot slot = open(block.key());
         if (operation.equals(slot.operation)) {
             slot.operation = null;
-            become(slot, PlacementRows.isGoing(slot.state) || slot.state == PlacementState.COPYING_KEEP ? PlacementState.SERVING : PlacementState.ABSENT);
+            boolean serves = PlacementRows.isGoing(slot.state) || slot.state == PlacementState.COPYING_KEEP;
+            become(slot, serves ? PlacementState.SERVING : PlacementState.ABSENT);
         }
     }
 

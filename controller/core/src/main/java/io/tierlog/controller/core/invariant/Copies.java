@@ -137,7 +137,8 @@ final class Copies {
         // For a block that comes from the device, the host placement records whether the store has it.
         Known known = find(source == Tier.DEVICE ? Tier.HOST : source, f.namespace(), result.block().key());
         if ((known == null || known == Known.NO) && perhaps(result.block().key()) == Known.NO) {
-            node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source + " and is recorded as stored, and the store does not hold it");
+            node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source
+                    + " and is recorded as stored, and no event reports it in the store");
         }
     }
 
@@ -210,7 +211,8 @@ final class Copies {
             node.findings.say(Invariant.I13, (f.blocks().size() - known) + " blocks leave " + f.tier() + " that were not there");
         } else if (f.lastCopiesLost() > lost || f.lastCopiesLost() < lost - unsure) {
             // A block on its way to another tier may count as placed there.
-            node.findings.say(Invariant.I11, "recorded " + f.lastCopiesLost() + " lost last copies of " + f.blocks().size() + " blocks, counted " + lost);
+            node.findings.say(Invariant.I11, "it records " + f.lastCopiesLost() + " lost last copies of " + f.blocks().size() + " blocks,"
+                    + " counted are " + lost);
         }
     }
 

@@ -110,8 +110,9 @@ class DirectoryPeersTest {
     }
 
     private static LookupResponse holder(String node, String address, int peerReadable, int onHost) {
+        TierPrefix.Builder host = TierPrefix.newBuilder().setTier(io.tierlog.directory.v1.Tier.TIER_HOST).setBlocks(onHost);
         return LookupResponse.newBuilder().addNodes(NodePrefix.newBuilder().setNode(node).setPeerAddress(address).setBlocks(peerReadable)
-                .setPeerReadable(peerReadable).addTiers(TierPrefix.newBuilder().setTier(io.tierlog.directory.v1.Tier.TIER_HOST).setBlocks(onHost))).build();
+                .setPeerReadable(peerReadable).addTiers(host)).build();
     }
 
     /** f has blocks on its device, which it cannot share, and a is the requester. */

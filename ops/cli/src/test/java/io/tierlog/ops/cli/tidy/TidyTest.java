@@ -154,15 +154,6 @@ class TidyTest {
                 Arguments.of("a/scenario.jsonl", "no" + "body"));
     }
 
-    /** A module that is not rewritten yet may have old words. */
-    @Test
-    void theRuleGoesByModule() {
-        String text = "// No" + "body.\n";
-
-        assertEquals(1, OldWords.findings(new SourceFile("ops/audit/src/main/java/io/tierlog/A.java", text)).count());
-        assertEquals(0, OldWords.findings(new SourceFile("elsewhere/A.java", text)).count());
-    }
-
     private static List<String> packages(String... paths) {
         SourceTree tree = new SourceTree(Arrays.stream(paths).map(path -> new SourceFile(path, "")).toList());
         return tree.findings().stream().map(finding -> finding.rule() + " " + finding.where()).toList();
