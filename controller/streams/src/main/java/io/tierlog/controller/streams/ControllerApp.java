@@ -25,7 +25,6 @@ import io.tierlog.schemas.event.Message;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -143,18 +142,19 @@ public final class ControllerApp implements AutoCloseable {
             partitions = admin.check(config.topics());
         }
         Codec codec = codec();
-        PlainProducer producer = closing(new PlainProducer(config.kafka()));
-        producer.prepare(List.of(config.topics().events(), config.topics().commands()), config.kafka().timeout());
+        PlainProducer ticks = plainProducer("ticks", config.topics().events());
         EventDecoder decoder = new EventDecoder(
                 codec.reader(Event.class),
                 new EventDecoder.Rules(config.topics().events(), partitions, MAX_EVENT_BYTES, config.skipInputs()),
                 health,
                 metrics);
-        Optional<PlainProducer> direct = config.commands() == CommandDelivery.DIRECT ? Optional.of(producer) : Optional.empty();
+        Optional<PlainProducer> direct = config.commands() == CommandDelivery.DIRECT
+                ? Optional.of(plainProducer("commands", config.topics().commands()))
+                : Optional.empty();
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(partitions)),
                 decoder,
-                new PartitionClock.Shared(codec, config.topics(), producer, metrics),
+                new PartitionClock.Shared(codec, config.topics(), ticks, metrics),
                 new ResultSender.Shared(codec, config.topics(), partitions, direct, metrics),
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
@@ -164,6 +164,12 @@ public final class ControllerApp implements AutoCloseable {
         Relay relay = closing(new Relay(config, instance, metrics));
         relay.start();
         cleanup.push(decoder::close);
+    }
+
+    private PlainProducer plainProducer(String what, String topic) {
+        PlainProducer producer = closing(new PlainProducer(what, config.kafka()));
+        producer.prepare(topic, config.kafka().timeout());
+        return producer;
     }
 
     private StatusServer statusServer(ControllerConfig.HttpAddress address, String instance) {

@@ -4,6 +4,7 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.wire.WireFormat;
@@ -31,6 +32,7 @@ final class PartitionClock {
     private final OrderedBytes rows;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final AtomicBoolean lost = new AtomicBoolean();
+    private final RareWarning warning = new RareWarning(LOG);
     private RecordStamp last;
     /** Before the tick that was sent last. */
     private RecordStamp before = RecordStamp.NONE;
@@ -83,6 +85,6 @@ final class PartitionClock {
         lost.set(true);
         underWay.set(false);
         shared.metrics().tickLost();
-        LOG.warn("a tick of partition {} could not be appended, the next one follows: {}", partition, failure.toString());
+        warning.warn("a tick of partition {} could not be appended, the next one follows: {}", partition, failure.toString());
     }
 }

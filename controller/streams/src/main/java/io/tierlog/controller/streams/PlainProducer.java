@@ -2,39 +2,43 @@
 package io.tierlog.controller.streams;
 
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.QueuedProducer;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.clients.producer.RecordMetadata;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Sends ticks and commands outside of every transaction, at once and in order per partition. Safe for use by several threads.
+ * Sends ticks or commands outside of every transaction, at once and in order per partition. Safe for use by several threads.
  *
- * <p>{@link #send} does not wait for the broker, except when its buffer is full, and then at most {@value #MAX_BLOCK_MS} ms. What cannot be
- * sent is reported to the caller and not retried: a tick is followed by another, a lost command shows as an overdue operation.
+ * <p>{@link #send} never waits for the broker: a {@link QueuedProducer} does. What cannot be sent is reported to the caller and not sent
+ * again: a tick is followed by another, a lost command shows as an overdue operation. Ticks and commands each have a producer, so that a
+ * topic that is missing holds up nothing but its own records.
  */
 final class PlainProducer implements AutoCloseable {
-    private static final int MAX_BLOCK_MS = 1_000;
     private static final int DELIVERY_MS = 10_000;
     private static final int BUFFER_BYTES = 16 << 20;
+    private static final QueuedProducer.Bounds BOUNDS = new QueuedProducer.Bounds(10_000, BUFFER_BYTES, Duration.ofMillis(DELIVERY_MS));
 
     private final Producer<byte[], byte[]> producer;
+    private final QueuedProducer queue;
 
-    PlainProducer(KafkaAccess access) {
-        this(new KafkaProducer<>(
+    /**
+     * Connects.
+     *
+     * @param what it sends, for the name of its thread
+     */
+    PlainProducer(String what, KafkaAccess access) {
+        this(what, new KafkaProducer<>(
                 access.client(Map.of(
                         "acks", "all",
                         "enable.idempotence", "true",
                         "linger.ms", 0,
-                        "max.block.ms", MAX_BLOCK_MS,
+                        "max.block.ms", QueuedProducer.MAX_BLOCK_MS,
                         "delivery.timeout.ms", DELIVERY_MS,
                         "request.timeout.ms", DELIVERY_MS / 2,
                         "buffer.memory", BUFFER_BYTES)),
@@ -43,26 +47,25 @@ final class PlainProducer implements AutoCloseable {
     }
 
     /** For tests: any producer. */
-    PlainProducer(Producer<byte[], byte[]> producer) {
+    PlainProducer(String what, Producer<byte[], byte[]> producer) {
         this.producer = producer;
+        this.queue = new QueuedProducer("tierlog-" + what, producer, BOUNDS);
     }
 
     /**
-     * Requests the metadata of topics now, so that the first record does not wait for it.
+     * Requests the metadata of the topic now, so that the first record does not wait for it.
      *
      * @throws TimeoutException when that takes longer than {@code patience}
      */
-    void prepare(List<String> topics, Duration patience) {
+    void prepare(String topic, Duration patience) {
         long deadlineNs = System.nanoTime() + patience.toNanos();
-        for (String topic : topics) {
-            boolean known = false;
-            while (!known) {
-                known = isKnown(topic, deadlineNs);
-            }
+        boolean known = false;
+        while (!known) {
+            known = isKnown(topic, deadlineNs);
         }
     }
 
-    /** Waits for at most {@value #MAX_BLOCK_MS} ms. */
+    /** Waits for at most {@value QueuedProducer#MAX_BLOCK_MS} ms. */
     private boolean isKnown(String topic, long deadlineNs) {
         try {
             return !producer.partitionsFor(topic).isEmpty();
@@ -74,23 +77,18 @@ final class PlainProducer implements AutoCloseable {
         }
     }
 
-    /** Sends; calls one of the two with the outcome, on the producer's thread or at once. */
+    /** Queues; calls one of the two with the outcome: on the caller's thread when the queue is full, else on another. */
     void send(ProducerRecord<byte[], byte[]> record, Consumer<Throwable> failed, Runnable acknowledged) {
-        try {
-            Future<RecordMetadata> _ = producer.send(record, (metadata, failure) -> {
-                if (failure == null) {
-                    acknowledged.run();
-                } else {
-                    failed.accept(failure);
-                }
-            });
-        } catch (KafkaException e) {
-            failed.accept(e);
-        }
+        queue.send(record, failed, acknowledged);
+    }
+
+    /** Waits until Kafka's producer has all records; false when {@code patience} was too short. For tests. */
+    boolean awaitHandedOver(Duration patience) throws InterruptedException {
+        return queue.awaitHandedOver(patience);
     }
 
     @Override
     public void close() {
-        producer.close(Duration.ofSeconds(2));
+        queue.close(Duration.ofSeconds(2));
     }
 }

@@ -7,6 +7,7 @@ import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.feed.PlacementFeed;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
@@ -37,8 +38,14 @@ final class ResultSender {
      *
      * @param direct sends commands at once; empty when they are part of the transaction
      * @param partitions number of partitions of every topic
+     * @param warning about commands that could not be sent
      */
-    record Shared(Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics) {}
+    record Shared(
+            Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics, RareWarning warning) {
+        Shared(Codec codec, Topics topics, int partitions, Optional<PlainProducer> direct, ControllerMetrics metrics) {
+            this(codec, topics, partitions, direct, metrics, new RareWarning(LOG));
+        }
+    }
 
     ResultSender(ProcessorContext<RecordTarget, byte[]> context, SequenceStamper stamper, Shared shared) {
         this.context = context;
@@ -73,7 +80,7 @@ final class ResultSender {
 
     private void lost(Throwable failure) {
         shared.metrics().commandLost();
-        LOG.warn("a command could not be sent and will be sent again when its operation is overdue: {}", failure.toString());
+        shared.warning().warn("a command could not be sent and will be sent again when its operation is overdue: {}", failure.toString());
     }
 
     private void fact(Fact fact, long nowMs) {

@@ -12,6 +12,7 @@ import io.tierlog.events.Schemas;
 import io.tierlog.events.Topics;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.Tick;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.clients.producer.MockProducer;
@@ -25,23 +26,25 @@ class PartitionClockTest {
     private final Codec codec = new Codec(Schemas.bundled());
     private final MockProducer<byte[], byte[]> log = new MockProducer<>(false, null, new ByteArraySerializer(), new ByteArraySerializer());
 
+    private final PlainProducer producer = new PlainProducer("test", log);
+
     /** The number of the tick that was lost is given again: no gap is left for an audit to find. */
     @Test
-    void aLostTickLeavesNoGap() {
+    void aLostTickLeavesNoGap() throws InterruptedException {
         PartitionClock.Shared shared =
-                new PartitionClock.Shared(codec, Topics.DEFAULT, new PlainProducer(log), new ControllerMetrics());
+                new PartitionClock.Shared(codec, Topics.DEFAULT, producer, new ControllerMetrics());
         PartitionClock clock = new PartitionClock(shared, 0, new NoRows());
         List<Tick> appended = new ArrayList<>();
 
-        clock.tick(1_000);
+        tick(clock, 1_000);
         assertTrue(log.completeNext());
         appended.add(sent(0));
-        clock.tick(2_000);
+        tick(clock, 2_000);
         assertTrue(log.errorNext(new TimeoutException("no broker")));
-        clock.tick(3_000);
+        tick(clock, 3_000);
         assertTrue(log.completeNext());
         appended.add(sent(2));
-        clock.tick(4_000);
+        tick(clock, 4_000);
         assertTrue(log.completeNext());
         appended.add(sent(3));
 
@@ -51,6 +54,11 @@ class PartitionClockTest {
             last = last.after(Codec.avro(tick));
         }
         assertEquals(3, last.sequence());
+    }
+
+    private void tick(PartitionClock clock, long nowMs) throws InterruptedException {
+        clock.tick(nowMs);
+        assertTrue(producer.awaitHandedOver(Duration.ofSeconds(30)));
     }
 
     private Tick sent(int index) {

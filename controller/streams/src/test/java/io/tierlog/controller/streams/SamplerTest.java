@@ -152,7 +152,7 @@ class SamplerTest {
     }
 
     private TopologyTestDriver driver(Path state, int everyTicks, int rows) {
-        PlainProducer producer = new PlainProducer(new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer()));
+        PlainProducer producer = new PlainProducer("test", new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer()));
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(1)),
                 new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), health, metrics),

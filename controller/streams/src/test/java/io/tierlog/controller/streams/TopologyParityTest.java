@@ -27,6 +27,7 @@ import io.tierlog.schemas.decision.OperationIssued;
 import io.tierlog.schemas.event.Event;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,10 +49,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 class TopologyParityTest {
     private final Topics topics = Topics.DEFAULT;
     private final Codec codec = new Codec(Schemas.bundled());
+    private final List<PlainProducer> producers = new ArrayList<>();
 
     @ParameterizedTest
     @CsvSource({"DIRECT, 0", "DIRECT, 1000000", "TRANSACTIONAL, 0", "TRANSACTIONAL, 1000000"})
-    void theSameScriptLeadsToTheSameFactsAndCommands(CommandDelivery delivery, long cacheBytes, @TempDir Path state) {
+    void theSameScriptLeadsToTheSameFactsAndCommands(CommandDelivery delivery, long cacheBytes, @TempDir Path state)
+            throws InterruptedException {
         Scenario scenario = Scenario.play();
         MockProducer<byte[], byte[]> direct = new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer());
         List<Fact> facts;
@@ -63,6 +66,7 @@ class TopologyParityTest {
                 input.pipeInput(Partitions.key(event.envelope().aggregate()), codec.encode(topics.events(), event));
             }
             facts = output(driver, topics.decisions(), Fact.class);
+            awaitHandedOver();
             commands = delivery == CommandDelivery.TRANSACTIONAL
                     ? output(driver, topics.commands(), Command.class)
                     : direct.history().stream().map(sent -> read(Command.class, sent.value())).toList();
@@ -101,7 +105,7 @@ class TopologyParityTest {
 
     private TopologyTestDriver driver(CommandDelivery delivery, MockProducer<byte[], byte[]> direct, Path state, long cacheBytes) {
         ControllerMetrics metrics = new ControllerMetrics();
-        PlainProducer producer = new PlainProducer(direct);
+        PlainProducer producer = plain(direct);
         EventProcessor.Parts parts = new EventProcessor.Parts(
                 new Core(Limits.of(1)),
                 new EventDecoder(codec.reader(Event.class), new EventDecoder.Rules(topics.events(), 1, 1 << 20, Set.of()), new Health(), metrics),
@@ -117,6 +121,18 @@ class TopologyParityTest {
                 .build();
         Properties settings = StreamsSettings.of(config, "test");
         return new TopologyTestDriver(ControllerTopology.build(topics, parts, cacheBytes > 0), settings);
+    }
+
+    private PlainProducer plain(MockProducer<byte[], byte[]> direct) {
+        PlainProducer producer = new PlainProducer("test", direct);
+        producers.add(producer);
+        return producer;
+    }
+
+    private void awaitHandedOver() throws InterruptedException {
+        for (PlainProducer producer : producers) {
+            assertTrue(producer.awaitHandedOver(Duration.ofSeconds(30)));
+        }
     }
 
     private <F extends WireRecord> List<F> output(TopologyTestDriver driver, String topic, Class<F> family) {

@@ -2,13 +2,14 @@
 package io.tierlog.agent.app.log;
 
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.QueuedProducer;
+import io.tierlog.events.RareWarning;
 import io.tierlog.schemas.SkipReason;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
@@ -17,21 +18,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What could not be read, put aside for people as it came, with the error in its headers. Safe for use by several threads. A letter that
+ * What could not be read, put aside for people as it came, with the error in its headers. Safe for use by several threads; no call waits for a
+ * broker. A letter that
  * cannot be delivered is logged: the record is still where it was read.
  */
 public final class DeadLetters implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DeadLetters.class);
-    private static final int MAX_BLOCK_MS = 5_000;
+    private static final QueuedProducer.Bounds BOUNDS = new QueuedProducer.Bounds(1_000, 16 << 20, Duration.ofSeconds(30));
 
     private final String topic;
-    private final Producer<byte[], byte[]> producer;
+    private final QueuedProducer producer;
+    private final RareWarning warning = new RareWarning(LOG);
 
     /** Connects; the cluster is not asked anything yet. */
     public DeadLetters(KafkaAccess access, String topic) {
         this.topic = topic;
-        Map<String, Object> settings = access.client(Map.of("acks", "all", "enable.idempotence", "true", "max.block.ms", MAX_BLOCK_MS));
-        producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
+        Map<String, Object> settings =
+                access.client(Map.of("acks", "all", "enable.idempotence", "true", "max.block.ms", QueuedProducer.MAX_BLOCK_MS));
+        producer = new QueuedProducer(
+                "agent-dead-letters", new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer()), BOUNDS);
     }
 
     void send(ConsumerRecord<byte[], byte[]> record, SkipReason reason, String detail) {
@@ -41,13 +46,11 @@ public final class DeadLetters implements AutoCloseable {
         put(headers, "tierlog.offset", String.valueOf(record.offset()));
         put(headers, "tierlog.reason", reason.name());
         put(headers, "tierlog.detail", detail);
-        var letter = new ProducerRecord<>(topic, null, record.key(), record.value(), headers);
-        var _ = producer.send(letter, (metadata, failure) -> {
-            if (failure != null) {
-                LOG.warn("no dead letter for {} partition {} offset {}: {}", record.topic(), record.partition(), record.offset(),
-                        failure.getMessage());
-            }
-        });
+        producer.send(
+                new ProducerRecord<>(topic, null, record.key(), record.value(), headers),
+                failure -> warning.warn(
+                        "no dead letter for {} partition {} offset {}: {}", record.topic(), record.partition(), record.offset(), failure.toString()),
+                () -> {});
     }
 
     /** Gives the connections back. */

@@ -11,11 +11,11 @@ import java.time.Duration;
  * @param deliveryTimeout how long a record may take; then the process ends, since the log would miss what happened
  */
 public record EventBuffer(int records, int bytes, Duration deliveryTimeout) {
-    /** 20,000 records, 16 MiB, two minutes. */
-    public static final EventBuffer DEFAULTS = new EventBuffer(20_000, 16 << 20, Duration.ofMinutes(2));
+    /** 20,000 records, 16 MiB, 15 minutes. */
+    public static final EventBuffer DEFAULTS = new EventBuffer(20_000, 16 << 20, Duration.ofMinutes(15));
 
-    /** What the producer may hold beside {@link #bytes}, for the work that is finished while new work is refused. */
-    private static final int ROOM_TO_FINISH = 3;
+    /** The queue's bounds are this many times those above, for the work that is finished while new work is refused. */
+    private static final int SPACE_TO_FINISH = 3;
 
     public EventBuffer {
         if (records < 1 || bytes < 1 << 20) {
@@ -26,7 +26,13 @@ public record EventBuffer(int records, int bytes, Duration deliveryTimeout) {
         }
     }
 
-    long producerBytes() {
-        return (long) bytes * (1 + ROOM_TO_FINISH);
+    /** Records that may wait for the producer, count. */
+    int queuedRecords() {
+        return Math.toIntExact(Math.min(Integer.MAX_VALUE, (long) records * SPACE_TO_FINISH));
+    }
+
+    /** The same in bytes. */
+    long queuedBytes() {
+        return (long) bytes * SPACE_TO_FINISH;
     }
 }

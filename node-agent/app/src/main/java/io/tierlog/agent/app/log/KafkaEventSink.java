@@ -4,6 +4,7 @@ package io.tierlog.agent.app.log;
 import io.tierlog.agent.core.port.EventSink;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
+import io.tierlog.events.QueuedProducer;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Event;
@@ -19,16 +20,15 @@ import java.util.function.LongSupplier;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Events to the log, by a plain idempotent producer: numbered per aggregate from 1, each with the checksum of the one before.
  *
- * <p>Safe for use by several threads; the order of calls is the order in the log. A record that cannot be delivered in time is fatal: those
- * after it would carry numbers that show a gap for ever. Trade-off: a cluster that is away longer than the delivery time-out ends
- * every agent.
+ * <p>Safe for use by several threads; the order of calls is the order in the log. No call waits for a broker: a {@link QueuedProducer}
+ * does. A record that cannot be delivered in time is fatal: those after it would carry numbers that show a gap for ever. Trade-off: a
+ * cluster that is away longer than the delivery time-out ends every agent.
  */
 public final class KafkaEventSink implements EventSink, AutoCloseable {
     private static final int REQUEST_TIMEOUT_MS = 30_000;
@@ -36,7 +36,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
 
     private final AgentLog log;
     private final EventBuffer buffer;
-    private final Producer<byte[], byte[]> producer;
+    private final QueuedProducer producer;
     private final LongSupplier wallMs;
     private final Consumer<Throwable> fatal;
     private final Map<String, RecordStamp> stamps = new HashMap<>();
@@ -48,7 +48,8 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
     KafkaEventSink(AgentLog log, EventBuffer buffer, Producer<byte[], byte[]> producer, LongSupplier wallMs, Consumer<Throwable> fatal) {
         this.log = log;
         this.buffer = buffer;
-        this.producer = producer;
+        QueuedProducer.Bounds bounds = new QueuedProducer.Bounds(buffer.queuedRecords(), buffer.queuedBytes(), buffer.deliveryTimeout());
+        this.producer = new QueuedProducer("agent-" + log.node() + "-events", producer, bounds);
         this.wallMs = wallMs;
         this.fatal = fatal;
     }
@@ -66,8 +67,8 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
                 "linger.ms", 0,
                 "delivery.timeout.ms", timeoutMs,
                 "request.timeout.ms", Math.min(REQUEST_TIMEOUT_MS, timeoutMs),
-                "max.block.ms", timeoutMs,
-                "buffer.memory", buffer.producerBytes(),
+                "max.block.ms", QueuedProducer.MAX_BLOCK_MS,
+                "buffer.memory", (long) buffer.bytes(),
                 "client.id", log.sender()));
         Producer<byte[], byte[]> producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
         return new KafkaEventSink(log, buffer, producer, System::currentTimeMillis, fatal);
@@ -102,7 +103,12 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
         return records.get();
     }
 
-    /** Waits for what is on its way, for five seconds at most, and gives the connections back. */
+    /** Waits until Kafka's producer has all records; false when {@code patience} was too short. For tests. */
+    boolean awaitHandedOver(Duration patience) throws InterruptedException {
+        return producer.awaitHandedOver(patience);
+    }
+
+    /** Waits for what is on its way, for ten seconds at most, and gives the connections back. */
     @Override
     public void close() {
         producer.close(Duration.ofMillis(END_MS));
@@ -113,21 +119,21 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
         bytes.addAndGet(value.length);
         String topic = log.topics().events();
         int partition = Partitions.of(aggregate, log.partitions());
-        try {
-            var record = new ProducerRecord<>(topic, partition, Partitions.key(aggregate), value);
-            var _ = producer.send(record, (metadata, failure) -> {
-                records.decrementAndGet();
-                bytes.addAndGet(-value.length);
-                if (failure != null) {
+        producer.send(
+                new ProducerRecord<>(topic, partition, Partitions.key(aggregate), value),
+                failure -> {
+                    acknowledged(value.length);
                     fail(failure);
-                }
-            });
-        } catch (KafkaException | IllegalStateException e) {
-            fail(e);
-        }
+                },
+                () -> acknowledged(value.length));
     }
 
-    private void fail(Exception failure) {
+    private void acknowledged(int size) {
+        records.decrementAndGet();
+        bytes.addAndGet(-size);
+    }
+
+    private void fail(Throwable failure) {
         if (failed.compareAndSet(false, true)) {
             fatal.accept(new EventsLostException("an event of " + log.sender() + " could not be delivered to " + log.topics().events()
                     + ": " + failure.getMessage() + "; this process ends, since the log would miss what happened. Start it again once "

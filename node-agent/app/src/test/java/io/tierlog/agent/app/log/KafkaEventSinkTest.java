@@ -17,6 +17,7 @@ import io.tierlog.schemas.event.Event;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -33,7 +34,7 @@ class KafkaEventSinkTest {
             log, new EventBuffer(3, 1 << 20, Duration.ofSeconds(5)), producer, () -> 77, failures::add);
 
     @Test
-    void recordsAreNumberedAndChainedPerAggregate() {
+    void recordsAreNumberedAndChainedPerAggregate() throws InterruptedException {
         sink.incarnation(4);
         append("node/a", "");
         append("store/1", "cmd");
@@ -46,7 +47,7 @@ class KafkaEventSinkTest {
     }
 
     @Test
-    void aFullBufferIsCongestedUntilTheLogHasAnswered() {
+    void aFullBufferIsCongestedUntilTheLogHasAnswered() throws InterruptedException {
         append("node/a", "");
         append("node/a", "");
         assertFalse(sink.congested());
@@ -60,7 +61,7 @@ class KafkaEventSinkTest {
     }
 
     @Test
-    void anEventThatCannotBeDeliveredEndsTheProcessOnce() {
+    void anEventThatCannotBeDeliveredEndsTheProcessOnce() throws InterruptedException {
         append("node/a", "");
         append("node/a", "");
         producer.errorNext(new TimeoutException("120000 ms have passed"));
@@ -72,8 +73,24 @@ class KafkaEventSinkTest {
         assertEquals(2, producer.history().size(), "nothing follows a gap");
     }
 
-    private void append(String aggregate, String cause) {
+    /** A real producer without a broker blocks each call for seconds; here engines would wait behind it. */
+    @Test
+    void appendingDoesNotWaitForABroker() {
+        EventBuffer buffer = new EventBuffer(1_000, 1 << 20, Duration.ofSeconds(10));
+        try (KafkaEventSink real = KafkaEventSink.connect(log, buffer, failures::add)) {
+            long startNs = System.nanoTime();
+            for (int i = 0; i < 20; i++) {
+                real.append("node/a", "", envelope -> new AgentStopping(envelope, "p1"));
+            }
+            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            assertTrue(tookMs < 8_000, () -> "20 calls took " + tookMs + " ms");
+            assertEquals(20, real.unacknowledged());
+        }
+    }
+
+    private void append(String aggregate, String cause) throws InterruptedException {
         sink.append(aggregate, cause, envelope -> new AgentStopping(envelope, "p1"));
+        assertTrue(sink.awaitHandedOver(Duration.ofSeconds(30)));
     }
 
     private Event decode(byte[] value) {
