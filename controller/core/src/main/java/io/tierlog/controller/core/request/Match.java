@@ -120,9 +120,6 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
                     break;
                 }
                 promotions(i, copy);
-                if (copy == null && i < e.deviceBlocks()) {
-                    lacking.add(i);
-                }
                 if (host != null) {
                     hostBlocks++;
                 } else if (last != null) {
@@ -134,6 +131,9 @@ record Match(int hostBlocks, List<Block> deepest, List<Block> fetch, List<Tier> 
                 }
                 last = host;
                 walked = i + 1;
+                if (copy == null && i < e.deviceBlocks()) {
+                    lacking.add(i);
+                }
             }
             if (last != null) {
                 deepest.add(block(walked - 1));

@@ -296,11 +296,7 @@ public final class Engine {
         }
         matchDevice(run);
         if (registered) {
-            List<PageBlock> onDevice = new ArrayList<>();
-            for (int i = 0; i < run.matched; i++) {
-                onDevice.add(block(run, i));
-            }
-            run.submitCall = call(link.submit(attempt, prompt, onDevice, run.reuseEligible), answer -> submitted(run, answer));
+            run.submitCall = call(link.submit(attempt, prompt, run.onDevice(pool), run.reuseEligible), answer -> submitted(run, answer));
         } else {
             run.known = false;
             enqueue(run);
@@ -457,7 +453,7 @@ public final class Engine {
     private void seal(Run run, int publishFrom, int to) {
         List<PageBlock> fresh = new ArrayList<>();
         for (int i = publishFrom; i < to; i++) {
-            publish(run, i);
+            run.publish(pool, i, isKnown(run));
             if (i >= run.sealedTo) {
                 fresh.add(block(run, i));
             }
@@ -472,21 +468,6 @@ public final class Engine {
                 pool.contains(block.page(), new DevicePool.Content(run.prompt.namespace(), block.key(), block.parent(), block.index()), true);
             }
             call(link.sealed(run.attempt, run.prompt.namespace(), run.prompt.keys().getFirst(), fresh), answer -> {});
-        }
-    }
-
-    /** A block may be cached in another page already. The agent still knows a page of its own for a loaded block: that one is kept for the attempt. */
-    private void publish(Run run, int index) {
-        int own = run.pages.get(index);
-        if (index >= run.matched && index < run.prefix() && isKnown(run)) {
-            pool.hold(own, run.attempt);
-        }
-        int page = pool.publish(own, run.user());
-        run.pages.set(index, page);
-        if (page == own) {
-            pool.unhold(own, run.attempt);
-        } else if (index < run.prefix()) {
-            run.replaced.putIfAbsent(index, own);
         }
     }
 
@@ -543,9 +524,7 @@ public final class Engine {
         Set<Integer> touched = new LinkedHashSet<>();
         if (known) {
             touched.addAll(run.sealed);
-            for (int i = 0; i < run.matched + run.loading + run.loaded; i++) {
-                touched.add(run.replaced.getOrDefault(i, run.pages.get(i)));
-            }
+            touched.addAll(run.reusedPages());
             touched.forEach(page -> pool.hold(page, run.attempt));
             run.unanswered = List.copyOf(run.pages.subList(run.matched, run.matched + run.loading));
         }

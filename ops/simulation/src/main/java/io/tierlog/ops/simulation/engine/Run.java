@@ -61,7 +61,7 @@ final class Run {
     /** Blocks that this attempt itself has sealed. */
     final List<Integer> sealed = new ArrayList<>();
     /** By index, the own pages of loaded blocks that were cached in other pages. */
-    final Map<Integer, Integer> replaced = new LinkedHashMap<>();
+    private final Map<Integer, Integer> replaced = new LinkedHashMap<>();
     long submitCall;
     long loadCall;
     String lease = "";
@@ -109,6 +109,39 @@ final class Run {
     AgentLink.PageBlock block(int index, long generation) {
         Bytes key = prompt.keys().get(index);
         return new AgentLink.PageBlock(index, key, prompt.parent(index), pages.get(index), generation);
+    }
+
+    /** The blocks that were on the device, in their pages. */
+    List<AgentLink.PageBlock> onDevice(DevicePool pool) {
+        List<AgentLink.PageBlock> blocks = new ArrayList<>();
+        for (int i = 0; i < matched; i++) {
+            blocks.add(block(i, pool.generation(pages.get(i))));
+        }
+        return blocks;
+    }
+
+    /** The pages that the agent has matched blocks and loads in: it may touch them until it releases them. */
+    List<Integer> reusedPages() {
+        List<Integer> reused = new ArrayList<>();
+        for (int i = 0; i < matched + loaded + loading; i++) {
+            reused.add(replaced.getOrDefault(i, pages.get(i)));
+        }
+        return reused;
+    }
+
+    /** Caches a block. It may be cached in another page already; a loaded block's own page, which the agent tracks, is then kept for the attempt. */
+    void publish(DevicePool pool, int index, boolean known) {
+        int own = pages.get(index);
+        if (index >= matched && index < prefix() && known) {
+            pool.hold(own, attempt);
+        }
+        int page = pool.publish(own, user());
+        pages.set(index, page);
+        if (page == own) {
+            pool.unhold(own, attempt);
+        } else if (index < prefix()) {
+            replaced.putIfAbsent(index, own);
+        }
     }
 
     /** More tokens were generated. */
