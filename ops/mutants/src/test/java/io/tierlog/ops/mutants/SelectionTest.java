@@ -81,7 +81,8 @@ class SelectionTest {
         Files.writeString(root.resolve("old"), "other");
         assertEquals(Set.of("new", "old"), ChangedFiles.since(root, "trunk"));
         assertEquals(Set.of("old"), ChangedFiles.since(root, "HEAD"));
-        assertTrue(assertThrows(MutantsException.class, () -> ChangedFiles.since(root, "absent")).getMessage().startsWith("git merge-base absent HEAD: "));
+        String absent = assertThrows(MutantsException.class, () -> ChangedFiles.since(root, "absent")).getMessage();
+        assertTrue(absent.startsWith("git merge-base absent HEAD: "), absent);
     }
 
     private static void commit(Path root, String file) throws IOException, InterruptedException {
