@@ -33,11 +33,22 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             ResultSender.Shared sender,
             Sampler.Shared sampling,
             ControllerMetrics metrics,
+            Opening opening,
             Duration tick) {}
+
+    /** Looks at a partition before its first input is decided. */
+    @FunctionalInterface
+    interface Opening {
+        /**
+         * @param state what the restored state holds of the decisions of the partition
+         * @throws ControllerException when this instance must not decide the partition
+         */
+        void check(int partition, SequenceStamper state);
+    }
 
     /** What belongs to the task. */
     private record Task(
-            ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender sender, PartitionClock clock, Sampler sampler) {}
+            ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender sender, Sampler sampler) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
@@ -47,9 +58,11 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     public void init(ProcessorContext<RecordTarget, byte[]> context) {
         KeyValueStore<Bytes, byte[]> store = context.getStateStore(ControllerTopology.STORE);
         StoreBytes rows = new StoreBytes(store);
-        PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition(), rows);
+        PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition());
+        SequenceStamper stamper = new SequenceStamper(rows);
+        parts.opening().check(context.taskId().partition(), stamper);
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
-        task = new Task(context, new BytesTables(rows), new ResultSender(context, new SequenceStamper(rows), parts.sender()), clock, sampler);
+        task = new Task(context, new BytesTables(rows), new ResultSender(context, stamper, parts.sender()), sampler);
         context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
     }
 
@@ -64,8 +77,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         Input input = taken(position, record);
         DecideResult decided = decide(here, position, input);
         here.sender().send(record, input, decided);
-        if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick tick) {
-            here.clock().seen(tick, record.value());
+        if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick) {
             here.sampler().tick(here.tables());
         }
         long ageMs = here.context().currentSystemTimeMs() - record.timestamp();

@@ -61,13 +61,18 @@ final class SequenceStamper {
         Chain chain = new Chain(kind, envelope.aggregate());
         RecordStamp last = open.get(chain);
         if (last == null) {
-            byte[] row = rows.get(chain.key());
-            last = row == null ? RecordStamp.NONE : RecordStamp.fromBytes(row);
+            last = last(kind, chain.aggregate());
         }
         T stamped = withEnvelope.apply(value, last.onto(envelope));
         byte[] avro = Codec.avro(stamped);
         open.put(chain, last.after(avro));
         return new Stamped<>(stamped, avro);
+    }
+
+    /** The last record of {@code aggregate} so far. */
+    RecordStamp last(Kind kind, String aggregate) {
+        byte[] row = rows.get(new Chain(kind, aggregate).key());
+        return row == null ? RecordStamp.NONE : RecordStamp.fromBytes(row);
     }
 
     /** Writes the counts of this input. */
