@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an inference engine says to its Tierlog agent: it registers device memory, computes and seals blocks, saves them, and loads them again.
+"""How an inference engine uses its Tierlog agent: it registers device memory, computes and seals blocks, saves them, and loads them again.
 
 Usage: engine.py [ADDRESS] [SECONDS]
-    ADDRESS  127.0.0.1:7070 (the default) or unix:/absolute/path, as the agent was told with --port or --engine-socket
+    ADDRESS  127.0.0.1:7070 (the default) or unix:/absolute/path, as the agent's --port or --engine-socket
     SECONDS  how long to wait for the agent to be on the log (default 30)
 Needs Debian's python3-grpcio, python3-protobuf and protobuf-compiler; the messages are made from the .proto at every start. (The protoc inside
 Debian's python3-grpc-tools is too old for it.) Exit code 0: every byte came back.
@@ -45,7 +45,7 @@ late = threading.Timer(CALL["timeout"], notices.cancel)  # the stream has no end
 late.start()
 opened = next(notices).opened
 late.cancel()
-heard, news = {}, threading.Condition()  # (kind, request) -> notice
+received, news = {}, threading.Condition()  # (kind, request) -> notice
 
 
 def listen():
@@ -53,7 +53,7 @@ def listen():
         for notice in notices:
             kind = notice.WhichOneof("notice")
             with news:
-                heard[kind, getattr(getattr(notice, kind), "request", "")] = getattr(notice, kind)
+                received[kind, getattr(getattr(notice, kind), "request", "")] = getattr(notice, kind)
                 news.notify_all()
     except grpc.RpcError:
         pass  # the session is over
@@ -61,9 +61,9 @@ def listen():
 
 def wait(kind, request):
     with news:
-        if not news.wait_for(lambda: (kind, request) in heard, CALL["timeout"]):
+        if not news.wait_for(lambda: (kind, request) in received, CALL["timeout"]):
             sys.exit(f"no {kind} for {request}")
-        return heard[kind, request]
+        return received[kind, request]
 
 
 threading.Thread(target=listen, daemon=True).start()
@@ -105,7 +105,7 @@ try:
         return [d.BlockPage(index=i, key=key, page=first + i, generation=1) for i, key in enumerate(keys)]
 
     first, second = f"first-{os.getpid()}", f"second-{os.getpid()}"
-    assert not submit(first).sources, "nobody can have these blocks yet"
+    assert not submit(first).sources, "no node can have these blocks yet"
     for i in range(BLOCKS):                       # compute into pages 0 to 3
         device[i * size:(i + 1) * size] = content[i]
     agent.Prefilled(d.PrefilledRequest(**name(first), computed_blocks=BLOCKS), **CALL)
@@ -113,7 +113,7 @@ try:
     saved = agent.Save(d.SaveRequest(**name(first), namespace=NAMESPACE, blocks=pages(0)), **CALL)
     print(f"{first}: saved {sum(block.done for block in saved.blocks)} of {BLOCKS} blocks to the host")  # optional: Finish would do it too
     agent.Finish(d.FinishRequest(**name(first), outcome=d.FinishRequest.OUTCOME_COMPLETED, generated_tokens=1), **CALL)
-    print(f"{first}: pages {sorted(wait('released', first).pages)} are released")  # until then nobody may write to them
+    print(f"{first}: pages {sorted(wait('released', first).pages)} are released")  # until then the engine must not write to them
 
     # 4. The same prompt again: its blocks come back to other pages. Load consumes the lease of the offer.
     offer = submit(second)

@@ -9,7 +9,7 @@ import java.util.HexFormat;
  * An immutable string of bytes: every Avro {@code bytes} value of the log, block keys first of all.
  *
  * <p>Equality is by content and the order is unsigned and lexicographic, the order of RocksDB. The hash is computed once. Safe for use by
- * several threads. The price: one copy on the way in and one on the way out, except through {@link #wrapUnshared} and {@link #unshared}.
+ * several threads. Trade-off: one copy on the way in and one on the way out, except through {@link #wrapUnshared} and {@link #unshared}.
  */
 public final class Bytes implements Comparable<Bytes> {
     /** No bytes at all, for example the parent of the first block of a prompt. */

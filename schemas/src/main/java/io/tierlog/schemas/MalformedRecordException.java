@@ -2,7 +2,7 @@
 package io.tierlog.schemas;
 
 /**
- * The bytes are not one whole record of the type they were said to hold, or the writer's schema cannot be read as this type.
+ * The bytes are not one whole record of the expected type, or the writer's schema cannot be read as this type.
  *
  * <p>The same bytes fail again every time: skip the record by a decision or dead-letter it, do not retry.
  */

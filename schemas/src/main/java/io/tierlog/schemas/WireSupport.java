@@ -44,7 +44,7 @@ public final class WireSupport {
     /** Reads a {@code bytes} value. */
     public static Bytes readBytes(Decoder in) throws IOException {
         ByteBuffer buffer = in.readBytes(null);
-        // A decoder given no old buffer makes a new one, so nobody else holds the array.
+        // A decoder given no old buffer makes a new one, so no other code holds the array.
         if (buffer.hasArray() && buffer.arrayOffset() == 0 && buffer.position() == 0 && buffer.remaining() == buffer.array().length) {
             return Bytes.wrapUnshared(buffer.array());
         }

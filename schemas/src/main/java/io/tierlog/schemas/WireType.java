@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Encodes and decodes one type of record; the constant {@code TYPE} of each generated record.
  *
- * <p>Safe for use by several threads: what a call works with belongs to the thread. The price: per thread and type one buffer of at most
+ * <p>Safe for use by several threads: what a call works with belongs to the thread. Trade-off: per thread and type one buffer of at most
  * {@value #KEPT_BUFFER_BYTES} bytes, and resolvers for at most {@value #KEPT_WRITERS} schemas of writers. A writer's schema is
  * recognised by identity, so callers keep one instance per registry id.
  *

@@ -85,7 +85,7 @@ class WireTypeTest {
     }
 
     @Test
-    void listsAndMapsAreCopiesThatNobodyChanges() {
+    void listsAndMapsAreImmutableCopies() {
         List<SampleBlock> blocks = new ArrayList<>(List.of(BLOCK));
         InnerSample value = new InnerSample(blocks);
         blocks.clear();

@@ -16,7 +16,7 @@ import org.apache.avro.SchemaNormalization;
 /**
  * The bytes of one sample per type, {@code <full name>.hex}, committed: they may change only when the schema does.
  *
- * <p>A file names the fingerprint of the schema it was made with. With another schema it is written anew on request; with the same schema
+ * <p>A file names the fingerprint of the schema it was made with. With another schema it is written again on request; with the same schema
  * never, since then the encoding has changed and old records could no longer be read.
  */
 final class GoldenBytes {

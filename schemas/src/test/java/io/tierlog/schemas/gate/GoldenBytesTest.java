@@ -41,7 +41,7 @@ class GoldenBytesTest {
             assertTrue(golden.problems(type).getFirst().contains(SchemaHistory.COMMAND));
             assertTrue(golden.record(type));
             assertEquals(List.of(), golden.problems(type));
-            assertFalse(golden.record(type), "bytes of the same schema are never written anew");
+            assertFalse(golden.record(type), "bytes of the same schema are never written again");
         }
         Path file = directory.resolve("io.tierlog.schemas.sample.SampleBlock.hex");
         String right = Files.readString(file);

@@ -314,7 +314,7 @@ final class RecencyModel {
         }
 
         String describe() {
-            return "room " + room + ", chosen " + chosen + ", " + tier + " " + copies.values() + ", DISK " + disk.values();
+            return "space " + room + ", chosen " + chosen + ", " + tier + " " + copies.values() + ", DISK " + disk.values();
         }
     }
 
@@ -338,7 +338,7 @@ final class RecencyModel {
                 order.choose(copy, f.kind());
             }
         }
-        assertTrue(order.room >= Math.min(0, new Choice(aggregate, tier).room), () -> "no room for what is copied: " + order.describe());
+        assertTrue(order.room >= Math.min(0, new Choice(aggregate, tier).room), () -> "no space for what is copied: " + order.describe());
     }
 
     private boolean isHeld(String aggregate, Tier tier, Copy copy) {

@@ -112,7 +112,7 @@ class SmallWorldsTest {
 
     /** Renaming is sound where it matters: worlds that differ in an order, or in who has a block, stay different. */
     @Test
-    void worldsThatDifferAreToldApart() {
+    void differentWorldsHaveDifferentHashes() {
         SmallWorld one = start("a.START b.START");
         assertEquals(SmallWorldKey.of(one), SmallWorldKey.of(start("b.START a.START")));
         assertNotEquals(SmallWorldKey.of(one), SmallWorldKey.of(start("a.START")));

@@ -58,7 +58,7 @@ public final class World {
     public static Policy fetching(FetchPolicy fetch) {
         return new Policy(POLICY.prefetchThresholdBlocks(), POLICY.writePolicy(), POLICY.hostHighMark(), POLICY.hostLowMark(),
                 POLICY.diskHighMark(), POLICY.diskLowMark(), POLICY.copyToDisk(), POLICY.reliefBatchBlocks(), POLICY.operationTimeoutMs(),
-                POLICY.leaseMs(), POLICY.nodeSilentTicks(), POLICY.backUp(), null, fetch);
+                POLICY.leaseMs(), POLICY.nodeTimeoutTicks(), POLICY.backUp(), null, fetch);
     }
 
     public final Tables tables;

@@ -193,7 +193,7 @@ final class FactMetrics {
             case ConfigWarning fact -> migrations.warned(fact);
             case PromotionAnswered fact ->
                 fact.answers().forEach(answer -> promotionReplies.labelValues(answer.reply().name()).inc(answer.blocks().size()));
-            case PromotionsPaused fact -> promotionsGivenUp.inc(fact.givenUpBlocks());
+            case PromotionsPaused fact -> promotionsGivenUp.inc(fact.cancelledBlocks());
             case PromotionSettled fact -> promotions.labelValues(fact.outcome().name(), fact.reason().name()).inc(fact.blocks().size());
             case PeerReadGranted _ -> peerReadsGranted.inc();
             case PeerReadRefused fact -> peerReadsRefused.labelValues(fact.reason().name()).inc();

@@ -150,7 +150,7 @@ class MigrationApiTest {
         MigrationPolicy migration = new MigrationPolicy(86_400_000, MarkClearing.ON_WRITE, 8, 4L << 30,
                 List.of(new GroupPolicy("all", List.of("*"), 1L << 30, List.of(), List.of(route))));
         Policy grouped = new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(),
-                p.diskLowMark(), p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(),
+                p.diskLowMark(), p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeTimeoutTicks(), p.backUp(),
                 migration, null);
         log.append(new PolicyChangeRequested(new Envelope("policy", "operator/me", 0, 1, 0, 1, null, null, null), 0, grouped));
     }

@@ -31,8 +31,8 @@ import io.tierlog.schemas.command.GrantPeerRead;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.RefusePeerRead;
 import io.tierlog.schemas.event.BlocksEvicted;
+import io.tierlog.schemas.event.PeerReadCancelled;
 import io.tierlog.schemas.event.PeerReadEnded;
-import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PrefetchDone;
@@ -273,26 +273,26 @@ class PeerCasesTest {
         w.ports.put(P, 0, 5);
         PrefetchBlocks command = borrowing();
         endRead(2, OperationReason.IO);
-        PeerReadGivenUp gone = w.seen.events(PeerReadGivenUp.class).getFirst();
+        PeerReadCancelled gone = w.seen.events(PeerReadCancelled.class).getFirst();
         assertEquals(List.of("node/c", command.operation(), "a"), List.of(gone.envelope().aggregate(), gone.grant(), gone.asker()));
         w.end(Kind.READ, 5);
-        assertEquals(1, w.seen.events(PeerReadGivenUp.class).size());
+        assertEquals(1, w.seen.events(PeerReadCancelled.class).size());
     }
 
     @Test
     void aWholeReadSendsNoEarlyEnd() {
         borrowing();
         endRead(5, OperationReason.IO);
-        assertEquals(List.of(), w.seen.events(PeerReadGivenUp.class));
+        assertEquals(List.of(), w.seen.events(PeerReadCancelled.class));
     }
 
     @Test
     void aCancelledFetchReportsItsEnd() {
         borrowing();
         w.cancel("r");
-        assertEquals(List.of(), w.seen.events(PeerReadGivenUp.class));
+        assertEquals(List.of(), w.seen.events(PeerReadCancelled.class));
         endRead(5, OperationReason.IO);
-        assertEquals(1, w.seen.events(PeerReadGivenUp.class).size());
+        assertEquals(1, w.seen.events(PeerReadCancelled.class).size());
     }
 
     /** A fetch that waits for its lease takes no unit from other fetches: with one unit each, the store is read beside it. */

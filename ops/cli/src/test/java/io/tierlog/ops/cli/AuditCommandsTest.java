@@ -8,11 +8,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.Topics;
 import io.tierlog.ops.audit.DirectoryLog;
+import io.tierlog.ops.audit.LogEntry;
+import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.ops.cli.LogCopy.Change;
 import io.tierlog.ops.kafka.EmbeddedKafka;
 import io.tierlog.ops.kafka.EmbeddedKafkaConfig;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.RequestAdmitted;
 import java.io.PrintWriter;
 import java.io.RandomAccessFile;
 import java.io.StringWriter;
@@ -190,6 +199,68 @@ class AuditCommandsTest {
         assertTrue(text.out().contains("DIFFERS     " + altered.topic() + ", partition " + altered.partition() + ", offset " + altered.offset()),
                 text.out());
         assertTrue(text.out().contains("in all      1 differences"), text.out());
+    }
+
+    /** From a request to its write-back, and to the first block of its prompt. */
+    @Test
+    void theLogSaysWhatBecameOfARequestAnOperationAndABlock() {
+        String request = aRequest();
+        Answer similar = run("audit", "request", request.substring(0, request.length() - 1) + "#", "--log", data.toString());
+        assertEquals(1, similar.exitCode(), similar.toString());
+        assertTrue(similar.err().contains("hint: the log has " + request.substring(0, request.length() * 2 / 3)), similar.err());
+
+        JsonNode ofRequest = records("request", request);
+        assertEquals("RequestSubmitted", ofRequest.get(0).get("type").asText(), ofRequest.toString());
+        JsonNode issued = first(ofRequest, "OperationIssued", "kind=WRITE_BACK");
+        assertTrue(issued.get("cause").asText().startsWith("RequestFinished at "), issued.toString());
+        JsonNode ofOperation = records("operation", field(issued, "operation"));
+        assertTrue(field(first(ofOperation, "OperationEnded", ""), "state").equals("DONE"), ofOperation.toString());
+
+        Answer block = run("audit", "block", field(issued, "namespace"), field(issued, "root"), "--log", data.toString(), "--format", "json");
+        assertEquals(0, block.exitCode(), block.toString());
+        JsonNode ofBlock = block.json().get("records");
+        assertEquals("HOST", field(first(ofBlock, "BlocksPlaced", "operation=" + field(issued, "operation")), "tier"));
+        JsonNode last = ofBlock.get(ofBlock.size() - 1);
+        assertTrue(last.get("time_ms").asLong() >= ofBlock.get(0).get("time_ms").asLong(), ofBlock.toString());
+
+        Answer text = run("audit", "block", field(issued, "namespace"), field(issued, "root"), "--log", data.toString());
+        assertTrue(text.out().startsWith("TIME  ") && text.out().contains("BlocksPlaced") && text.out().contains("WriteBackDone at "), text.out());
+        assertRefused("KEY must be 8 to 32 bytes", run("audit", "block", "a", "xyz", "--log", data.toString()));
+        assertRefused("no Kafka log", run("audit", "migration", "m", "--log", data.resolve("absent").toString()));
+        Answer migration = run("audit", "migration", "m", "--log", data.toString());
+        assertEquals(1, migration.exitCode());
+        assertTrue(migration.err().contains("the log has no record of migration m"), migration.err());
+    }
+
+    /** The request that the log admitted first. */
+    private static String aRequest() {
+        RecordReader<Fact> facts = new Codec(Schemas.bundled()).reader(Fact.class);
+        try (DirectoryLog log = new DirectoryLog(data); RecordCursor decisions = new RecordCursor(log, Topics.DEFAULT.decisions(), 0)) {
+            for (LogEntry.Data record = decisions.next(); record != null; record = decisions.next()) {
+                if (facts.read(record.value()) instanceof Reading.Decoded<Fact> good && good.value() instanceof RequestAdmitted admitted) {
+                    return admitted.request();
+                }
+            }
+        }
+        throw new AssertionError("partition 0 has no request");
+    }
+
+    private static JsonNode records(String what, String id) {
+        Answer answer = run("audit", what, id, "--log", data.toString(), "--format", "json");
+        assertEquals(0, answer.exitCode(), answer.toString());
+        return answer.json().get("records");
+    }
+
+    private static JsonNode first(JsonNode records, String type, String field) {
+        return records.valueStream()
+                .filter(record -> record.get("type").asText().equals(type))
+                .filter(record -> field.isEmpty() || record.get("fields").valueStream().anyMatch(text -> text.asText().equals(field)))
+                .findFirst().orElseThrow(() -> new AssertionError("no " + type + " " + field + " in " + records));
+    }
+
+    private static String field(JsonNode record, String name) {
+        return record.get("fields").valueStream().map(JsonNode::asText).filter(text -> text.startsWith(name + "="))
+                .findFirst().orElseThrow().substring(name.length() + 1);
     }
 
     @Test

@@ -54,7 +54,7 @@ class DataDirectoryTest {
     }
 
     @Test
-    void aStartThatDiedBeforeFormattingIsTakenUpAgain() throws Exception {
+    void aStartThatDiedBeforeFormattingIsCompleted() throws Exception {
         Files.createFile(directory.resolve("tierlog-broker"));
 
         try (DataDirectory held = DataDirectory.claim(directory)) {

@@ -116,7 +116,7 @@ class EmbeddedKafkaTest {
     }
 
     @Test
-    void aDirectoryOfSomebodyElseIsLeftAlone() throws Exception {
+    void aForeignDirectoryIsLeftAlone() throws Exception {
         Path foreign = Files.writeString(directory.resolve("meta.properties"), "version=1\ncluster.id=other\n");
 
         UnusableData refused = assertThrows(

@@ -96,7 +96,7 @@ public final class PolicyDocument {
                 "disk", map("high", policy.diskHighMark(), "low", policy.diskLowMark())));
         all.put("operation_timeout", Units.TIME.format(policy.operationTimeoutMs()));
         all.put("lease", Units.TIME.format(policy.leaseMs()));
-        all.put("node_silent_ticks", policy.nodeSilentTicks());
+        all.put("node_silent_ticks", policy.nodeTimeoutTicks());
         all.put("marks", map("timeout", Units.TIME.format(migration.markTimeoutMs()), "clear", Section.name(migration.markClearing())));
         all.put("throttle", map("migrations", migration.migrationsInFlight(), "bytes", Units.BYTES.format(migration.migrationBytesInFlight())));
         all.put("groups", migration.groups().stream().map(PolicyDocument::group).toList());
@@ -121,7 +121,7 @@ public final class PolicyDocument {
                 "promotion", map("enabled", promotion.enabled(), "operations", promotion.operations(),
                         "operation_blocks", promotion.operationBlocks(), "queued_blocks", promotion.queuedBlocks(),
                         "dedup", Units.TIME.format(promotion.dedupMs()), "cooldown", Units.TIME.format(promotion.cooldownMs())),
-                "peers", map("enabled", peers.enabled(), "reads", peers.reads(), "lent_blocks", peers.lentBlocks(),
+                "peers", map("enabled", peers.enabled(), "reads", peers.reads(), "lent_blocks", peers.leasedBlocks(),
                         "grant", Units.TIME.format(peers.grantMs()),
                         "host_block_micros", micros(peers.hostBlockMicros()), "disk_block_micros", micros(peers.diskBlockMicros()),
                         "store_block_micros", micros(peers.storeBlockMicros()), "compute_block_micros", micros(peers.computeBlockMicros())));

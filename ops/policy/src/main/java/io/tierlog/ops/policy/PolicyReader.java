@@ -57,7 +57,7 @@ final class PolicyReader {
                 reclaim.count("batch", base.reliefBatchBlocks()),
                 root.timeMs("operation_timeout", base.operationTimeoutMs()),
                 root.timeMs("lease", base.leaseMs()),
-                root.count("node_silent_ticks", base.nodeSilentTicks()),
+                root.count("node_silent_ticks", base.nodeTimeoutTicks()),
                 root.flag("back_up", base.backUp()),
                 migration(root),
                 fetch(root),
@@ -146,7 +146,7 @@ final class PolicyReader {
         PeerPolicy peers = new PeerPolicy(
                 section.flag("enabled", before.enabled()),
                 section.count("reads", before.reads()),
-                section.count("lent_blocks", before.lentBlocks()),
+                section.count("lent_blocks", before.leasedBlocks()),
                 section.timeMs("grant", before.grantMs()),
                 section.count("host_block_micros", before.hostBlockMicros()),
                 section.count("disk_block_micros", before.diskBlockMicros()),

@@ -103,9 +103,8 @@ class BadDocumentsTest {
         "source: host, target: disk, threshold: 0.5, methods: mark     | .methods: must be a list, not the text 'mark'",
         "source: host, target: disk, threshold: 0.5, methods: [both]   | .methods[0]: must be copy or mark, not the text 'both'",
         "source: host, target: disk, threshold: 0.5, methods: [mark, mark] | .methods[1]: is given twice",
-        "source: host, target: disk, threshold: 0.5, methods: [copy] | .retention: must be delete_source or keep_both: what is copied needs to"
-                + " be told"
-                + " what becomes of its source",
+        "source: host, target: disk, threshold: 0.5, methods: [copy] | .retention: must be delete_source or keep_both: a route that"
+                + " copies must state what becomes of the source",
         "source: host, target: disk, threshold: 0.5, methods: [mark], retention: drop | .retention: must be delete_source or keep_both, not the"
                 + " text 'drop'",
         "source: gpu, target: disk, threshold: 0.5, methods: [mark]    | .source: must be device or host or disk or store, not the text 'gpu'",
@@ -136,7 +135,7 @@ class BadDocumentsTest {
                 "line 5: groups[0].quota: must be from 0 to 9007199254740992 bytes",
                 "line 7: groups[0].routes: must not lead in a circle, and from host they lead back to it",
                 "line 9: groups[0].routes[1].target: must be colder than the source, and host is hotter than disk",
-                "line 10: groups[0].routes[2]: must be said once, and another route goes from host to disk"),
+                "line 10: groups[0].routes[2]: must appear once, and another route goes from host to disk"),
                 findings("""
                         reclaim:
                           host: {high: true, low: 0.99}

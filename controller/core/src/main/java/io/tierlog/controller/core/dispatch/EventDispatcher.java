@@ -56,8 +56,8 @@ import io.tierlog.schemas.event.MigrationRequested;
 import io.tierlog.schemas.event.NodeDrainRequested;
 import io.tierlog.schemas.event.NodeRequest;
 import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PeerReadCancelled;
 import io.tierlog.schemas.event.PeerReadEnded;
-import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PolicyChangeRequested;
@@ -124,7 +124,7 @@ public final class EventDispatcher {
                 case NodeDrainRequested e -> Drains.requested(n, e);
                 case PromotionRequested e -> Promotions.requested(n, e);
                 case PeerReadRequested e -> PeerReads.requested(n, e);
-                case PeerReadGivenUp e -> PeerReads.givenUp(n, e);
+                case PeerReadCancelled e -> PeerReads.givenUp(n, e);
             }
         }
     }

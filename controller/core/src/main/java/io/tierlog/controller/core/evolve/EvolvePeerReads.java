@@ -63,7 +63,7 @@ final class EvolvePeerReads {
         NodeState node = NodeState.of(Evolve.node(t, fact));
         PromotionCounts counts = PromotionCounts.of(node.promotions);
         counts.reads += reads;
-        counts.lentBlocks += blocks;
+        counts.leasedBlocks += blocks;
         node.promotions = counts.toRow();
         t.put(Rows.NODES, Evolve.key(fact), node.toRow());
     }

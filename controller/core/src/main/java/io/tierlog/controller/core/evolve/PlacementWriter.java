@@ -269,7 +269,7 @@ final class PlacementWriter {
 
     /** A COPY of it to another tier was issued, after which it shall stay; returns its last use. */
     long lend(Block block, String operation) {
-        return go(block, operation, PlacementState.LENDING);
+        return go(block, operation, PlacementState.COPYING_KEEP);
     }
 
     private long go(Block block, String operation, PlacementState state) {
@@ -287,7 +287,8 @@ final class PlacementWriter {
         Slot slot = open(block.key());
         if (operation.equals(slot.operation)) {
             slot.operation = null;
-            become(slot, PlacementRows.isGoing(slot.state) || slot.state == PlacementState.LENDING ? PlacementState.SERVING : PlacementState.ABSENT);
+            boolean serves = PlacementRows.isGoing(slot.state) || slot.state == PlacementState.COPYING_KEEP;
+            become(slot, serves ? PlacementState.SERVING : PlacementState.ABSENT);
         }
     }
 
@@ -414,7 +415,7 @@ final class PlacementWriter {
         slot.state = state;
         slot.dirty = true;
         // A copied block reports its use to its parent at once, for the parent may be copied in the same move.
-        boolean tells = wasChild != slot.isChild() || state == PlacementState.COPYING || state == PlacementState.LENDING;
+        boolean tells = wasChild != slot.isChild() || state == PlacementState.COPYING || state == PlacementState.COPYING_KEEP;
         if (ordered && tells && !slot.parent.isEmpty()) {
             Slot parent = open(slot.parent);
             if (wasChild) {

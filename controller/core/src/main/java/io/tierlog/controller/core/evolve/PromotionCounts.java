@@ -13,7 +13,7 @@ public final class PromotionCounts {
     public long queuedBlocks;
     long pausedUntilMs;
     int reads;
-    long lentBlocks;
+    long leasedBlocks;
     long rememberedBlocks;
 
     private PromotionCounts(PromotionsRow row) {
@@ -21,7 +21,7 @@ public final class PromotionCounts {
         queuedBlocks = row.queuedBlocks();
         pausedUntilMs = row.pausedUntilMs();
         reads = row.reads();
-        lentBlocks = row.lentBlocks();
+        leasedBlocks = row.leasedBlocks();
         rememberedBlocks = row.rememberedBlocks();
     }
 
@@ -31,7 +31,7 @@ public final class PromotionCounts {
 
     /** The row; null when all counts are zero. */
     public @Nullable PromotionsRow toRow() {
-        if (operations < 0 || queuedBlocks < 0 || reads < 0 || lentBlocks < 0 || rememberedBlocks < 0) {
+        if (operations < 0 || queuedBlocks < 0 || reads < 0 || leasedBlocks < 0 || rememberedBlocks < 0) {
             throw new IllegalHistory("Counts of promotions or peer reads are below 0: " + row());
         }
         PromotionsRow row = row();
@@ -39,6 +39,6 @@ public final class PromotionCounts {
     }
 
     private PromotionsRow row() {
-        return new PromotionsRow(operations, queuedBlocks, pausedUntilMs, reads, lentBlocks, rememberedBlocks);
+        return new PromotionsRow(operations, queuedBlocks, pausedUntilMs, reads, leasedBlocks, rememberedBlocks);
     }
 }

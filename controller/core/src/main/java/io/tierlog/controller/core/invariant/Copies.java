@@ -137,7 +137,8 @@ final class Copies {
         // For a block that comes from the device, the host placement records whether the store has it.
         Known known = find(source == Tier.DEVICE ? Tier.HOST : source, f.namespace(), result.block().key());
         if ((known == null || known == Known.NO) && perhaps(result.block().key()) == Known.NO) {
-            node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source + " and is said to be in the store");
+            node.findings.say(Invariant.I11, "block " + result.block().key() + " came from " + source
+                    + " and is recorded as stored, and no event reports it in the store");
         }
     }
 
@@ -150,7 +151,7 @@ final class Copies {
             }
             if (at++ >= said.size()) {
                 node.findings.say(Invariant.I11, "block " + block.key()
-                        + " is said to be in the store, and the event that it answers does not say so");
+                        + " is recorded as stored, and the event that it answers does not report it");
                 return;
             }
             boolean everywhere = true;
@@ -210,7 +211,8 @@ final class Copies {
             node.findings.say(Invariant.I13, (f.blocks().size() - known) + " blocks leave " + f.tier() + " that were not there");
         } else if (f.lastCopiesLost() > lost || f.lastCopiesLost() < lost - unsure) {
             // A block on its way to another tier may count as placed there.
-            node.findings.say(Invariant.I11, f.lastCopiesLost() + " of " + f.blocks().size() + " are said to be last copies, and " + lost + " are");
+            node.findings.say(Invariant.I11, "it records " + f.lastCopiesLost() + " lost last copies of " + f.blocks().size() + " blocks,"
+                    + " counted are " + lost);
         }
     }
 

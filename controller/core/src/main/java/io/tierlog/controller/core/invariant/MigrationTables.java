@@ -49,7 +49,7 @@ final class MigrationTables {
         for (RouteRow said : shares == null ? List.<RouteRow>of() : shares.routes()) {
             long[] sum = ways.remove(new Way(said.group(), said.source(), said.target()));
             if (sum == null || sum[0] != said.operations() || sum[1] != said.blocks()) {
-                say.that(Invariant.I12, "copies in flight are said to be " + said + ", and are otherwise");
+                say.that(Invariant.I12, "copies in flight do not match the row " + said);
             }
         }
         ways.keySet().forEach(way -> say.that(Invariant.I12, "copies are in flight that are not counted: " + way));
@@ -97,7 +97,7 @@ final class MigrationTables {
         }
         long said = node.shares() == null ? 0 : node.shares().marks();
         if (found != said) {
-            say.that(Invariant.I12, "marks of " + aggregate + " are said to be " + said + ", and are " + found);
+            say.that(Invariant.I12, "marks of " + aggregate + ": recorded " + said + ", counted " + found);
         }
     }
 }

@@ -92,7 +92,7 @@ final class NodeTables {
         });
         PromotionsRow said = node.promotions();
         same(Invariant.I12, reads, said == null ? 0 : said.reads(), () -> "reads of other nodes");
-        same(Invariant.I12, blocks, said == null ? 0 : said.lentBlocks(), () -> "lent blocks");
+        same(Invariant.I12, blocks, said == null ? 0 : said.leasedBlocks(), () -> "blocks leased to other nodes");
     }
 
     /** Reads the node's rows; the eviction order also holds rows of ended incarnations, until they are cleaned up. */
@@ -118,12 +118,12 @@ final class NodeTables {
                     Bytes.EMPTY), null)) {
                 while (scan.next() && scan.key().tier() == tier) {
                     if (!leaves.remove(scan.key())) {
-                        say.that(Invariant.I13, "the order of leaving has " + scan.key() + ", which is no leaf");
+                        say.that(Invariant.I13, "the eviction order has " + scan.key() + ", which is not a leaf");
                     }
                 }
             }
         }
-        leaves.forEach(leaf -> say.that(Invariant.I13, "the order of leaving lacks " + leaf));
+        leaves.forEach(leaf -> say.that(Invariant.I13, "the eviction order lacks " + leaf));
         try (var scan = tables.range(Rows.OPERATIONS, new RowKey.Text(aggregate, ""), null)) {
             while (scan.next()) {
                 OperationRow row = scan.value();
@@ -148,7 +148,7 @@ final class NodeTables {
     /** Whether a copy in that state counts as a child of the one it extends. */
     static boolean isChild(PlacementState state) {
         return switch (state) {
-            case WRITING, SERVING, COPYING, LENDING -> true;
+            case WRITING, SERVING, COPYING, COPYING_KEEP -> true;
             case ABSENT, LEAVING, UNKNOWN -> false;
         };
     }
@@ -285,7 +285,7 @@ final class NodeTables {
 
     private void same(Invariant invariant, long counted, long said, Supplier<String> what) {
         if (counted != said) {
-            say.that(invariant, what.get() + " are said to be " + said + " and are " + counted);
+            say.that(invariant, what.get() + ": recorded " + said + ", counted " + counted);
         }
     }
 }

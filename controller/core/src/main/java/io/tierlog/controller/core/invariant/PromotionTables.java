@@ -84,7 +84,7 @@ final class PromotionTables {
 
     private void same(long counted, long said, String what) {
         if (counted != said) {
-            say.that(Invariant.I12, what + " are said to be " + said + " and are " + counted);
+            say.that(Invariant.I12, what + ": recorded " + said + ", counted " + counted);
         }
     }
 }

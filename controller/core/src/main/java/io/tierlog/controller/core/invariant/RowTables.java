@@ -46,7 +46,7 @@ final class RowTables {
     void copy(RowKey.Placement key, PlacementRow row) {
         boolean leaf = TableInvariants.isOrdered(key.tier()) && NodeTables.isLeaf(row);
         if (leaf && (isOutOfOrder(key, row, "") || (!row.group().isEmpty() && isOutOfOrder(key, row, row.group())))) {
-            say.that(Invariant.I13, "the order of leaving lacks " + key);
+            say.that(Invariant.I13, "the eviction order lacks " + key);
         }
         if (!TableInvariants.isCurrent(node, key.tier(), row)) {
             return;
@@ -74,7 +74,7 @@ final class RowTables {
         return switch (state) {
             case WRITING -> operation.kind() != OperationKind.DROP && operation.kind() != OperationKind.BACK_UP && operation.to() == tier;
             case LEAVING -> operation.kind() == OperationKind.DROP && operation.from() == tier;
-            case COPYING, LENDING -> operation.kind() == OperationKind.COPY && operation.from() == tier;
+            case COPYING, COPYING_KEEP -> operation.kind() == OperationKind.COPY && operation.from() == tier;
             case ABSENT, SERVING, UNKNOWN -> false;
         };
     }
@@ -88,7 +88,7 @@ final class RowTables {
         if (row.children() < 0 || row.holds() < 0) {
             say.that(Invariant.I13, key + " has fewer children or holds than none: " + row);
         }
-        boolean copied = row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING || row.refused();
+        boolean copied = row.state() == PlacementState.COPYING || row.state() == PlacementState.COPYING_KEEP || row.refused();
         if (copied && !TableInvariants.isOrdered(key.tier())) {
             say.that(Invariant.I13, "only the host and the disk are copied from: " + key + " is " + row);
         }
@@ -107,7 +107,7 @@ final class RowTables {
         PlacementRow row = tables.get(Rows.PLACEMENTS, of);
         boolean its = row != null && (key.group().isEmpty() || key.group().equals(row.group()));
         if (row == null || !its || !NodeTables.isLeaf(row) || !TableInvariants.orderOf(of, row, key.group()).equals(key)) {
-            say.that(Invariant.I13, "the order of leaving has " + key + ", and the copy is " + row);
+            say.that(Invariant.I13, "the eviction order has " + key + ", and the placement is " + row);
         }
     }
 

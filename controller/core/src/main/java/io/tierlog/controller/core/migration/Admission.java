@@ -57,7 +57,7 @@ public final class Admission {
     private static @Nullable MigrationRefusal here(PlacementRow row) {
         return switch (row.state()) {
             case WRITING, ABSENT, UNKNOWN -> MigrationRefusal.SOURCE_NOT_SERVING;
-            case COPYING, LENDING -> MigrationRefusal.ALREADY_MIGRATING;
+            case COPYING, COPYING_KEEP -> MigrationRefusal.ALREADY_MIGRATING;
             case LEAVING -> MigrationRefusal.SOURCE_LEASED;
             case SERVING -> row.holds() > 0 ? MigrationRefusal.SOURCE_LEASED : null;
         };
@@ -72,7 +72,7 @@ public final class Admission {
             return null;
         }
         return switch (other.state()) {
-            case SERVING, COPYING, LENDING -> MigrationRefusal.TARGET_SERVING_EXISTS;
+            case SERVING, COPYING, COPYING_KEEP -> MigrationRefusal.TARGET_SERVING_EXISTS;
             case WRITING -> MigrationRefusal.TARGET_WRITING_EXISTS;
             case LEAVING, ABSENT, UNKNOWN -> MigrationRefusal.TARGET_UNAVAILABLE;
         };

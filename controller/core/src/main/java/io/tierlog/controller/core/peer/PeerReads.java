@@ -36,8 +36,8 @@ import io.tierlog.schemas.decision.PeerReadGranted;
 import io.tierlog.schemas.decision.PeerReadRecalled;
 import io.tierlog.schemas.decision.PeerReadRefused;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.PeerReadCancelled;
 import io.tierlog.schemas.event.PeerReadEnded;
-import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.state.LeaseRow;
@@ -118,13 +118,13 @@ public final class PeerReads {
         PromotionsRow lent = PromotionRows.orNothing(n.row().promotions());
         Found found = new Found(n, e);
         if (!policy.enabled()) {
-            refuse(n, e, PeerReadReason.DISABLED, "The policy lets no node read from another");
+            refuse(n, e, PeerReadReason.DISABLED, "The policy disables peer reads");
         } else if (n.isDraining()) {
             refuse(n, e, PeerReadReason.DRAINING, "The node drains");
-        } else if (e.blocks().size() > policy.lentBlocks()) {
-            refuse(n, e, PeerReadReason.OVER_LIMIT, "A node lends at most " + policy.lentBlocks() + " blocks");
-        } else if (lent.reads() >= policy.reads() || lent.lentBlocks() + e.blocks().size() > policy.lentBlocks()) {
-            refuse(n, e, PeerReadReason.BUSY, lent.reads() + " reads of " + lent.lentBlocks() + " blocks are under way");
+        } else if (e.blocks().size() > policy.leasedBlocks()) {
+            refuse(n, e, PeerReadReason.OVER_LIMIT, "More than " + policy.leasedBlocks() + " blocks, the most that a node leases to others");
+        } else if (lent.reads() >= policy.reads() || lent.leasedBlocks() + e.blocks().size() > policy.leasedBlocks()) {
+            refuse(n, e, PeerReadReason.BUSY, lent.reads() + " reads of " + lent.leasedBlocks() + " blocks are under way");
         } else if (found.moving > 0) {
             refuse(n, e, PeerReadReason.BUSY, found.moving + " of the blocks are on their way to the host or from it");
         } else if (!found.all()) {
@@ -132,7 +132,7 @@ public final class PeerReads {
         } else if (!found.onDisk.isEmpty() && lent.operations() >= Promotions.policy(n).operations()) {
             refuse(n, e, PeerReadReason.BUSY, lent.operations() + " promotions are under way");
         } else if (roomFor(n, e) < found.onDisk.size()) {
-            refuse(n, e, PeerReadReason.NO_ROOM, "The host has no room below its high marks for " + found.onDisk.size() + " blocks of the disk");
+            refuse(n, e, PeerReadReason.NO_ROOM, "The host has no space below its high marks for " + found.onDisk.size() + " blocks of the disk");
         } else {
             grant(n, e, found, policy.grantMs());
         }
@@ -267,7 +267,7 @@ public final class PeerReads {
     }
 
     /** The reader cancels: the agent releases its pins and reports what it had sent; a grant whose promotion still runs is closed at once. */
-    public static void givenUp(NodeContext n, PeerReadGivenUp e) {
+    public static void givenUp(NodeContext n, PeerReadCancelled e) {
         String nameless = nameless(n, e, e.grant(), e.asker());
         PeerReadLeaseRow row = nameless != null ? null : live(n, e.grant());
         if (nameless != null) {

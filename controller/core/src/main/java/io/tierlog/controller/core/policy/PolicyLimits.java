@@ -15,12 +15,12 @@ package io.tierlog.controller.core.policy;
  * @param promotions most promotions at once on a node
  * @param queuedBlocks most blocks that wait for a promotion on a node
  * @param peerReads most reads by other nodes at once on a node
- * @param lentBlocks most blocks shared for peer reads at once
+ * @param leasedBlocks most blocks shared for peer reads at once
  * @param findings most findings that are listed
  */
 public record PolicyLimits(
         int groups, int patterns, int tiersPerGroup, int routesPerGroup, int nameLength, long longestMs, long longestMarkMs, long mostBytes,
-        int promotions, int queuedBlocks, int peerReads, int lentBlocks, int findings) {
+        int promotions, int queuedBlocks, int peerReads, int leasedBlocks, int findings) {
     private static final long DAY_MS = 86_400_000;
 
     /** 32 groups with 16 routes each, 256 patterns, a day for times and a year for marks, 8 PiB, which a double still counts byte by byte. */

@@ -65,7 +65,7 @@ public final class PolicyRules {
         for (TierBound bound : tiers.subList(0, Math.min(tiers.size(), limits.tiersPerGroup()))) {
             String one = "tiers." + name(bound.tier());
             check(SOURCES.contains(bound.tier()), one, "has no capacity here: only host and disk have");
-            check(seen.add(bound.tier()), one, "must be said once");
+            check(seen.add(bound.tier()), one, "must appear once");
             within(limits.mostBytes(), bound.capacityBytes(), one + ".capacity");
         }
     }
@@ -79,7 +79,7 @@ public final class PolicyRules {
         upTo(limits.longestMs(), promotion.cooldownMs(), "fetch.promotion.cooldown");
         PeerPolicy peers = fetch.peers();
         within(limits.peerReads(), peers.reads(), "fetch.peers.reads");
-        within(limits.lentBlocks(), peers.lentBlocks(), "fetch.peers.lent_blocks");
+        within(limits.leasedBlocks(), peers.leasedBlocks(), "fetch.peers.lent_blocks");
         within(limits.longestMs(), peers.grantMs(), "fetch.peers.grant");
         within(Integer.MAX_VALUE, peers.hostBlockMicros(), "fetch.peers.host_block_micros");
         within(Integer.MAX_VALUE, peers.diskBlockMicros(), "fetch.peers.disk_block_micros");
@@ -95,7 +95,7 @@ public final class PolicyRules {
         within(core.blocksPerDecision(), policy.reliefBatchBlocks(), "reclaim.batch");
         within(limits.longestMs(), policy.operationTimeoutMs(), "operation_timeout");
         within(limits.longestMs(), policy.leaseMs(), "lease");
-        atLeast(0, policy.nodeSilentTicks(), "node_silent_ticks");
+        atLeast(0, policy.nodeTimeoutTicks(), "node_silent_ticks");
     }
 
     private void migration(MigrationPolicy migration) {
@@ -142,7 +142,7 @@ public final class PolicyRules {
         for (GroupTier tier : tiers.subList(0, Math.min(tiers.size(), limits.tiersPerGroup()))) {
             String one = path + "." + name(tier.tier());
             check(SOURCES.contains(tier.tier()), one, "has neither quota nor marks: only host and disk have");
-            check(seen.add(tier.tier()), one, "must be said once");
+            check(seen.add(tier.tier()), one, "must appear once");
             Long quota = tier.quotaBytes();
             check(quota == null || isQuota(quota), one + ".quota", "must be from 0 to " + limits.mostBytes() + " bytes");
             marks(one, tier.highMark(), tier.lowMark());
@@ -159,12 +159,12 @@ public final class PolicyRules {
             ends(one, route);
             if (route.source() != Tier.UNKNOWN && route.target() != Tier.UNKNOWN && route.source() != route.target()) {
                 check(ways.computeIfAbsent(route.source(), _ -> EnumSet.noneOf(Tier.class)).add(route.target()), one,
-                        "must be said once, and another route goes from " + name(route.source()) + " to " + name(route.target()));
+                        "must appear once, and another route goes from " + name(route.source()) + " to " + name(route.target()));
             }
             check(route.threshold() > 0 && route.threshold() < 1, one + ".threshold", "must be above 0 and below 1, not " + route.threshold());
             check(route.copy() || route.mark(), one + ".methods", "must have copy, mark, or both");
             check(!route.copy() || route.retention() != Retention.UNKNOWN, one + ".retention",
-                    "must be delete_source or keep_both: what is copied needs to be told what becomes of its source");
+                    "must be delete_source or keep_both: a route that copies must state what becomes of the source");
             atLeast(1, route.concurrency(), one + ".concurrency");
             within(limits.mostBytes(), route.bytesInFlight(), one + ".bytes_in_flight");
         }

@@ -124,7 +124,7 @@ final class PromotionProbe {
         PlacementRow host = n.placement(namespace, Tier.HOST, block.key());
         if (host != null) {
             return Said.of(switch (host.state()) {
-                case SERVING, COPYING, LENDING -> PromotionReply.RESIDENT;
+                case SERVING, COPYING, COPYING_KEEP -> PromotionReply.RESIDENT;
                 case WRITING -> PromotionReply.JOINED;
                 case LEAVING, ABSENT, UNKNOWN -> PromotionReply.PRESSURE;
             });

@@ -23,7 +23,7 @@ public final class PlacementRows {
 
     /** Whether a copy in that state can be read. */
     public static boolean isServed(PlacementState state) {
-        return state == PlacementState.SERVING || state == PlacementState.COPYING || state == PlacementState.LENDING;
+        return state == PlacementState.SERVING || state == PlacementState.COPYING || state == PlacementState.COPYING_KEEP;
     }
 
     /** Whether a placement in that state leaves once what reads or drops it has ended. */

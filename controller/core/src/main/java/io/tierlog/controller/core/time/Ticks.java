@@ -116,7 +116,7 @@ public final class Ticks {
     }
 
     private static void silence(NodeContext n) {
-        int silentTicks = n.policy().nodeSilentTicks();
+        int silentTicks = n.policy().nodeTimeoutTicks();
         if (silentTicks > 0 && n.row().alive() && n.clock().ticks() - n.row().lastHeartbeatTick() > silentTicks) {
             n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_LOST));
         }

@@ -35,7 +35,7 @@ class EvictionRulesTest {
     private static final Bytes KEY = Agent.key("k0");
     private static final Bytes NAMESPACE = Namespaces.digest(Agent.NAMESPACE);
 
-    @ParameterizedTest(name = "disk {0}, room {1}, refused {2}, stored {3}")
+    @ParameterizedTest(name = "disk {0}, space {1}, refused {2}, stored {3}")
     @CsvSource({
         // Placement on the disk, space there, refused before, stored; from the host: with copies, without them; from the disk.
         "SERVING, 0, false, false, DROP DISK,  DROP DISK,    ",
@@ -66,7 +66,7 @@ class EvictionRulesTest {
         }
     }
 
-    @ParameterizedTest(name = "disk {0}, room {1}, refused {2}")
+    @ParameterizedTest(name = "disk {0}, space {1}, refused {2}")
     @CsvSource({
         // Placement on the disk, space there, refused before; DELETE_SOURCE, KEEP_BOTH. Space below 0: the disk has become smaller than its
         // contents.
@@ -90,7 +90,7 @@ class EvictionRulesTest {
 
     /** Two copies take two places; what is there already is dropped, and copied along above what is copied. */
     @Test
-    void aRouteTakesNoMoreThanThereIsRoomFor() {
+    void aRouteMovesNoMoreThanTheTargetHasSpaceFor() {
         EvictionRules two = onRoute(node(PlacementState.ABSENT, 2), Tier.DISK, Retention.DELETE_SOURCE);
         PlacementRow row = row(PlacementState.SERVING, false, false);
         assertEquals("COPY DISK", said(two.of(NAMESPACE, KEY, row, false)));

@@ -279,7 +279,7 @@ public class WatermarkEvictionTest {
     }
 
     @Test
-    void aDropThatIsToldAgainIsNoSecondDrop() {
+    void aRepeatedDropDoneDropsNothingMore() {
         DropBlocks drop = cross();
         w.input(done(drop));
 

@@ -180,8 +180,8 @@ class LogInvariantsTest {
                         Invariant.I12, "decisions@7"),
                 of("blocks that do not add up", new Story().with(OperationEnded.class, 0, f -> end(OperationState.DONE, 2, 1)), Invariant.I12,
                         "decisions@7"),
-                of("fenced in a life that goes on", new Story().with(OperationEnded.class, 0, f -> end(OperationState.FENCED, 2, 0)), Invariant.I12,
-                        "decisions@7"),
+                of("fenced in an incarnation that goes on", new Story().with(OperationEnded.class, 0, f -> end(OperationState.FENCED, 2, 0)),
+                        Invariant.I12, "decisions@7"),
                 of("an operation without end", new Story().without(OperationEnded.class, 1), Invariant.I6, "decisions@11"),
                 of("an operation that the sweep forgot", new Story().after(InputApplied.class, 0, new NodeEnded(Story.OPEN, 1,
                         RemovalReason.NODE_LOST), Story.go(RequestState.PREFETCHING, RequestState.CANCELLED, RequestReason.NODE_LOST),
@@ -226,6 +226,6 @@ class LogInvariantsTest {
     private static Policy copying(boolean toDisk) {
         Policy p = Policies.INITIAL;
         return new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(), toDisk,
-                p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), p.migration(), p.fetch());
+                p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeTimeoutTicks(), p.backUp(), p.migration(), p.fetch());
     }
 }

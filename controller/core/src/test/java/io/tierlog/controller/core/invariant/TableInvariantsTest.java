@@ -91,13 +91,13 @@ class TableInvariantsTest {
 
     static Stream<Arguments> aSpoiledRowShowsByItself() {
         return Stream.of(
-                Arguments.of("a place in the order of leaving that is no leaf's", Invariant.I13, (Spoil) t -> {
+                Arguments.of("an entry of the eviction order that is not a leaf", Invariant.I13, (Spoil) t -> {
                     PlacementRow row = t.get(Rows.PLACEMENTS, key("p2"));
                     if (row != null) {
                         t.put(Rows.ORDER, PlacementRows.orderOf(key("p2"), row), Rows.ENTRY);
                     }
                 }),
-                Arguments.of("a place in the order of leaving of what is not there", Invariant.I13, (Spoil) t -> t.put(Rows.ORDER,
+                Arguments.of("an entry of the eviction order without a placement", Invariant.I13, (Spoil) t -> t.put(Rows.ORDER,
                         new RowKey.Order("node/a", Tier.HOST, 1, "", 0, 0, 0, Namespaces.digest(Agent.NAMESPACE), Agent.key("nothing")), Rows.ENTRY)),
                 Arguments.of("a request whose lease is gone", Invariant.I5, (Spoil) t -> {
                     RequestRow row = t.get(Rows.REQUESTS, new RowKey.Text("node/a", "s"));

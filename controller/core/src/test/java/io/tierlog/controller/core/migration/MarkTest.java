@@ -208,7 +208,7 @@ class MarkTest extends MigrationScene {
 
     /** Set at 2,000 ms without a time-out: 24 h later it is gone, and not a minute before. */
     @Test
-    void aMarkLivesADayWhenNobodySaysOtherwise() {
+    void aMarkWithoutATimeoutExpiresAfterADay() {
         onHost(1);
         mark(Tier.DISK, null, 1);
         w.tick(86_400_000 - 60_000);

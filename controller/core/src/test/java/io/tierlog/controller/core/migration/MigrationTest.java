@@ -137,7 +137,7 @@ class MigrationTest extends MigrationScene {
         onHost(1);
         MigrationOrder o = order(MigrationMethod.COPY, Tier.STORE, 1);
         ask("m", new MigrationOrder(o.method(), o.source(), o.target(), Retention.KEEP_BOTH, o.blocks(), null, null, false));
-        assertEquals(PlacementState.LENDING, w.state(a, Tier.HOST, key(1)));
+        assertEquals(PlacementState.COPYING_KEEP, w.state(a, Tier.HOST, key(1)));
 
         say(done(copyOf(1)));
 
@@ -193,7 +193,7 @@ class MigrationTest extends MigrationScene {
 
     /** The agent evicts it on its own while the bytes move, and it is written back again: the copied block is not the one that is there. */
     @Test
-    void aSourceThatCameAnewStays() {
+    void aSourceThatWasWrittenAgainStays() {
         onHost(1);
         ask("m", order(MigrationMethod.COPY, Tier.DISK, 1));
         CopyBlocks copy = copyOf(1);
@@ -207,7 +207,7 @@ class MigrationTest extends MigrationScene {
 
     /** The disk loses the block on its way to the store and gets it from the host again, as unused as before: that copy was not read, and stays. */
     @Test
-    void aSourceThatCameAnewFromTheHostStays() {
+    void aSourceThatWasWrittenAgainFromTheHostStays() {
         onHost(1);
         Policy p = policy(8, false, MarkClearing.ON_WRITE);
         MigrationRoute down = new MigrationRoute(Tier.HOST, Tier.DISK, 0.9, true, false, Retention.KEEP_BOTH, 8, 1L << 30);
@@ -331,7 +331,7 @@ class MigrationTest extends MigrationScene {
     }
 
     @Test
-    void aNodeThatNobodyKnowsRefusesEveryBlock() {
+    void anUnregisteredNodeRefusesEveryBlock() {
         onHost(1);
         w.input(requested("m", order(MigrationMethod.COPY, Tier.DISK, 1, 2), "a", "x"));
         relay();
@@ -402,7 +402,7 @@ class MigrationTest extends MigrationScene {
 
     /** Its incarnation ends in mid-copy: fenced once, and the migration receives the end. */
     @Test
-    void copiesOfALifeThatEndsAreFencedOnce() {
+    void copiesOfAnEndedIncarnationAreFencedOnce() {
         onHost(1, 2);
         ask("m", order(MigrationMethod.COPY, Tier.DISK, 1, 2));
         List<CopyBlocks> copies = copies();

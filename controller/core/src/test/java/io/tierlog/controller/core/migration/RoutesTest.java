@@ -176,7 +176,7 @@ class RoutesTest {
         fill(5);
         w.policy(new Rules().route(0.5, Retention.KEEP_BOTH, 1, MUCH).policy()).tick();
         assertEquals(List.of(List.of(0, 1, 2)), copied());
-        assertEquals(PlacementState.LENDING, w.state(a, Tier.HOST, key(0)));
+        assertEquals(PlacementState.COPYING_KEEP, w.state(a, Tier.HOST, key(0)));
         done(w.command(CopyBlocks.class));
         assertEquals(List.of(), w.commands(DropBlocks.class));
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, key(0)));

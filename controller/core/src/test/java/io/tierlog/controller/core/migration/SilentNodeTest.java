@@ -72,7 +72,7 @@ class SilentNodeTest extends MigrationScene {
         assertEquals(List.of("node/x", "migration/m"), List.of(recalled.envelope().aggregate(), recalled.envelope().sender()));
         assertEquals(1, messages().size());
         w.tick(ANSWER_MS);
-        assertEquals(List.of(), w.facts(MigrationNoted.class), "it is put down once");
+        assertEquals(List.of(), w.facts(MigrationNoted.class), "it is recorded once");
 
         w.input(toX);
         w.input(messages().getFirst());
@@ -95,7 +95,7 @@ class SilentNodeTest extends MigrationScene {
 
     /** The node was to choose: that none was named makes no success of it. */
     @Test
-    void aSampleThatNobodyTakesIsRejected() {
+    void aSampleWithoutAnyNodeIsRejected() {
         w.input(requested("m", sample(5, 0), "x"));
         w.tick(ANSWER_MS);
         assertEquals(List.of(), Objects.requireNonNull(w.fact(MigrationNoted.class).answer()).refused());

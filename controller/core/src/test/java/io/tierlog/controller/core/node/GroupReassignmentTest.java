@@ -91,7 +91,7 @@ class GroupReassignmentTest {
 
     /** After two steps for g, 2 blocks are in g; h takes them from there, and none is left behind. */
     @Test
-    void aPolicyInBetweenBeginsAnew() {
+    void aPolicyInBetweenRestartsTheReassignment() {
         w.policy(policy("g"));
         step();
         assertEquals(List.of(2L, 0L), step());

@@ -191,7 +191,7 @@ class IncarnationTest {
 
     /** The controller was away for an hour: time jumps, ticks do not. */
     @Test
-    void aPauseOfTheControllerKillsNobody() {
+    void aPauseOfTheControllerEndsNoNode() {
         Agent a = w.register("a", 10);
         w.tick(3_600_000);
         assertTrue(w.node(a).alive());
@@ -238,7 +238,7 @@ class IncarnationTest {
     }
 
     @Test
-    void whoNeverRegisteredIsToldSo() {
+    void anUnregisteredAgentIsRefused() {
         Agent a = new Agent("a", "a-1", 10);
         a.incarnation = 1;
         assertRefused(RefusalReason.NODE_UNKNOWN, w.input(a.heartbeat()));
@@ -300,7 +300,7 @@ class IncarnationTest {
      * another one, which stays the attempt's and ends with its prefill.
      */
     @Test
-    void theLeaseOfAnEndedLifeLeavesTheAttemptItsNewOne() {
+    void theLeaseOfAnEndedIncarnationLeavesTheAttemptItsNewOne() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(2));
         small.policy(new Policy(1, World.POLICY.writePolicy(), 0.9, 0.8, 0.9, 0.8, true, 2, 1_000, 5_000, 3, true, null, null));
         Agent a = small.register("a", 10);
@@ -499,7 +499,7 @@ class IncarnationTest {
     }
 
     @Test
-    void everythingAboutAnEndedLifeIsRefusedButNothingThrows() {
+    void everyInputOfAnEndedIncarnationIsRefusedAndNothingThrows() {
         Agent a = w.register("a", 10);
         PrefetchBlocks fetch = fetch(a);
         w.input(a.stopping());

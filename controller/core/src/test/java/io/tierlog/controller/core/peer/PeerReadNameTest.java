@@ -41,7 +41,7 @@ class PeerReadNameTest {
     }
 
     @Test
-    void underItsNameItIsLent() {
+    void blocksAreLeasedUnderTheName() {
         ask("node/b@70.0");
         assertEquals("node/b@70.0", w.command(GrantPeerRead.class).grant());
     }

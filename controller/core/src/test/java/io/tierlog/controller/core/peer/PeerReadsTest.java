@@ -47,8 +47,8 @@ import io.tierlog.schemas.decision.PromotionSettled;
 import io.tierlog.schemas.decision.PromotionsPaused;
 import io.tierlog.schemas.directory.NodeEpoch;
 import io.tierlog.schemas.event.NodeDrainRequested;
+import io.tierlog.schemas.event.PeerReadCancelled;
 import io.tierlog.schemas.event.PeerReadEnded;
-import io.tierlog.schemas.event.PeerReadGivenUp;
 import io.tierlog.schemas.event.PeerReadHeld;
 import io.tierlog.schemas.event.PeerReadRequested;
 import io.tierlog.schemas.event.PrefetchDone;
@@ -89,8 +89,8 @@ class PeerReadsTest {
                 Agent.NAMESPACE, blocks);
     }
 
-    private void policy(boolean enabled, int reads, int lentBlocks) {
-        PeerPolicy peers = new PeerPolicy(enabled, reads, lentBlocks, 10_000, 200, 600, 1_000, 5_000);
+    private void policy(boolean enabled, int reads, int leasedBlocks) {
+        PeerPolicy peers = new PeerPolicy(enabled, reads, leasedBlocks, 10_000, 200, 600, 1_000, 5_000);
         w.policy(World.fetching(new FetchPolicy(Policies.fetch(World.POLICY).promotion(), peers)));
     }
 
@@ -102,8 +102,8 @@ class PeerReadsTest {
         return new PeerReadEnded(a.envelope(), GRANT, reason, sent.length, sent.length * 4_096L, List.of(sent));
     }
 
-    private PeerReadGivenUp givenUp(String asker) {
-        return new PeerReadGivenUp(new Envelope("node/a", "agent/" + asker + "/" + asker + "-1", 1, ++asked, 0, 0, null, null, null), GRANT, asker);
+    private PeerReadCancelled givenUp(String asker) {
+        return new PeerReadCancelled(new Envelope("node/a", "agent/" + asker + "/" + asker + "-1", 1, ++asked, 0, 0, null, null, null), GRANT, asker);
     }
 
     private void promotions(int operations) {
@@ -128,7 +128,7 @@ class PeerReadsTest {
         assertEquals(List.of(), w.last.commands());
     }
 
-    private void assertNotLent(PeerReadReason reason) {
+    private void assertRefused(PeerReadReason reason) {
         assertEquals(reason, w.fact(PeerReadRefused.class).reason());
         RefusePeerRead told = w.command(RefusePeerRead.class);
         assertEquals(reason, told.reason());
@@ -137,7 +137,7 @@ class PeerReadsTest {
     }
 
     @Test
-    void whatServesOnTheHostIsLent() {
+    void blocksThatServeOnTheHostAreLeased() {
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
 
         assertEquals("PeerReadGranted LeaseRequested", w.factNames());
@@ -145,7 +145,7 @@ class PeerReadsTest {
         assertEquals(Agent.paged(p, 0, 4, 0), command.blocks());
         assertEquals(List.of(GRANT, "b", 10_000L), List.of(command.grant(), command.asker(), command.grantMs()));
         assertEquals(command.header().commandSequence(), w.node(a).commandSequence());
-        assertEquals(List.of(1, 4L), List.of(lent().reads(), lent().lentBlocks()));
+        assertEquals(List.of(1, 4L), List.of(lent().reads(), lent().leasedBlocks()));
         LeaseRequested lease = w.fact(LeaseRequested.class);
         assertEquals(List.of(GRANT, "", "", 0), List.of(lease.lease(), lease.operation(), lease.request(), lease.attempt()));
 
@@ -158,7 +158,7 @@ class PeerReadsTest {
         assertEquals("LeaseEnded PeerReadClosed", w.factNames());
         assertEquals(LeaseEndReason.READ_ENDED, w.fact(LeaseEnded.class).reason());
         assertEquals(4, w.fact(PeerReadClosed.class).sentBlocks());
-        assertEquals(List.of(0, 0L), List.of(lent().reads(), lent().lentBlocks()));
+        assertEquals(List.of(0, 0L), List.of(lent().reads(), lent().leasedBlocks()));
         assertEquals(0, Objects.requireNonNull(w.copy(a, Tier.HOST, p.get(3))).holds());
     }
 
@@ -177,7 +177,7 @@ class PeerReadsTest {
         assertRepeated();
 
         w.input(ask("node/b@71.0", Agent.blocks(Agent.path("q", 2), 0, 2)));
-        assertNotLent(PeerReadReason.NOT_SERVING);
+        assertRefused(PeerReadReason.NOT_SERVING);
         w.input(ask("node/b@71.0", Agent.blocks(p, 0, 2)));
         assertRepeated();
     }
@@ -189,17 +189,17 @@ class PeerReadsTest {
         policy(true, 2, 7);
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
         w.input(ask("node/b@71.0", Agent.blocks(p, 0, 4)));
-        assertNotLentTo("node/b@71.0", PeerReadReason.BUSY);
+        assertRefusedTo("node/b@71.0", PeerReadReason.BUSY);
         w.input(ask("node/b@72.0", Agent.blocks(p, 0, 2)));
         w.fact(PeerReadGranted.class);
         w.input(ask("node/b@73.0", Agent.blocks(p, 0, 1)));
-        assertNotLentTo("node/b@73.0", PeerReadReason.BUSY);
+        assertRefusedTo("node/b@73.0", PeerReadReason.BUSY);
         w.input(ended(PeerReadReason.COMPLETED));
         w.input(ask("node/b@74.0", Agent.blocks(p, 0, 4)));
         w.fact(PeerReadGranted.class);
     }
 
-    private void assertNotLentTo(String grant, PeerReadReason reason) {
+    private void assertRefusedTo(String grant, PeerReadReason reason) {
         assertEquals(reason, w.fact(PeerReadRefused.class).reason());
         assertEquals(grant, w.command(RefusePeerRead.class).grant());
     }
@@ -208,21 +208,21 @@ class PeerReadsTest {
     void moreThanAnyGrantHasIsOverTheLimit() {
         policy(true, 2, 3);
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
-        assertNotLent(PeerReadReason.OVER_LIMIT);
+        assertRefused(PeerReadReason.OVER_LIMIT);
     }
 
     @Test
-    void aNodeThatMayNotLendSaysSo() {
+    void aNodeWithPeerReadsDisabledRefuses() {
         policy(false, 2, 6);
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
-        assertNotLent(PeerReadReason.DISABLED);
+        assertRefused(PeerReadReason.DISABLED);
     }
 
     @Test
-    void aDrainingNodeLendsNothing() {
+    void aDrainingNodeLeasesNothing() {
         w.input(new NodeDrainRequested(new Envelope("node/a", "operator/o", 0, 1, 0, 0, null, null, null), "d1", true, null));
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
-        assertNotLent(PeerReadReason.DRAINING);
+        assertRefused(PeerReadReason.DRAINING);
     }
 
     @Test
@@ -230,13 +230,13 @@ class PeerReadsTest {
         List<Bytes> longer = new ArrayList<>(p);
         longer.add(Agent.key("p4"));
         w.input(ask(GRANT, Agent.blocks(longer, 0, 5)));
-        assertNotLent(PeerReadReason.NOT_SERVING);
+        assertRefused(PeerReadReason.NOT_SERVING);
     }
 
     @Test
     void aBlockOfAnotherIndexIsNotServed() {
         w.input(ask(GRANT, List.of(new Block(7, p.get(1), p.get(0)))));
-        assertNotLent(PeerReadReason.NOT_SERVING);
+        assertRefused(PeerReadReason.NOT_SERVING);
     }
 
     @Test
@@ -251,7 +251,7 @@ class PeerReadsTest {
     @Test
     void whatDoesNotHoldIsRefusedToItsReader() {
         w.input(ask(GRANT, List.of()));
-        assertNotLent(PeerReadReason.OVER_LIMIT);
+        assertRefused(PeerReadReason.OVER_LIMIT);
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
         assertRepeated();
     }
@@ -302,14 +302,14 @@ class PeerReadsTest {
     }
 
     @Test
-    void aGrantEndsWithTheLifeOfTheNode() {
+    void aLeaseEndsWithTheIncarnationOfTheNode() {
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
         w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
         w.input(a.stopping());
         assertEquals(LeaseEndReason.NODE_LOST, w.fact(LeaseEnded.class).reason());
         assertEquals(PeerReadReason.CANCELLED, w.fact(PeerReadClosed.class).reason());
         w.input(ask("node/b@71.0", Agent.blocks(p, 0, 4)));
-        assertNotLentTo("node/b@71.0", PeerReadReason.CANCELLED);
+        assertRefusedTo("node/b@71.0", PeerReadReason.CANCELLED);
         w.input(ask("node/b@71.0", Agent.blocks(p, 0, 4)));
         assertRepeated();
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
@@ -318,7 +318,7 @@ class PeerReadsTest {
 
     /** The transaction that gave the grant was undone; the agent has run its command. */
     @Test
-    void pinsOfAGrantThatNobodyKnowsAreLetGo() {
+    void pinsOfAnUnknownLeaseAreReleased() {
         w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
         assertEquals(GRANT, w.command(ReleasePins.class).pin());
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
@@ -329,7 +329,7 @@ class PeerReadsTest {
 
     /** The agent is notified once, releases its pins, and reports what it had sent; then the state is as after the normal end of the grant. */
     @Test
-    void whoGivesUpIsLentNothingAnyMore() {
+    void aCancelledReadLeasesNothingAnyMore() {
         w.input(ask(GRANT, Agent.blocks(p, 0, 4)));
         w.input(held(GRANT, Agent.paged(p, 0, 4, 0)));
         w.input(givenUp("c"));
@@ -382,7 +382,7 @@ class PeerReadsTest {
 
         w.input(ask(GRANT, Agent.blocks(x, 0, 3)));
 
-        assertNotLent(PeerReadReason.BUSY);
+        assertRefused(PeerReadReason.BUSY);
     }
 
     @Test
@@ -406,7 +406,7 @@ class PeerReadsTest {
 
     /** A block that the reader cancelled before it arrived is shared with no reader; it stays on the host as any promoted block. */
     @Test
-    void aGrantGivenUpWhileItIsPromotedIsOverAtOnce() {
+    void aReadCancelledDuringItsPromotionEndsAtOnce() {
         PromoteBlocks promote = promotion();
         w.input(givenUp("b"));
         assertEquals("PeerReadRecalled LeaseEnded PeerReadClosed", w.factNames());
@@ -448,7 +448,7 @@ class PeerReadsTest {
         w.input(ask(GRANT, Agent.blocks(x, 0, 1)));
         w.command(PromoteBlocks.class);
         w.input(ask("node/b@71.0", Agent.blocks(x, 1, 2)));
-        assertNotLentTo("node/b@71.0", PeerReadReason.BUSY);
+        assertRefusedTo("node/b@71.0", PeerReadReason.BUSY);
         w.input(ask("node/b@72.0", Agent.blocks(p, 0, 4)));
         w.fact(PeerReadGranted.class);
     }
@@ -458,7 +458,7 @@ class PeerReadsTest {
     void whatIsPromotedForAGrantLeavesTheHostBelowItsHighMark() {
         w.warm(a, "s", Agent.path("q", 21), 4);
         w.input(ask(GRANT, Agent.blocks(x, 0, 3)));
-        assertNotLent(PeerReadReason.NO_ROOM);
+        assertRefused(PeerReadReason.NO_ROOM);
         w.input(ask("node/b@71.0", Agent.blocks(x, 0, 2)));
         w.fact(PeerReadGranted.class);
     }
@@ -473,7 +473,7 @@ class PeerReadsTest {
                 Agent.failed(Agent.blocks(x, 0, 1), OperationReason.NO_ROOM)));
         w.fact(PromotionsPaused.class);
         w.input(ask(GRANT, Agent.blocks(x, 1, 3)));
-        assertNotLent(PeerReadReason.NO_ROOM);
+        assertRefused(PeerReadReason.NO_ROOM);
         for (int i = 0; i < 6; i++) {
             w.input(a.heartbeat());
             w.tick();
@@ -484,7 +484,7 @@ class PeerReadsTest {
 
     /** A grant's promotion finds no space: other waiting promotions go on waiting. */
     @Test
-    void aGrantsPromotionThatFindsNoRoomSaysNothingOfOthers() {
+    void aReadsPromotionWithoutSpaceDoesNotPauseOthers() {
         promotions(1);
         w.input(ask(GRANT, Agent.blocks(x, 0, 1)));
         PromoteBlocks promote = w.command(PromoteBlocks.class);
@@ -568,7 +568,7 @@ class PeerReadsTest {
     // --- what directories receive
 
     @Test
-    void theLifeOfANodeIsPublished() {
+    void theEpochOfANodeIsPublished() {
         Agent c = new Agent("c", "c-1", 31);
         w.register(c);
         PlacementFeed.Life begun = life();
@@ -590,7 +590,7 @@ class PeerReadsTest {
         w.input(a.stopping());
         IntStream.range(0, 300).forEach(any -> w.tick());
         w.input(ask(GRANT, Agent.blocks(p, 0, 1)));
-        assertNotLent(PeerReadReason.CANCELLED);
+        assertRefused(PeerReadReason.CANCELLED);
         Envelope toNobody = new Envelope("node/z", "agent/b/b-1", 1, ++asked, 0, 0, null, null, null);
         World.assertRefused(RefusalReason.NODE_UNKNOWN, w.input(new PeerReadRequested(toNobody, GRANT, "b", Agent.NAMESPACE, List.of())));
         assertEquals(List.of(), w.last.commands());

@@ -61,7 +61,7 @@ class DiskReportsTest extends DiskScene {
 
     /** A block written again to another page is another placement: that the disk refused the last one does not matter for it. */
     @Test
-    void aBlockThatCameAnewIsNotRefused() {
+    void aBlockThatWasWrittenAgainIsNotRefused() {
         w.policy(policy(true, false));
         CopyBlocks copy = crossing();
         w.input(failed(copy, OperationReason.IO));
@@ -114,7 +114,7 @@ class DiskReportsTest extends DiskScene {
     }
 
     @Test
-    void aCopyThatIsToldTwiceCountsOnce() {
+    void aCopyThatIsReportedTwiceCountsOnce() {
         CopyBlocks copy = crossing();
         CopyDone event = done(copy, 4);
         w.input(event);
@@ -125,7 +125,7 @@ class DiskReportsTest extends DiskScene {
 
     /** A placement without a command: its bytes count, an older generation's do not. */
     @Test
-    void aCopyThatNobodyKnowsIsAdopted() {
+    void anUnknownCopyIsAdopted() {
         List<BlockResult> results = Agent.blocks(x, 0, 2).stream().map(this::onDisk).toList();
         w.input(new CopyDone(a.envelope(), "node/a@5.0", Tier.HOST, Tier.DISK, Agent.NAMESPACE, results, 0, 0));
         assertEquals("BlocksPlaced OrphanAdopted", w.factNames());

@@ -154,7 +154,7 @@ class DiskTest extends DiskScene {
 
     /** The disk has space for 3 of the 4. */
     @Test
-    void withoutRoomNothingIsCopied() {
+    void withoutSpaceNothingIsCopied() {
         World small = new World().policy(policy(true, true));
         Agent b = small.register(new Agent("b", "b-1", 10, 3));
         small.warm(b, "x", x, 0);

@@ -169,7 +169,7 @@ class GroupsTest {
 
     /** A policy that comes during the group reassignment of another starts it again: no placement is left in a group of the one between. */
     @Test
-    void aPolicyInTheMiddleOfRegroupingBeginsAnew() {
+    void aPolicyDuringGroupReassignmentRestartsIt() {
         World small = new World(new HeapTables(), Limits.DEFAULTS.withBlocksPerDecision(4)).policy(policy());
         Agent a = small.register("a", 100);
         for (int i = 0; i < 6; i++) {
@@ -187,7 +187,7 @@ class GroupsTest {
 
     /** Of 6 blocks 5 are there: 2 more are refused as a whole, and on record; 1 more is written. */
     @Test
-    void whatAQuotaHasNoRoomForIsNotWritten() {
+    void blocksAboveTheQuotaAreNotWritten() {
         w.policy(policy(group("g", "*", 6L)));
         Agent a = w.register("a", 100);
         fill(a, 0, 5);
@@ -210,7 +210,7 @@ class GroupsTest {
 
     /** Space for 3 of 5 that the store has: the first 3 are fetched; with space for none the request goes on, and reports why. */
     @Test
-    void aFetchTakesWhatTheQuotaHasRoomFor() {
+    void aFetchIsCutToTheQuota() {
         w.policy(policy(group("g", "*", 3L)));
         Agent a = w.register("a", 100);
 

@@ -136,7 +136,7 @@ class PolicyRulesTest {
 
     @Test
     void aRouteTwiceAndACircleAreFound() {
-        assertEquals(List.of("groups[0].routes[2]: must be said once, and another route goes from host to disk"),
+        assertEquals(List.of("groups[0].routes[2]: must appear once, and another route goes from host to disk"),
                 found(policy(group("gold", DOWN, route(Tier.DISK, Tier.STORE), DOWN))));
         assertEquals(List.of("groups[0].routes[1].target: must be colder than the source, and host is hotter than disk",
                         "groups[0].routes: must not lead in a circle, and from host they lead back to it"),
@@ -148,16 +148,16 @@ class PolicyRulesTest {
     @Test
     void aCopyWithoutRetentionIsFoundAndAMarkNeedsNone() {
         MigrationRoute copy = new MigrationRoute(Tier.HOST, Tier.DISK, 0.5, true, false, Retention.UNKNOWN, 2, GIB);
-        assertEquals(List.of("groups[0].routes[0].retention: must be delete_source or keep_both: what is copied needs to be told what becomes of its"
-                + " source"), found(policy(group("gold", copy))));
+        assertEquals(List.of("groups[0].routes[0].retention: must be delete_source or keep_both: a route that copies must state what becomes of"
+                + " the source"), found(policy(group("gold", copy))));
     }
 
     @Test
-    void aNameStandsForOneGroupAndATierIsSaidOnce() {
+    void namesOfGroupsAndTiersAreUnique() {
         GroupTier host = new GroupTier(Tier.HOST, null, 0, 0);
         GroupPolicy twice = new GroupPolicy("gold", List.of(""), null, List.of(host, host), List.of());
         assertEquals(List.of("groups[1].name: must be its own, and groups[0] has it too", "groups[1].namespaces[0]: must be a pattern of 1 to 1024"
-                + " characters", "groups[1].tiers.host: must be said once"), found(policy(group("gold"), twice)));
+                + " characters", "groups[1].tiers.host: must appear once"), found(policy(group("gold"), twice)));
         assertEquals(1, found(policy(group("a".repeat(65)))).size());
         assertEquals(1, found(policy(group("a b"))).size());
         assertEquals(1, found(policy(new GroupPolicy("gold", List.of("a".repeat(1_025)), null, List.of(), List.of()))).size());

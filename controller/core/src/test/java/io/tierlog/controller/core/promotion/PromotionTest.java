@@ -204,7 +204,7 @@ final class PromotionTest extends PromotionScene {
         w.input(refused(two.get(1), OperationReason.NO_ROOM));
 
         PromotionsPaused paused = w.fact(PromotionsPaused.class);
-        assertEquals(List.of(6_002L, 2L), List.of(paused.untilMs(), paused.givenUpBlocks()));
+        assertEquals(List.of(6_002L, 2L), List.of(paused.untilMs(), paused.cancelledBlocks()));
         assertEquals(List.of(1, 0L), List.of(counts().operations(), counts().queuedBlocks()));
         w.input(done(two.get(0), 0));
         assertEquals(PlacementState.SERVING, w.state(a, Tier.HOST, p.get(0)));
@@ -219,7 +219,7 @@ final class PromotionTest extends PromotionScene {
      * Host 20 with its high mark at 18: 17 are below it, so 15 warm blocks leave space for 2; the shallowest get it, the rest is under pressure.
      */
     @Test
-    void onlyIntoRoomBelowTheHighMark() {
+    void onlyIntoSpaceBelowTheHighMark() {
         w.warm(a, "x", Agent.path("x", 15), 0);
 
         assertEquals(Map.of(PromotionReply.STARTED, List.of(0, 1), PromotionReply.PRESSURE, List.of(2, 3, 4, 5)), ask(0, 6));
@@ -283,7 +283,7 @@ final class PromotionTest extends PromotionScene {
 
         w.input(new NodeDrainRequested(new Envelope(a.aggregate(), "operator/x", 0, 0, 0, 0, null, null, null), "d1", true, null));
 
-        assertEquals(2, w.fact(PromotionsPaused.class).givenUpBlocks());
+        assertEquals(2, w.fact(PromotionsPaused.class).cancelledBlocks());
         assertEquals(0, counts().queuedBlocks());
         assertEquals(Map.of(PromotionReply.JOINED, List.of(0), PromotionReply.DRAINING, List.of(1, 2, 3, 4, 5)), ask(0, 6));
     }
@@ -455,7 +455,7 @@ final class PromotionTest extends PromotionScene {
 
     /** A promotion of the last incarnation does not affect the next one, which may start it again. */
     @Test
-    void aNewLifeBeginsAnew() {
+    void aNewIncarnationStartsEmpty() {
         ask(0, 6);
         w.input(a.stopping());
         w.register(a);

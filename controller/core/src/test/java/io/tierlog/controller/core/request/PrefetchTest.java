@@ -278,7 +278,7 @@ class PrefetchTest {
 
     /** An agent answers a command that came again from its journal: if the operation is forgotten by then, that brings back no copy that is gone. */
     @Test
-    void whatIsSaidAgainIsNoNews() {
+    void aRepeatedEventChangesNothing() {
         List<Bytes> q = Agent.path("q", 2);
         List<BlockResult> arrived = Agent.arrived(Agent.blocks(q, 0, 2), 9);
         Envelope first = a.envelope();
@@ -296,7 +296,7 @@ class PrefetchTest {
 
     /** Nothing was applied for an operation that has not ended: the first report was lost (an unreadable record), and the second one counts. */
     @Test
-    void whatIsSaidAgainCountsWhereTheFirstWordWasLost() {
+    void aRepeatedEventCountsWhenTheFirstWasLost() {
         long lost = a.envelope().sequence();
         w.input(new PrefetchDone(a.repeating(lost), command.operation(), command.lease(), Agent.NAMESPACE,
                 Agent.arrived(command.blocks(), 9), 8_192, 1));

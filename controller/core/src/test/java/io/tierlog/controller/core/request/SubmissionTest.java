@@ -183,7 +183,7 @@ public class SubmissionTest {
 
     /** The engine goes on with attempt 2; late reports of attempt 1 change nothing. */
     @Test
-    void anAttemptThatWasOvertakenIsHeardOfNoMore() {
+    void anAttemptThatWasOvertakenIsRefused() {
         w.input(a.submit("r", p).store(0, 6).event());
         w.input(a.submit("r", p).attempt(2).store(0, 6).event());
         assertRefused(RefusalReason.STALE_ATTEMPT, w.input(a.prefilled("r", 1)));

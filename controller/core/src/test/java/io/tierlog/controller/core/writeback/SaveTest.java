@@ -70,7 +70,7 @@ class SaveTest {
     }
 
     @Test
-    void anAttemptThatNobodyKnowsOrThatHasEndedSavesNothing() {
+    void anUnknownOrEndedAttemptSavesNothing() {
         assertRefused(RefusalReason.REQUEST_UNKNOWN, w.input(a.save("other", 1, sealed)));
         assertRefusal(Agent.blocks(p, 0, 4), OperationReason.NOT_SERVING);
         assertRefused(RefusalReason.REQUEST_UNKNOWN, w.input(a.save("r", 2, sealed)));

@@ -183,7 +183,7 @@ class WriteBackTest {
     }
 
     @Test
-    void aWriteBackWithoutRoomFreesItsPlaces() {
+    void aWriteBackWithoutSpaceFreesItsPlacements() {
         run("r1", p, 0);
         w.input(a.finished("r1", 1));
         WriteBackBlocks command = w.command(WriteBackBlocks.class);
@@ -298,7 +298,7 @@ class WriteBackTest {
     }
 
     @Test
-    void bytesSealedForNobodyStillCount() {
+    void bytesSealedForAnUnknownRequestStillCount() {
         assertRefused(RefusalReason.REQUEST_UNKNOWN, w.input(a.sealed("gone", 1, Agent.paged(p, 0, 2, 50))));
 
         assertEquals(Tier.DEVICE, w.fact(BlocksPlaced.class).tier());

@@ -120,7 +120,7 @@ public final class DirectoryRoutes {
             ObjectNode each = nodes.addObject().put("node", node.node()).put("blocks", node.blocks());
             ArrayNode tiers = each.putArray("tiers");
             node.tiers().forEach((tier, blocks) -> tiers.addObject().put("tier", tier.name()).put("blocks", blocks));
-            each.put("reach", node.plan().blocks()).put("cost_us", node.plan().costUs()).put("lendable", node.lendable());
+            each.put("reach", node.plan().blocks()).put("cost_us", node.plan().costUs()).put("peer_readable", node.peerReadable());
             node.peerAddress().ifPresent(address -> each.put("peer_address", address));
         }
         ObjectNode best = json.putObject("best");

@@ -144,7 +144,7 @@ public final class DirectoryService extends DirectoryGrpc.DirectoryImplBase {
             NodePrefix.Builder each = NodePrefix.newBuilder()
                     .setNode(node.node())
                     .setBlocks(node.blocks())
-                    .setLendable(node.lendable())
+                    .setPeerReadable(node.peerReadable())
                     .setPeerAddress(node.peerAddress().orElse(""))
                     .setReach(node.plan().blocks())
                     .setCostUs(node.plan().costUs());

@@ -31,12 +31,12 @@ public record Lookup(int blocks, int unknownFrom, List<NodePrefix> nodes, int st
      * What a node has.
      *
      * @param blocks from the first on, over all its tiers together
-     * @param lendable from the first on, over its host and its disk together
+     * @param peerReadable from the first on, over its host and its disk together
      * @param tiers from the first on, in each of them
      * @param plan how much it could have
      * @param peerAddress where agents of other nodes read from it, HOST:PORT; empty when they cannot
      */
-    public record NodePrefix(String node, int blocks, int lendable, Map<Tier, Integer> tiers, Extent plan, Optional<String> peerAddress) {}
+    public record NodePrefix(String node, int blocks, int peerReadable, Map<Tier, Integer> tiers, Extent plan, Optional<String> peerAddress) {}
 
     /**
      * The part of the chain that a node can get.

@@ -56,7 +56,7 @@ final class Prefixes {
         private final Optional<String> peerAddress;
         private final int[] tiers = new int[TIERS.size()];
         private int blocks;
-        private int lendable;
+        private int peerReadable;
         /** Each block that it has, with the tier that costs least: the number times that of all tiers, and the tier. */
         private int[] copies = new int[4];
         private int count;
@@ -70,7 +70,7 @@ final class Prefixes {
             blocks = extended(blocks, number);
             tiers[code(tier)] = extended(tiers[code(tier)], number);
             if (tier == Tier.HOST || tier == Tier.DISK) {
-                lendable = extended(lendable, number);
+                peerReadable = extended(peerReadable, number);
             }
             if (costs.own(tier) == Costs.NEVER) {
                 return;
@@ -185,7 +185,7 @@ final class Prefixes {
                 .sorted(Comparator.comparingInt(holder -> -holder.blocks))
                 .limit(most)
                 .sorted(Comparator.<Holder>comparingInt(holder -> -holder.blocks).thenComparing(holder -> holder.node))
-                .map(holder -> new NodePrefix(holder.node, holder.blocks, holder.lendable, holder.byTier(), extent(holder), holder.peerAddress))
+                .map(holder -> new NodePrefix(holder.node, holder.blocks, holder.peerReadable, holder.byTier(), extent(holder), holder.peerAddress))
                 .toList();
     }
 

@@ -180,7 +180,7 @@ class DirectoryApiTest {
     }
 
     @Test
-    void existIsTrueWhereverTheBlockServesAndBothDoorsSayTheSame() throws Exception {
+    void existIsTrueWhereverTheBlockServesOnBothApis() throws Exception {
         Reply reply = client.ask("/v1/batch_exist", keys(T1, 0, 5, 7, 8, 9));
         assertEquals(List.of("FOUND", "FOUND", "FOUND", "FOUND", "NOT_FOUND"), answers(reply));
         assertEquals("FOUND", client.ask("/v1/exist", key(T1, 8)).body().path("answer").asText());
@@ -342,9 +342,9 @@ class DirectoryApiTest {
         assertEquals(8, body.path("store_blocks").asInt());
         JsonNode a = body.path("nodes").get(0);
         assertEquals("{\"node\":\"a\",\"blocks\":6,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":4},{\"tier\":\"DISK\",\"blocks\":6}],"
-                        + "\"reach\":8,\"cost_us\":3400,\"lendable\":6,\"peer_address\":\"a.example:7171\"}",
+                        + "\"reach\":8,\"cost_us\":3400,\"peer_readable\":6,\"peer_address\":\"a.example:7171\"}",
                 a.toString());
-        assertEquals("{\"node\":\"b\",\"blocks\":2,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":2}],\"reach\":9,\"cost_us\":3600,\"lendable\":2}",
+        assertEquals("{\"node\":\"b\",\"blocks\":2,\"tiers\":[{\"tier\":\"HOST\",\"blocks\":2}],\"reach\":9,\"cost_us\":3600,\"peer_readable\":2}",
                 body.path("nodes").get(1).toString());
         JsonNode best = body.path("best");
         assertEquals("b 9 3600", best.path("node").asText() + " " + best.path("blocks") + " " + best.path("cost_us"));
@@ -375,10 +375,10 @@ class DirectoryApiTest {
         assertEquals(0, grpc("all").lookup(request.build()).getBlocks());
         LookupResponse lookup = grpc("all").lookup(request.setFirstIndex(1).build());
         assertEquals("7 a 5 5", lookup.getBlocks() + " " + lookup.getNodes(0).getNode() + " " + lookup.getNodes(0).getBlocks() + " "
-                + lookup.getNodes(0).getLendable());
+                + lookup.getNodes(0).getPeerReadable());
         assertEquals(List.of(3, 5), lookup.getNodes(0).getTiersList().stream().map(tier -> tier.getBlocks()).toList());
         LookupResponse onDevice = grpc("all").lookup(request.setPackedKeys(packed(8)).setFirstIndex(8).build());
-        assertEquals("b 1 0 ", onDevice.getNodes(0).getNode() + " " + onDevice.getNodes(0).getBlocks() + " " + onDevice.getNodes(0).getLendable()
+        assertEquals("b 1 0 ", onDevice.getNodes(0).getNode() + " " + onDevice.getNodes(0).getBlocks() + " " + onDevice.getNodes(0).getPeerReadable()
                 + " " + onDevice.getNodes(0).getPeerAddress());
     }
 
@@ -393,7 +393,7 @@ class DirectoryApiTest {
         assertEquals("8 8 a 3400 3", lookup.getBlocks() + " " + lookup.getBestBlocks() + " " + lookup.getBestNode() + " " + lookup.getCostUs() + " "
                 + lookup.getSourcesCount());
         assertEquals(List.of(Tier.TIER_HOST, Tier.TIER_DISK), lookup.getNodes(0).getTiersList().stream().map(tier -> tier.getTier()).toList());
-        assertEquals("6 6 a.example:7171", lookup.getNodes(0).getBlocks() + " " + lookup.getNodes(0).getLendable() + " "
+        assertEquals("6 6 a.example:7171", lookup.getNodes(0).getBlocks() + " " + lookup.getNodes(0).getPeerReadable() + " "
                 + lookup.getNodes(0).getPeerAddress());
         var where = grpc("all").where(WhereRequest.newBuilder().setNamespace(T1).setKey(packed(0)).build());
         assertEquals(Set.of("node/a TIER_HOST 1", "node/a TIER_DISK 1", "node/b TIER_HOST 1", "store/0 TIER_STORE 0"),

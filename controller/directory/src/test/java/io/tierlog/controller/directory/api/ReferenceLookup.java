@@ -74,9 +74,9 @@ final class ReferenceLookup {
                 tiers.put(tier, blocks);
             }
         }
-        int lendable = length(on.and(placed -> Set.of(Tier.HOST, Tier.DISK).contains(placed.location().tier())));
+        int peerReadable = length(on.and(placed -> Set.of(Tier.HOST, Tier.DISK).contains(placed.location().tier())));
         Plan plan = plan(node);
-        return new NodePrefix(node, length(on), lendable, tiers, new Extent(plan.blocks(), plan.costUs()), Optional.ofNullable(doors.get(node)));
+        return new NodePrefix(node, length(on), peerReadable, tiers, new Extent(plan.blocks(), plan.costUs()), Optional.ofNullable(doors.get(node)));
     }
 
     private Plan plan(String node) {

@@ -193,7 +193,7 @@ class PlacementIndexTest {
     }
 
     @Test
-    void aLaterLifeOfANodeEndsWhatTheEarlierHeldInEveryPartition() {
+    void aLaterIncarnationOfANodeEndsWhatTheEarlierHeldInEveryPartition() {
         Incarnations shared = new Incarnations();
         try (PlacementIndex one = new PlacementIndex(IndexLimits.DEFAULTS, shared);
                 PlacementIndex other = new PlacementIndex(IndexLimits.DEFAULTS, shared)) {
@@ -265,7 +265,7 @@ class PlacementIndexTest {
     }
 
     @Test
-    void roomIsTakenAgain() {
+    void freedSpaceIsUsedAgain() {
         try (PlacementIndex index = new PlacementIndex(IndexLimits.DEFAULTS, new Incarnations())) {
             for (int round = 0; round < 50; round++) {
                 for (int i = 0; i < 10_000; i++) {

@@ -36,7 +36,7 @@ class NodeIncarnationsTest {
 
     /** The end of an incarnation is later than its beginning, whichever partition is read first. */
     @Test
-    void anEndedLifeHasNoAddressAndDoesNotBeginAgain() {
+    void anEndedIncarnationHasNoAddressAndDoesNotBeginAgain() {
         lived(1, true, "one:1");
         lived(1, false, "one:1");
         assertEquals(Optional.empty(), lives.peerAddress("a"));
@@ -48,7 +48,7 @@ class NodeIncarnationsTest {
 
     /** Placements of incarnation 1 count until incarnation 2 begins; those of incarnation 2 until it ends. */
     @Test
-    void whatAnEndedLifeHeldCountsNoMore() {
+    void placementsOfAnEndedIncarnationCountNoMore() {
         lived(1, true, null);
         assertTrue(incarnations.counts("node/a", 1));
         lived(2, true, null);

@@ -41,7 +41,7 @@ class PromotionAnswersTest {
     Path dir;
 
     @Test
-    void answersAreHeardBeforeTheirCommitWhileTheyAreExpected() throws Exception {
+    void answersAreReceivedBeforeTheirCommitWhileTheyAreExpected() throws Exception {
         try (EmbeddedKafka broker = EmbeddedKafka.start(EmbeddedKafkaConfig.of(dir.resolve("broker")));
                 PlacementLog log = new PlacementLog(broker, 2);
                 KafkaProducer<byte[], byte[]> controller = controller(log);

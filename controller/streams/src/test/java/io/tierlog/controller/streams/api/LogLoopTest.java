@@ -60,7 +60,7 @@ class LogLoopTest {
     }
 
     @Test
-    void itBeginsAnewAfterAFailureAndIsWokenToClose() {
+    void itRestartsAfterAFailureAndIsWokenToClose() {
         Rounds rounds = new Rounds();
         LogLoop loop = new LogLoop("test-loop", rounds);
         loop.start();

@@ -199,7 +199,7 @@ public final class DirectoryPeers implements PeerFinder, AutoCloseable {
     private List<Holder> holders(LookupResponse response, int most) {
         List<Holder> holders = new ArrayList<>(response.getNodesCount());
         for (NodePrefix other : response.getNodesList()) {
-            int blocks = Math.min(most, other.getLendable());
+            int blocks = Math.min(most, other.getPeerReadable());
             if (blocks > 0 && !other.getPeerAddress().isEmpty() && !other.getNode().equals(node)) {
                 Tier tier = onHost(other) >= blocks ? Tier.HOST : Tier.DISK;
                 holders.add(new Holder(other.getNode(), other.getPeerAddress(), tier, blocks));

@@ -52,7 +52,7 @@ class DirectoryPeersTest {
                 NodePrefix.Builder node = nodes.computeIfAbsent(copy.node(), name -> NodePrefix.newBuilder()
                         .setNode(name).setPeerAddress(PeerTable.hasDoor(name) ? name + ":7000" : ""));
                 node.setBlocks(Math.max(node.getBlocks(), run));
-                node.setLendable(copy.tier() == Tier.DEVICE ? node.getLendable() : Math.max(node.getLendable(), run));
+                node.setPeerReadable(copy.tier() == Tier.DEVICE ? node.getPeerReadable() : Math.max(node.getPeerReadable(), run));
                 node.addTiers(TierPrefix.newBuilder().setTier(said(copy.tier())).setBlocks(run));
             }
         }
@@ -109,9 +109,10 @@ class DirectoryPeersTest {
         return next.holders();
     }
 
-    private static LookupResponse holder(String node, String address, int lendable, int onHost) {
-        return LookupResponse.newBuilder().addNodes(NodePrefix.newBuilder().setNode(node).setPeerAddress(address).setBlocks(lendable)
-                .setLendable(lendable).addTiers(TierPrefix.newBuilder().setTier(io.tierlog.directory.v1.Tier.TIER_HOST).setBlocks(onHost))).build();
+    private static LookupResponse holder(String node, String address, int peerReadable, int onHost) {
+        TierPrefix.Builder host = TierPrefix.newBuilder().setTier(io.tierlog.directory.v1.Tier.TIER_HOST).setBlocks(onHost);
+        return LookupResponse.newBuilder().addNodes(NodePrefix.newBuilder().setNode(node).setPeerAddress(address).setBlocks(peerReadable)
+                .setPeerReadable(peerReadable).addTiers(host)).build();
     }
 
     /** f has blocks on its device, which it cannot share, and a is the requester. */
@@ -119,7 +120,7 @@ class DirectoryPeersTest {
     void whatIsAskedIsThePromptFromItsPosition() throws Exception {
         LookupResponse said = holder("c", "c:1", 9, 9).toBuilder()
                 .addNodes(NodePrefix.newBuilder().setNode("f").setPeerAddress("f:1").setBlocks(9))
-                .addNodes(NodePrefix.newBuilder().setNode("a").setPeerAddress("a:1").setBlocks(9).setLendable(9))
+                .addNodes(NodePrefix.newBuilder().setNode("a").setPeerAddress("a:1").setBlocks(9).setPeerReadable(9))
                 .build();
         DirectoryStand stand = new DirectoryStand(Optional.of("Bearer 0123456789abcdef"), request -> said);
         opened.add(stand);

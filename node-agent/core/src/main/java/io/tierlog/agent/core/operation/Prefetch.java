@@ -15,7 +15,7 @@ import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.PeerSource;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.PrefetchBlocks;
-import io.tierlog.schemas.event.PeerReadGivenUp;
+import io.tierlog.schemas.event.PeerReadCancelled;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import java.util.List;
@@ -144,7 +144,7 @@ public final class Prefetch extends Fetch {
         PeerHolder from = holder;
         if (over && from != null && !closed && received < lent) {
             closed = true;
-            context.append("node/" + from.node(), cause, e -> new PeerReadGivenUp(e, operation, context.registration().node()));
+            context.append("node/" + from.node(), cause, e -> new PeerReadCancelled(e, operation, context.registration().node()));
         }
     }
 

@@ -14,8 +14,10 @@ import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
 import io.tierlog.events.wire.WireFormat;
+import io.tierlog.ops.audit.AuditException;
 import io.tierlog.ops.audit.LogEntry;
 import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
@@ -87,6 +89,11 @@ final class PartitionRerun {
         // The end of a topic is fixed when it is opened: in this order every decision has its input, also while a cluster goes on.
         try (RecordCursor decisions = new RecordCursor(source, topics.decisions(), partition);
                 RecordCursor inputs = new RecordCursor(source, topics.events(), partition)) {
+            if (inputs.begin() > 0 || decisions.begin() > 0) {
+                throw new AuditException("partition " + partition + " begins at offset " + inputs.begin() + " of " + topics.events() + " and "
+                        + decisions.begin() + " of " + topics.decisions() + ", and a rerun needs all records",
+                        "rerun a log that nothing was deleted from; audit verify reads any log");
+            }
             Recorded ahead = next(decisions);
             if (ahead != null && ahead.reading() instanceof Reading.Decoded<Fact> first && first.value() instanceof PartitionOpened opened) {
                 core = new Core(Limits.of(partitions), opened.applicationId());

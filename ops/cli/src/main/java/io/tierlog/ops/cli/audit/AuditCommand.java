@@ -10,8 +10,16 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog audit}: commands that read a log. */
 @Command(
         name = "audit",
-        description = "Read a log: verify it, decide it again, or show its statistics.",
-        subcommands = {AuditRerunCommand.class, AuditStatsCommand.class, AuditVerifyCommand.class})
+        description = "Read a log: verify it, decide it again, show its statistics, or what it says about one block or request.",
+        subcommands = {
+            AuditBlockCommand.class,
+            AuditMigrationCommand.class,
+            AuditOperationCommand.class,
+            AuditRequestCommand.class,
+            AuditRerunCommand.class,
+            AuditStatsCommand.class,
+            AuditVerifyCommand.class
+        })
 public final class AuditCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;

@@ -109,7 +109,7 @@ class TidyTest {
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource
     void anOldWordIsFound(String path, String line, String better) {
-        List<Finding> findings = OldWords.findingsAnywhere(new SourceFile(path, "package x;\n" + line + "\n")).toList();
+        List<Finding> findings = OldWords.findings(new SourceFile(path, "package x;\n" + line + "\n")).toList();
 
         assertEquals(List.of("old word " + path + ":2 write instead: " + better),
                 findings.stream().map(finding -> finding.rule() + " " + finding.where() + " " + finding.reason()).toList());
@@ -136,13 +136,13 @@ class TidyTest {
     void anOldPhraseIsFoundAcrossLines() {
         SourceFile file = new SourceFile(APP, "/**\n * What is\n * to" + "ld to it.\n */\n");
 
-        assertEquals(List.of(APP + ":2"), OldWords.findingsAnywhere(file).map(Finding::where).toList());
+        assertEquals(List.of(APP + ":2"), OldWords.findings(file).map(Finding::where).toList());
     }
 
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource
     void otherWordsAreLeftAlone(String path, String line) {
-        assertEquals(List.of(), OldWords.findingsAnywhere(new SourceFile(path, line)).toList());
+        assertEquals(List.of(), OldWords.findings(new SourceFile(path, line)).toList());
     }
 
     static Stream<Arguments> otherWordsAreLeftAlone() {
@@ -152,15 +152,6 @@ class TidyTest {
                 Arguments.of(APP, "// the indo" + "ors lifecycle, a lifetime"),
                 Arguments.of("README.md", "--do" + "or-socket PATH is a flag"),
                 Arguments.of("a/scenario.jsonl", "no" + "body"));
-    }
-
-    /** A module that is not rewritten yet may have old words. */
-    @Test
-    void theRuleGoesByModule() {
-        String text = "// No" + "body.\n";
-
-        assertEquals(1, OldWords.findings(new SourceFile("ops/audit/src/main/java/io/tierlog/A.java", text)).count());
-        assertEquals(0, OldWords.findings(new SourceFile("elsewhere/A.java", text)).count());
     }
 
     private static List<String> packages(String... paths) {

@@ -130,7 +130,7 @@ final class FactBook implements World.Watcher {
             }
             case PromotionSettled f -> add(counts, f.outcome() == PromotionOutcome.FAILED ? "PROMOTION_FAILED_" + f.reason() : f.outcome().name(),
                     f.blocks().size());
-            case PromotionsPaused f -> add(counts, "PROMOTIONS_GIVEN_UP", f.givenUpBlocks());
+            case PromotionsPaused f -> add(counts, "PROMOTIONS_GIVEN_UP", f.cancelledBlocks());
             case BlocksRemoved f -> add(counts, "REMOVED_" + f.reason(), f.blocks().size());
             default -> {}
         }

@@ -204,7 +204,7 @@ final class View implements World.Watcher {
 
     /** A block that is being copied elsewhere serves. */
     private static String state(PlacementRow row) {
-        return (row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING ? PlacementState.SERVING : row.state()).name();
+        return (row.state() == PlacementState.COPYING || row.state() == PlacementState.COPYING_KEEP ? PlacementState.SERVING : row.state()).name();
     }
 
     private static boolean counts(NodeRow node, RowKey.Placement key, PlacementRow row) {

@@ -99,7 +99,7 @@ final class EpisodeSettings {
     static Policy calm(@Nullable MigrationPolicy migration) {
         Policy p = calm();
         return new Policy(p.prefetchThresholdBlocks(), p.writePolicy(), p.hostHighMark(), p.hostLowMark(), p.diskHighMark(), p.diskLowMark(),
-                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeSilentTicks(), p.backUp(), migration, null);
+                p.copyToDisk(), p.reliefBatchBlocks(), p.operationTimeoutMs(), p.leaseMs(), p.nodeTimeoutTicks(), p.backUp(), migration, null);
     }
 
     /** One that cannot be. */

@@ -245,6 +245,6 @@ public final class SimPeers {
     private static boolean serves(HeapTables tables, NodeRow node, RowKey.Placement key, int index) {
         PlacementRow row = tables.get(Rows.PLACEMENTS, key);
         return row != null && row.incarnation() == node.incarnation() && row.index() == index
-                && (row.state() == PlacementState.SERVING || row.state() == PlacementState.COPYING || row.state() == PlacementState.LENDING);
+                && (row.state() == PlacementState.SERVING || row.state() == PlacementState.COPYING || row.state() == PlacementState.COPYING_KEEP);
     }
 }

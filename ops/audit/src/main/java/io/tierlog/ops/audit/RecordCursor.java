@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-package io.tierlog.ops.audit.rerun;
+package io.tierlog.ops.audit;
 
-import io.tierlog.ops.audit.AuditException;
-import io.tierlog.ops.audit.LogEntry;
-import io.tierlog.ops.audit.LogSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The committed records of one partition of a topic, with a look at the next one. Confined to one thread. */
-final class RecordCursor implements AutoCloseable {
+public final class RecordCursor implements AutoCloseable {
     private final String topic;
     private final int partition;
     private final LogSource.Stream stream;
@@ -19,18 +16,17 @@ final class RecordCursor implements AutoCloseable {
     /**
      * The records of a partition from its first on.
      *
-     * @throws AuditException when it cannot be read, or does not begin at offset 0
+     * @throws AuditException when it cannot be read
      */
-    RecordCursor(LogSource source, String topic, int partition) {
+    public RecordCursor(LogSource source, String topic, int partition) {
         this.topic = topic;
         this.partition = partition;
         this.stream = source.open(topic, partition);
-        if (stream.begin() > 0) {
-            long begin = stream.begin();
-            stream.close();
-            throw new AuditException(topic + ", partition " + partition + " begins at offset " + begin + ", and a rerun needs all records",
-                    "rerun a log that nothing was deleted from; audit verify reads any log");
-        }
+    }
+
+    /** Offset at which the partition begins, 0 unless records were deleted. */
+    public long begin() {
+        return stream.begin();
     }
 
     /**
@@ -38,7 +34,7 @@ final class RecordCursor implements AutoCloseable {
      *
      * @throws AuditException when it cannot be read, or is damaged
      */
-    LogEntry.@Nullable Data peek() {
+    public LogEntry.@Nullable Data peek() {
         while (true) {
             if (ahead.isEmpty()) {
                 List<LogEntry> entries = stream.next();
@@ -61,7 +57,7 @@ final class RecordCursor implements AutoCloseable {
     }
 
     /** The next record; null at the end. */
-    LogEntry.@Nullable Data next() {
+    public LogEntry.@Nullable Data next() {
         LogEntry.Data data = peek();
         if (data != null) {
             ahead.removeFirst();

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.history;
+
+import io.tierlog.controller.core.invariant.LogInvariants;
+import io.tierlog.events.Codec;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.LogEntry;
+import io.tierlog.ops.audit.LogSource;
+import io.tierlog.ops.audit.RecordCursor;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.EngineLeft;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.decision.WaterLevelRelieved;
+import io.tierlog.schemas.event.Event;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.avro.generic.GenericRecord;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The history of a subject in one partition: each event, then the decisions that answer it. A record is decoded only when its bytes contain the
+ * subject, or when it may end a placement or set a watermark. Confined to one thread. Memory: the entries found.
+ */
+final class PartitionHistory {
+    /** Most operations that are followed for one request or migration. */
+    private static final int MAX_OPERATIONS = 10_000;
+
+    private final Job job;
+    private final Topics topics;
+    private final RecordReader<Event> events;
+    private final RecordReader<Fact> facts;
+    private final List<History.Entry> entries = new ArrayList<>();
+    private final Map<Place, History.Location> placements = new LinkedHashMap<>();
+    private final Map<Level, WaterLevelCrossed> levels = new HashMap<>();
+    private final Set<String> ids = new LinkedHashSet<>();
+    private final List<byte[]> needles = new ArrayList<>();
+
+    /** The partition of a log, and what is looked for in it. */
+    record Job(LogSource source, Topics topics, Codec codec, int partition, Subject subject, LongAdder progress) {}
+
+    /** What one partition has. */
+    record Result(List<History.Entry> entries, List<History.Location> placements) {}
+
+    private record Place(String aggregate, Tier tier) {}
+
+    private record Level(String aggregate, Tier tier, String group) {}
+
+    PartitionHistory(Job job) {
+        this.job = job;
+        this.topics = job.topics();
+        this.events = job.codec().reader(Event.class);
+        this.facts = job.codec().reader(Fact.class);
+        needles.add(job.subject().needle());
+        switch (job.subject()) {
+            case Subject.Block _ -> {}
+            case Subject.Request request -> ids.add(request.id());
+            case Subject.Operation operation -> ids.add(operation.id());
+            case Subject.Migration migration -> ids.add(migration.id());
+        }
+    }
+
+    /** Reads all of the partition. May be called once. */
+    Result run() {
+        try (RecordCursor decisions = new RecordCursor(job.source(), topics.decisions(), job.partition());
+                RecordCursor inputs = new RecordCursor(job.source(), topics.events(), job.partition())) {
+            LogEntry.Data input = null;
+            for (LogEntry.Data decision = decisions.next(); decision != null; decision = decisions.next()) {
+                Fact fact = interesting(decision);
+                if (fact != null) {
+                    long cause = LogInvariants.causeOffset(fact);
+                    for (LogEntry.Data next = inputs.peek(); next != null && next.offset() <= cause; next = inputs.peek()) {
+                        input = inputs.next();
+                        event(next);
+                    }
+                    decision(decision, fact, input != null && input.offset() == cause ? input : null);
+                }
+                job.progress().increment();
+            }
+            for (LogEntry.Data next = inputs.next(); next != null; next = inputs.next()) {
+                event(next);
+            }
+        }
+        return new Result(entries, List.copyOf(placements.values()));
+    }
+
+    /** The decision when it may matter; null otherwise. */
+    private @Nullable Fact interesting(LogEntry.Data data) {
+        byte[] value = data.value();
+        boolean mayMatter = value != null
+                && (contains(value)
+                        || facts.is(value, WaterLevelCrossed.TYPE)
+                        || facts.is(value, WaterLevelRelieved.TYPE)
+                        || (!placements.isEmpty() && (facts.is(value, NodeEnded.TYPE) || facts.is(value, EngineLeft.TYPE))));
+        return mayMatter && facts.read(value) instanceof Reading.Decoded<Fact> good ? good.value() : null;
+    }
+
+    private void event(LogEntry.Data data) {
+        job.progress().increment();
+        byte[] value = data.value();
+        if (value != null && contains(value) && events.read(value) instanceof Reading.Decoded<Event> good) {
+            List<String> texts = texts(good.value());
+            if (!texts.isEmpty()) {
+                add(data, topics.events(), good.value().envelope(), good.value(), texts, "", Optional.empty(), false);
+            }
+        }
+    }
+
+    private void decision(LogEntry.Data data, Fact fact, LogEntry.@Nullable Data input) {
+        String aggregate = fact.envelope().aggregate();
+        boolean ends = false;
+        switch (fact) {
+            case WaterLevelCrossed crossed -> levels.put(new Level(aggregate, crossed.tier(), crossed.group()), crossed);
+            case WaterLevelRelieved relieved -> levels.remove(new Level(aggregate, relieved.tier(), relieved.group()));
+            case NodeEnded _ -> {
+                boolean onDevice = end(new Place(aggregate, Tier.DEVICE));
+                ends = end(new Place(aggregate, Tier.HOST)) || onDevice;
+            }
+            case EngineLeft _ -> ends = end(new Place(aggregate, Tier.DEVICE));
+            // Others end no placement and set no watermark.
+            default -> {}
+        }
+        List<String> texts = ends ? RecordFields.texts(RecordFields.of(fact), "") : texts(fact);
+        if (texts.isEmpty()) {
+            return;
+        }
+        Tier left = ends ? null : leaves(fact);
+        Optional<String> level = left == null || !isByWatermark(fact) ? Optional.empty() : level(aggregate, left);
+        add(data, topics.decisions(), fact.envelope(), fact, texts, cause(fact, input), level, ends || left != null);
+        place(data.timestampMs(), fact);
+    }
+
+    private boolean end(Place place) {
+        return placements.remove(place) != null;
+    }
+
+    /** The tier that the block leaves, or is ordered to leave; null when this is not about that. */
+    private @Nullable Tier leaves(Fact fact) {
+        if (!(job.subject() instanceof Subject.Block)) {
+            return null;
+        }
+        return switch (fact) {
+            case BlocksRemoved removed -> removed.tier();
+            case OperationIssued issued when issued.kind() == OperationKind.DROP -> issued.from();
+            // Nothing else lets a block leave a tier.
+            default -> null;
+        };
+    }
+
+    private static boolean isByWatermark(Fact fact) {
+        return !(fact instanceof BlocksRemoved removed)
+                || switch (removed.reason()) {
+                    case WATER_LEVEL, PRESSURE, QUOTA -> true;
+                    case UNKNOWN, ENGINE_EVICTED, NOT_RETAINED, CHECKSUM, WRITE_FAILED, NODE_LOST, NODE_STOPPED, MIGRATED -> false;
+                };
+    }
+
+    private void place(long timeMs, Fact fact) {
+        if (!(job.subject() instanceof Subject.Block block)) {
+            return;
+        }
+        String aggregate = fact.envelope().aggregate();
+        if (fact instanceof BlocksPlaced placed) {
+            for (PagedBlock paged : placed.blocks()) {
+                if (isSame(paged.block(), block)) {
+                    placements.put(new Place(aggregate, placed.tier()),
+                            new History.Location(aggregate, placed.tier().name(), paged.page(), paged.generation(), timeMs));
+                }
+            }
+        } else if (fact instanceof BlocksRemoved removed) {
+            placements.remove(new Place(aggregate, removed.tier()));
+        }
+    }
+
+    private static boolean isSame(Block block, Subject.Block wanted) {
+        return ByteBuffer.wrap(wanted.key()).equals(ByteBuffer.wrap(block.key().unshared()));
+    }
+
+    private Optional<String> level(String aggregate, Tier tier) {
+        return levels.entrySet().stream()
+                .filter(entry -> entry.getKey().aggregate().equals(aggregate) && entry.getKey().tier() == tier)
+                .map(Map.Entry::getValue)
+                .map(PartitionHistory::shown)
+                .findFirst();
+    }
+
+    private static String shown(WaterLevelCrossed crossed) {
+        String where = crossed.tier() + (crossed.group().isEmpty() ? "" : " group " + crossed.group());
+        return where + " had " + crossed.usedBlocks() + " of " + crossed.capacityBlocks() + " blocks in use, " + crossed.leavingBlocks()
+                + " of them leaving, when it reached its high mark of " + crossed.highMark() + " (policy version " + crossed.policyVersion() + ")";
+    }
+
+    private String cause(Fact fact, LogEntry.@Nullable Data input) {
+        long offset = LogInvariants.causeOffset(fact);
+        if (offset < 0) {
+            return "";
+        }
+        String type = input != null && events.read(input.value()) instanceof Reading.Decoded<Event> good ? good.value().schema().getName() : "record";
+        return type + " at " + offset;
+    }
+
+    /** The texts of a record about the subject; none when it is not about it. Remembers operations that serve a request or a migration. */
+    private List<String> texts(WireRecord record) {
+        GenericRecord generic = RecordFields.of(record);
+        if (job.subject() instanceof Subject.Block block) {
+            List<GenericRecord> found = RecordFields.ofBlock(generic, block);
+            if (found.isEmpty()) {
+                return List.of();
+            }
+            List<String> texts = new ArrayList<>(RecordFields.texts(generic, ""));
+            found.forEach(one -> texts.addAll(RecordFields.texts(one, "block.")));
+            return texts;
+        }
+        if (!RecordFields.names(generic, ids)) {
+            return List.of();
+        }
+        if (!(job.subject() instanceof Subject.Operation) && record instanceof OperationIssued issued && ids.size() < MAX_OPERATIONS
+                && ids.add(issued.operation())) {
+            needles.add(issued.operation().getBytes(StandardCharsets.UTF_8));
+        }
+        return RecordFields.texts(generic, "");
+    }
+
+    private void add(LogEntry.Data data, String topic, Envelope envelope, WireRecord record, List<String> texts, String cause,
+            Optional<String> level, boolean departure) {
+        entries.add(new History.Entry(data.timestampMs(), topic, job.partition(), data.offset(), envelope.aggregate(), record.schema().getName(),
+                texts, cause, departure, level));
+    }
+
+    private boolean contains(byte[] value) {
+        for (byte[] needle : needles) {
+            if (indexOf(value, needle)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean indexOf(byte[] value, byte[] needle) {
+        byte first = needle[0];
+        for (int i = 0; i <= value.length - needle.length; i++) {
+            if (value[i] == first && Arrays.equals(value, i, i + needle.length, needle, 0, needle.length)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

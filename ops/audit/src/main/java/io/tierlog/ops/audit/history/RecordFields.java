@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit.history;
+
+import io.tierlog.events.Codec;
+import io.tierlog.schemas.WireRecord;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import org.apache.avro.Schema;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.avro.io.DecoderFactory;
+import org.jspecify.annotations.Nullable;
+
+/** A record by its schema: does it name a subject, and its fields as text. Static and without state. Trade-off: it encodes and decodes the record. */
+final class RecordFields {
+    private static final String ENVELOPE = "envelope";
+    private static final int MAX_TEXT = 200;
+
+    private RecordFields() {}
+
+    static GenericRecord of(WireRecord record) {
+        try {
+            return new GenericDatumReader<GenericRecord>(record.schema())
+                    .read(null, DecoderFactory.get().binaryDecoder(Codec.avro(record), null));
+        } catch (IOException e) {
+            throw new IllegalStateException("bytes in memory cannot fail to be read", e);
+        }
+    }
+
+    /** The records inside that describe the block, down from {@code record}: a Block, or what holds one; empty when it does not name the block. */
+    static List<GenericRecord> ofBlock(GenericRecord record, Subject.Block block) {
+        List<GenericRecord> found = new ArrayList<>();
+        collect(record, block, null, found);
+        return found;
+    }
+
+    private static boolean collect(GenericRecord record, Subject.Block block, @Nullable String outer, List<GenericRecord> found) {
+        String namespace = outer;
+        boolean isBlock = false;
+        for (Schema.Field field : record.getSchema().getFields()) {
+            Object value = record.get(field.pos());
+            if (field.name().equals("namespace") && value instanceof CharSequence text) {
+                namespace = text.toString();
+            } else if (field.name().equals("key") && value instanceof ByteBuffer key) {
+                isBlock = ByteBuffer.wrap(block.key()).equals(key);
+            }
+        }
+        if (isBlock && (namespace == null || namespace.equals(block.namespace()))) {
+            return true;
+        }
+        for (Schema.Field field : record.getSchema().getFields()) {
+            Object value = record.get(field.pos());
+            if (value instanceof GenericRecord inner && !field.name().equals(ENVELOPE)) {
+                if (collect(inner, block, namespace, found)) {
+                    return true;
+                }
+            } else if (value instanceof Collection<?> list) {
+                for (Object element : list) {
+                    if (element instanceof GenericRecord inner && collect(inner, block, namespace, found)) {
+                        found.add(inner);
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether a text of the record, outside of its envelope, is one of the ids. */
+    static boolean names(GenericRecord record, Set<String> ids) {
+        for (Schema.Field field : record.getSchema().getFields()) {
+            if (!field.name().equals(ENVELOPE) && names(record.get(field.pos()), ids)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean names(@Nullable Object value, Set<String> ids) {
+        return switch (value) {
+            case null -> false;
+            case CharSequence text -> ids.contains(text.toString());
+            case GenericRecord inner -> names(inner, ids);
+            case Collection<?> list -> list.stream().anyMatch(element -> names(element, ids));
+            default -> false;
+        };
+    }
+
+    /** NAME=VALUE of all fields but the envelope; of lists their length, of records inside their own fields. */
+    static List<String> texts(GenericRecord record, String prefix) {
+        List<String> texts = new ArrayList<>();
+        for (Schema.Field field : record.getSchema().getFields()) {
+            Object value = record.get(field.pos());
+            String name = prefix + field.name();
+            switch (value) {
+                case null -> {}
+                case GenericRecord inner when field.name().equals(ENVELOPE) -> {}
+                case GenericRecord inner -> texts.addAll(texts(inner, name.endsWith("block.block") ? prefix : name + "."));
+                case Collection<?> list -> texts.add(name + "=" + list.size() + " of them");
+                case ByteBuffer bytes -> {
+                    if (bytes.hasRemaining()) {
+                        texts.add(name + "=" + shown(hex(bytes)));
+                    }
+                }
+                default -> {
+                    if (!value.toString().isEmpty()) {
+                        texts.add(name + "=" + shown(value.toString()));
+                    }
+                }
+            }
+        }
+        return texts;
+    }
+
+    private static String hex(ByteBuffer bytes) {
+        byte[] copy = new byte[bytes.remaining()];
+        bytes.duplicate().get(copy);
+        return HexFormat.of().formatHex(copy);
+    }
+
+    private static String shown(String text) {
+        return text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT) + "...";
+    }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.ops.audit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.tierlog.events.Codec;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.Topics;
+import io.tierlog.ops.audit.history.History;
+import io.tierlog.ops.audit.history.HistoryReader;
+import io.tierlog.ops.audit.history.Subject;
+import io.tierlog.schemas.Block;
+import io.tierlog.schemas.Bytes;
+import io.tierlog.schemas.Envelope;
+import io.tierlog.schemas.OperationKind;
+import io.tierlog.schemas.OperationReason;
+import io.tierlog.schemas.OperationState;
+import io.tierlog.schemas.PagedBlock;
+import io.tierlog.schemas.RemovalReason;
+import io.tierlog.schemas.Tier;
+import io.tierlog.schemas.WireRecord;
+import io.tierlog.schemas.decision.BlocksPlaced;
+import io.tierlog.schemas.decision.BlocksRemoved;
+import io.tierlog.schemas.decision.NodeEnded;
+import io.tierlog.schemas.decision.OperationEnded;
+import io.tierlog.schemas.decision.OperationIssued;
+import io.tierlog.schemas.decision.TimeAdvanced;
+import io.tierlog.schemas.decision.WaterLevelCrossed;
+import io.tierlog.schemas.event.Tick;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The histories of two blocks and of an operation in a log that a test wrote, line by line. */
+class HistoryReaderTest {
+    private static final Topics TOPICS = Topics.DEFAULT;
+    private static final String NODE = "node/a";
+    private static final byte[] FIRST = HexFormat.of().parseHex("00000000000000aa");
+    private static final byte[] SECOND = HexFormat.of().parseHex("00000000000000bb");
+
+    private final Codec codec = new Codec(Schemas.bundled());
+    private final List<LogEntry> events = new ArrayList<>();
+    private final List<LogEntry> decisions = new ArrayList<>();
+
+    private static Envelope envelope(String aggregate, long cause) {
+        return new Envelope(aggregate, "controller/0", 0, 1, 0, 5, aggregate + "@" + cause, null, null, null);
+    }
+
+    private static Block block(byte[] key) {
+        return new Block(0, Bytes.copyOf(key), Bytes.copyOf(new byte[0]));
+    }
+
+    private void event(WireRecord value) {
+        events.add(new LogEntry.Data(events.size(), 100L * events.size(), null, codec.encode(TOPICS.events(), value)));
+    }
+
+    private void decision(WireRecord value) {
+        decisions.add(new LogEntry.Data(decisions.size(), 1_000L + 10L * decisions.size(), null, codec.encode(TOPICS.decisions(), value)));
+    }
+
+    /** Both blocks come to the host; a watermark drops the first, and the second goes with its node. */
+    private History read(Subject subject) throws InterruptedException {
+        for (int i = 0; i < 4; i++) {
+            event(new Tick(new Envelope("clock/0", "clock/0", 0, i + 1, 0, 5, null, null, null, null), 5));
+        }
+        decision(new TimeAdvanced(envelope("clock/0", 0), 5, 1));
+        decision(new BlocksPlaced(envelope(NODE, 0), Tier.HOST, "chat",
+                List.of(new PagedBlock(block(FIRST), 7, 3, 0), new PagedBlock(block(SECOND), 8, 4, 0)), null, Tier.UNKNOWN, 0));
+        decision(new WaterLevelCrossed(envelope(NODE, 1), Tier.HOST, "", 9, 1, 10, 0.9, 4));
+        decision(new OperationIssued(envelope(NODE, 1), "node/a@1.0", OperationKind.DROP, Tier.HOST, Tier.UNKNOWN, null, 0, "chat",
+                Bytes.copyOf(new byte[0]), List.of(block(FIRST)), 1, 9, null, null));
+        decision(new OperationEnded(envelope(NODE, 2), "node/a@1.0", OperationKind.DROP, OperationState.DONE, OperationReason.COMPLETED, 1, 0, 0));
+        decision(new BlocksRemoved(envelope(NODE, 2), Tier.HOST, "chat", RemovalReason.WATER_LEVEL, List.of(block(FIRST)), 0));
+        decision(new NodeEnded(envelope(NODE, 3), 1, RemovalReason.NODE_LOST));
+        MemoryLog log = new MemoryLog().with(TOPICS.events(), events).with(TOPICS.decisions(), decisions);
+        return new HistoryReader(log, TOPICS, codec, 1).read(subject);
+    }
+
+    private static List<String> lines(History history) {
+        return history.entries().stream()
+                .map(e -> e.timeMs() + " " + e.offset() + " " + e.type() + " <- " + e.cause() + (e.departure() ? " leaves" : "")
+                        + e.level().map(level -> ": " + level).orElse(""))
+                .toList();
+    }
+
+    @Test
+    void aBlockThatWasDroppedSaysWhichWatermarkDroppedIt() throws Exception {
+        History history = read(new Subject.Block("chat", FIRST));
+        String level = "HOST had 9 of 10 blocks in use, 1 of them leaving, when it reached its high mark of 0.9 (policy version 4)";
+
+        assertEquals(List.of(
+                "1010 1 BlocksPlaced <- Tick at 0",
+                "1030 3 OperationIssued <- Tick at 1 leaves: " + level,
+                "1050 5 BlocksRemoved <- Tick at 2 leaves: " + level), lines(history));
+        assertEquals(List.of(), history.placements());
+        assertEquals(List.of("tier=HOST", "namespace=chat", "blocks=2 of them", "heldAlso=UNKNOWN", "touch=0", "block.index=0",
+                "block.key=00000000000000aa", "block.page=7", "block.generation=3", "block.crc32c=0"), history.entries().getFirst().fields());
+    }
+
+    @Test
+    void theEndOfItsNodeEndsABlockOnTheHost() throws Exception {
+        History history = read(new Subject.Block("chat", SECOND));
+
+        assertEquals(List.of("1010 1 BlocksPlaced <- Tick at 0", "1060 6 NodeEnded <- Tick at 3 leaves"), lines(history));
+        assertEquals(List.of(), history.placements());
+    }
+
+    @Test
+    void aBlockThatStaysHasItsPlacement() throws Exception {
+        event(new Tick(new Envelope("clock/0", "clock/0", 0, 1, 0, 5, null, null, null, null), 5));
+        decision(new BlocksPlaced(envelope("store/1", 0), Tier.STORE, "chat", List.of(new PagedBlock(block(FIRST), 7, 3, 0)), null, Tier.UNKNOWN, 0));
+
+        assertEquals(List.of(new History.Location("store/1", "STORE", 7, 3, 1_000)), read(new Subject.Block("chat", FIRST)).placements());
+    }
+
+    @Test
+    void theSameKeyInAnotherNamespaceIsAnotherBlock() throws Exception {
+        History history = read(new Subject.Block("other", FIRST));
+
+        assertEquals(List.of(), history.entries());
+        assertEquals(List.of(), history.similar());
+    }
+
+    @Test
+    void anOperationHasItsOrderAndItsEnd() throws Exception {
+        assertEquals(List.of("1030 3 OperationIssued <- Tick at 1", "1040 4 OperationEnded <- Tick at 2"),
+                lines(read(new Subject.Operation("node/a@1.0"))));
+    }
+
+    @Test
+    void anUnknownOperationNamesSimilarOnes() throws Exception {
+        History history = read(new Subject.Operation("node/a@1"));
+
+        assertEquals(List.of(), history.entries());
+        assertEquals(List.of("node/a@1.0"), history.similar());
+    }
+}
