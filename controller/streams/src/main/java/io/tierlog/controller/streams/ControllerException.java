@@ -82,7 +82,8 @@ public abstract sealed class ControllerException extends RuntimeException {
                     + " ends at decision " + inLog + ": " + (inLog > inState
                     ? "the group's offsets, the changelog or the state were lost, and deciding again would repeat every decision"
                     : "decisions were lost")
-                    + ". Nothing was decided. Restore the lost topics or offsets from a backup, or begin a new log with another --topic-prefix", null);
+                    + ". Nothing was decided. Restore the lost topics or offsets from a backup, or begin a new log with another --topic-prefix",
+                    null);
         }
     }
 

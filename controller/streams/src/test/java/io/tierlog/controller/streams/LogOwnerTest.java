@@ -17,10 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.DeletedRecords;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
-import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -101,9 +99,7 @@ class LogOwnerTest {
                 TestLog.await("a decision", () -> decisions.of(TimeAdvanced.class).size() == 1);
             }
             TopicPartition place = new TopicPartition(log.topics.decisions(), 0);
-            KafkaFuture<DeletedRecords> deleted =
-                    admin.deleteRecords(Map.of(place, RecordsToDelete.beforeOffset(-1))).lowWatermarks().get(place);
-            deleted.get(30, TimeUnit.SECONDS);
+            admin.deleteRecords(Map.of(place, RecordsToDelete.beforeOffset(-1))).all().get(30, TimeUnit.SECONDS);
             assertStops(log.controller(directory).tickMs(60_000).build(), "decisions were lost");
         }
     }

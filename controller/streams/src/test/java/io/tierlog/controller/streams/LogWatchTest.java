@@ -2,6 +2,7 @@
 package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.tierlog.events.TopicAdmin;
@@ -33,7 +34,7 @@ class LogWatchTest {
                 watch.start();
                 TestLog.await("the finding", () -> health.state() == Health.State.LOG_INCOMPLETE);
                 assertTrue(health.detail().contains(log.topics.commands()), health.detail());
-                assertEquals(false, health.report("i").working());
+                assertFalse(health.report("i").working());
                 topics.create(log.topics, 2, 1);
                 TestLog.await("its end", () -> health.state() == Health.State.RUNNING);
             }

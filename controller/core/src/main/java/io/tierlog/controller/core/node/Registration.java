@@ -93,15 +93,9 @@ public final class Registration {
         if (finding == null && row != null && row.alive() && !row.processId().equals(e.processId())
                 && !row.processId().equals(e.replaces())) {
             long silent = d.clock().ticks() - row.lastHeartbeatTick();
-<<<<<<< HEAD
-            if (silent <= d.policy().nodeSilentTicks()) {
-                finding = new Finding(RefusalReason.DUPLICATE_NODE, "Process " + row.processId() + " is registered for node " + e.node()
-                        + " and sent a heartbeat " + silent + " ticks ago: stop it, or give this agent another node name");
-=======
             if (silent <= d.policy().nodeTimeoutTicks()) {
                 finding = new Finding(RefusalReason.DUPLICATE_NODE, "Process " + row.processId() + " is registered for node " + e.node()
                         + " and sent its last event " + silent + " ticks ago: stop it, or give this agent another node name");
->>>>>>> main
             }
         }
         return finding;

@@ -33,13 +33,8 @@ public final class DeadLetters implements AutoCloseable {
     /** Connects; the cluster is not asked anything yet. */
     public DeadLetters(KafkaAccess access, String topic) {
         this.topic = topic;
-<<<<<<< HEAD
-        Map<String, Object> settings = access.client(Map.of("acks", "all", "enable.idempotence", "true",
-                "max.block.ms", QueuedProducer.MAX_BLOCK_MS));
-=======
         Map<String, Object> settings =
                 access.client(Map.of("acks", "all", "enable.idempotence", "true", "max.block.ms", QueuedProducer.MAX_BLOCK_MS));
->>>>>>> main
         producer = new QueuedProducer(
                 "agent-dead-letters", new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer()), BOUNDS);
     }
