@@ -11,7 +11,9 @@ import io.tierlog.controller.core.dispatch.EventDispatcher;
 import io.tierlog.controller.core.dispatch.FollowUps;
 import io.tierlog.controller.core.evolve.Evolve;
 import io.tierlog.controller.core.table.Tables;
+import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
+import java.util.function.Consumer;
 
 /**
  * The controller without its shell: decides what an input leads to, and folds facts into state.
@@ -51,19 +53,29 @@ public final class Core {
     /** Applies one fact. The only way in which tables change. */
     public static void evolve(Tables tables, Fact fact) {
         Evolve.apply(tables, fact);
-        tables.flush();
+        tables.inputDone();
     }
 
     /**
      * Decides, evolves, and follows up. Decisions that need the new facts in the tables (eviction from a tier that is now above its watermark, due
      * timers, cleanup of the rows of an ended incarnation) are made then, within the same bounds. The result contains all of them.
+     *
+     * @param commands receives each command as soon as it is decided, before the state changes: a command is an intent, so one whose decision is
+     *     lost costs only work
      */
-    public DecideResult step(Tables tables, Input input) {
+    public DecideResult step(Tables tables, Input input, Consumer<Command> commands) {
         DecisionContext d = DecisionContext.of(tables, new DecisionContext.Settings(limits, applicationId), input, Evolve::apply);
         EventDispatcher.decide(d, input);
+        d.send(commands);
         d.evolve();
         FollowUps.decide(d, input);
-        tables.flush();
+        d.send(commands);
+        tables.inputDone();
         return d.decided();
+    }
+
+    /** Decides, evolves, and follows up, for a caller that takes the commands from the result. */
+    public DecideResult step(Tables tables, Input input) {
+        return step(tables, input, _ -> {});
     }
 }

@@ -15,15 +15,19 @@ import io.tierlog.controller.core.evolve.Evolve;
 import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.controller.core.table.HeapBytes;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.WriteBehindTables;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
+import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.PromotionRequested;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -36,6 +40,11 @@ class ReplayTest {
 
     private static RandomHistory history(long seed) {
         return new RandomHistory(seed, (w, e) -> {}, () -> {}).run(STEPS);
+    }
+
+    /** Tables that keep few rows, so that most are written because others need their space. */
+    private static WriteBehindTables kept(HeapBytes store) {
+        return new WriteBehindTables(new BytesTables(store), 5);
     }
 
     /** What is left of a fact after it was a record of the log. */
@@ -63,7 +72,7 @@ class ReplayTest {
     void everySplitOfTheFactsGivesTheSameTables(int batch) {
         RandomHistory history = history(5);
         HeapBytes store = new HeapBytes();
-        BytesTables tables = new BytesTables(store);
+        WriteBehindTables tables = kept(store);
         List<Fact> facts = history.world().facts;
         for (int i = 0; i < facts.size(); i++) {
             Evolve.apply(tables, facts.get(i));
@@ -84,12 +93,12 @@ class ReplayTest {
         HeapBytes upToHere = new HeapBytes();
         for (int cut = 0; cut <= facts.size(); cut++) {
             HeapBytes store = upToHere.copy();
-            BytesTables tables = new BytesTables(store);
+            WriteBehindTables tables = kept(store);
             facts.subList(cut, facts.size()).forEach(fact -> Evolve.apply(tables, fact));
             tables.flush();
             assertEquals(HeapBytes.dump(history.tables()), store.dump(), "cut after " + cut);
             if (cut < facts.size()) {
-                BytesTables next = new BytesTables(upToHere);
+                WriteBehindTables next = kept(upToHere);
                 Evolve.apply(next, facts.get(cut));
                 next.flush();
             }
@@ -110,6 +119,78 @@ class ReplayTest {
 
         assertEquals(history.world().facts, facts, "seed " + seed);
         assertEquals(HeapBytes.dump(history.tables()), store.dump(), "seed " + seed);
+    }
+
+    /**
+     * Transactions of some inputs, a part of which is aborted: the store goes back to the last commit, new tables read it, and the inputs are decided
+     * again. Facts and rows are those of a history without aborts, and so is what was written behind in between.
+     */
+    @ParameterizedTest
+    @ValueSource(longs = {6, 7, 8, 13})
+    void abortedTransactionsLeaveNothingInKeptRows(long seed) {
+        RandomHistory history = history(seed);
+        Random random = new Random(seed);
+        Core core = new Core(history.world().limits);
+        List<Input> log = history.world().log;
+        List<Fact> facts = new ArrayList<>();
+        HeapBytes store = new HeapBytes();
+        HeapBytes committed = store.copy();
+        WriteBehindTables tables = new WriteBehindTables(new BytesTables(store), random.nextInt(1, 200));
+        int aborts = 0;
+        for (int from = 0; from < log.size(); ) {
+            int to = Math.min(log.size(), from + random.nextInt(1, 20));
+            List<Fact> decided = new ArrayList<>();
+            for (Input input : log.subList(from, to)) {
+                decided.addAll(core.step(tables, input).facts());
+                tables.writeBehind(random.nextInt(3));
+            }
+            if (random.nextInt(4) == 0) {
+                store = committed.copy();
+                tables = new WriteBehindTables(new BytesTables(store), random.nextInt(1, 200));
+                aborts++;
+            } else {
+                tables.flush();
+                assertEquals(0, tables.unwritten());
+                committed = store.copy();
+                facts.addAll(decided);
+                from = to;
+            }
+        }
+
+        assertTrue(aborts > 5, aborts + " aborts");
+        assertEquals(history.world().facts, facts, "seed " + seed);
+        assertEquals(HeapBytes.dump(history.tables()), store.dump(), "seed " + seed);
+    }
+
+    /** Commands are given away before the state changes, each once and in the order of the result. */
+    @Test
+    void eachCommandIsGivenAwayOnceAndInOrder() {
+        RandomHistory history = history(14);
+        HeapTables tables = new HeapTables();
+        Core core = new Core(history.world().limits);
+        int commands = 0;
+        for (Input input : history.world().log) {
+            List<Command> given = new ArrayList<>();
+            DecideResult decided = core.step(tables, input, given::add);
+            assertEquals(decided.commands(), given);
+            commands += given.size();
+        }
+        assertTrue(commands > 50, commands + " commands");
+    }
+
+    /** The command of an input leaves before any row of it is written. */
+    @Test
+    void aCommandLeavesBeforeTheStateChanges() {
+        HeapBytes store = new HeapBytes();
+        World w = new World(new BytesTables(store), Limits.DEFAULTS);
+        Agent a = w.register("a", 1_000);
+        store.puts = 0;
+        List<Integer> putsAtCommand = new ArrayList<>();
+        Event submitted = a.submit("r", Agent.path("p", 8)).store(0, 8).event();
+        w.core.step(w.tables, new Input.Recorded(0, w.log.size(), submitted), _ -> putsAtCommand.add(store.puts));
+
+        assertEquals(List.of(0), putsAtCommand);
+        assertTrue(store.puts > 0);
     }
 
     /** Every event twice: the second one is refused, or answered where it is a probe, moves nothing and commands nothing but to fence a process. */
@@ -136,7 +217,7 @@ class ReplayTest {
     @Test
     void aHitWritesAFewRowsHoweverLongThePath() {
         HeapBytes store = new HeapBytes();
-        World w = new World(new BytesTables(store), Limits.DEFAULTS);
+        World w = new World(new WriteBehindTables(new BytesTables(store), 0), Limits.DEFAULTS);
         Agent a = w.register("a", 1_000);
         List<Bytes> path = Agent.path("p", 60);
         w.warm(a, "warm", path, 0);

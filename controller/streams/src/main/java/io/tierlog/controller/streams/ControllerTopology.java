@@ -43,7 +43,7 @@ final class ControllerTopology {
     private ControllerTopology() {}
 
     /**
-     * @param caching whether rows are held in Streams' record cache between commits
+     * @param caching whether Streams' record cache holds rows between commits, beneath the rows that the processor keeps
      */
     static Topology build(Topics topics, EventProcessor.Parts parts, boolean caching) {
         StoreBuilder<KeyValueStore<Bytes, byte[]>> store = Stores.keyValueStoreBuilder(
@@ -52,7 +52,8 @@ final class ControllerTopology {
         Topology topology = new Topology();
         topology.addSource(EVENTS, new ByteArrayDeserializer(), new ByteArrayDeserializer(), topics.events());
         topology.addProcessor(DECIDE, () -> new EventProcessor(parts), EVENTS);
-        topology.addStateStore(caching ? store.withCachingEnabled() : store.withCachingDisabled(), DECIDE);
+        RowStore.Builder rows = new RowStore.Builder(store);
+        topology.addStateStore(caching ? rows.withCachingEnabled() : rows.withCachingDisabled(), DECIDE);
         sink(topology, DECISIONS, topics.decisions());
         sink(topology, COMMANDS, topics.commands());
         sink(topology, MESSAGES, topics.messages());

@@ -4,16 +4,15 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.core.Core;
 import io.tierlog.controller.core.api.DecideResult;
 import io.tierlog.controller.core.api.Input;
-import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.event.Tick;
 import java.time.Duration;
-import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
-import org.apache.kafka.streams.state.KeyValueStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,7 +47,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
 
     /** What belongs to the task. */
     private record Task(
-            ProcessorContext<RecordTarget, byte[]> context, BytesTables tables, ResultSender sender, Sampler sampler) {}
+            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, Sampler sampler) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
@@ -56,13 +55,12 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
 
     @Override
     public void init(ProcessorContext<RecordTarget, byte[]> context) {
-        KeyValueStore<Bytes, byte[]> store = context.getStateStore(ControllerTopology.STORE);
-        StoreBytes rows = new StoreBytes(store);
+        RowStore store = context.getStateStore(ControllerTopology.STORE);
+        TaskRows rows = new TaskRows(context, store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition());
-        SequenceStamper stamper = new SequenceStamper(rows);
-        parts.opening().check(context.taskId().partition(), stamper);
+        parts.opening().check(context.taskId().partition(), rows.stamper());
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
-        task = new Task(context, new BytesTables(rows), new ResultSender(context, stamper, parts.sender()), sampler);
+        task = new Task(context, rows, new ResultSender(context, rows.stamper(), parts.sender()), sampler);
         context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
     }
 
@@ -78,8 +76,9 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         DecideResult decided = decide(here, position, input);
         here.sender().send(record, input, decided);
         if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick) {
-            here.sampler().tick(here.tables());
+            here.sampler().tick(here.rows().tables());
         }
+        here.rows().inputDone();
         long ageMs = here.context().currentSystemTimeMs() - record.timestamp();
         parts.metrics().decided(Outcomes.of(decided.outcome()).name(), System.nanoTime() - startNs, ageMs);
     }
@@ -102,7 +101,11 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
 
     private DecideResult decide(Task here, InputPosition position, Input input) {
         try {
-            return parts.core().step(here.tables(), input);
+            Tables tables = here.rows().tables();
+            return here.sender().isDirect() ? parts.core().step(tables, input, here.sender()::command) : parts.core().step(tables, input);
+        } catch (StreamsException e) {
+            // Streams deals with its own: a fenced task is closed, and another instance goes on.
+            throw e;
         } catch (RuntimeException e) {
             String what = switch (input) {
                 case Input.Recorded recorded -> recorded.event().schema().getName();

@@ -24,7 +24,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stamps, encodes and sends the results of one input: commands first, since agents wait for them. Only for the task's stream thread.
+ * Stamps, encodes and sends the results of one input: each command as soon as it is decided, since agents wait for it, the rest at the end. Only for
+ * the task's stream thread.
  */
 final class ResultSender {
     private static final Logger LOG = LoggerFactory.getLogger(ResultSender.class);
@@ -53,18 +54,27 @@ final class ResultSender {
         this.shared = shared;
     }
 
+    /** Whether commands leave at once: then {@link #command} takes them before the rest of a result is known. */
+    boolean isDirect() {
+        return shared.direct().isPresent();
+    }
+
+    /** Sends what an input led to; its commands too unless they left already. */
     void send(Record<byte[], byte[]> received, Input input, DecideResult decided) {
         long nowMs = context.currentSystemTimeMs();
-        decided.commands().forEach(command -> command(command, nowMs));
+        if (!isDirect()) {
+            decided.commands().forEach(this::command);
+        }
         decided.facts().forEach(fact -> fact(fact, nowMs));
         decided.messages().forEach(message -> message(message, nowMs));
         if (input instanceof Input.Unreadable unreadable) {
             deadLetter(received, unreadable, nowMs);
         }
-        stamper.save();
     }
 
-    private void command(Command command, long nowMs) {
+    /** Sends a command. */
+    void command(Command command) {
+        long nowMs = context.currentSystemTimeMs();
         SequenceStamper.Stamped<Command> stamped =
                 stamper.stamp(SequenceStamper.Kind.COMMAND, command, command.envelope(), Command::withEnvelope);
         String topic = shared.topics().commands();

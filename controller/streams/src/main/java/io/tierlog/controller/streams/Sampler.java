@@ -53,7 +53,7 @@ final class Sampler {
             found(List.of(new Violation(Invariant.I13, Violation.STATE, partition, -1, "a row cannot be read: " + e.getMessage())));
         } finally {
             // Nothing was changed: this gives back what was read.
-            tables.flush();
+            tables.inputDone();
         }
     }
 

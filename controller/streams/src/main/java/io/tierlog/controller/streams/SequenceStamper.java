@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
+import io.tierlog.controller.core.table.KeptRows;
 import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.WireRecord;
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
-import java.util.Map;
 import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Numbers and chains the records of one task, per topic and aggregate. Only for the task's stream thread.
  *
  * <p>The counts are rows of the task's own store, under a first byte that the core's keys never have, so they go with the transaction:
- * what is decided again after an abort gets the same numbers. They are written once per input, by {@link #save}, however many records it
- * brought.
+ * what is decided again after an abort gets the same numbers. They are kept between inputs and written by {@link #flush}, before a commit.
  */
 final class SequenceStamper {
     /** First byte of the shell's rows. The core's keys begin with a text, in which this byte never occurs. */
     static final byte TAG = (byte) 0xFF;
 
-    private final OrderedBytes rows;
-    private final Map<Chain, RecordStamp> open = new LinkedHashMap<>();
+    /** Most aggregates whose count is kept: an instance writes about its nodes, and now and then about a migration. */
+    private static final int KEPT = 4_096;
+
+    private final KeptRows<Chain, RecordStamp> counts;
 
     /** What is counted apart. */
     enum Kind {
@@ -53,31 +54,52 @@ final class SequenceStamper {
     record Stamped<T extends WireRecord>(T value, byte[] avro) {}
 
     SequenceStamper(OrderedBytes rows) {
-        this.rows = rows;
+        counts = new KeptRows<>(new Counts(rows), KEPT, _ -> 1);
+    }
+
+    private record Counts(OrderedBytes rows) implements KeptRows.Store<Chain, RecordStamp> {
+        @Override
+        public @Nullable RecordStamp read(Chain chain) {
+            byte[] row = rows.get(chain.key());
+            return row == null ? null : RecordStamp.fromBytes(row);
+        }
+
+        @Override
+        public void write(Chain chain, @Nullable RecordStamp stamp) {
+            if (stamp == null) {
+                throw new IllegalStateException("a count is never removed");
+            }
+            rows.put(chain.key(), stamp.toBytes());
+        }
     }
 
     /** {@code value} as the next record of its aggregate. */
     <T extends WireRecord> Stamped<T> stamp(Kind kind, T value, Envelope envelope, BiFunction<T, Envelope, T> withEnvelope) {
         Chain chain = new Chain(kind, envelope.aggregate());
-        RecordStamp last = open.get(chain);
-        if (last == null) {
-            last = last(kind, chain.aggregate());
-        }
+        RecordStamp last = last(chain);
         T stamped = withEnvelope.apply(value, last.onto(envelope));
         byte[] avro = Codec.avro(stamped);
-        open.put(chain, last.after(avro));
+        counts.put(chain, last.after(avro), 0);
         return new Stamped<>(stamped, avro);
     }
 
     /** The last record of {@code aggregate} so far. */
     RecordStamp last(Kind kind, String aggregate) {
-        byte[] row = rows.get(new Chain(kind, aggregate).key());
-        return row == null ? RecordStamp.NONE : RecordStamp.fromBytes(row);
+        return last(new Chain(kind, aggregate));
     }
 
-    /** Writes the counts of this input. */
-    void save() {
-        open.forEach((chain, stamp) -> rows.put(chain.key(), stamp.toBytes()));
-        open.clear();
+    private RecordStamp last(Chain chain) {
+        RecordStamp kept = counts.get(chain);
+        return kept == null ? RecordStamp.NONE : kept;
+    }
+
+    /** An input is decided. */
+    void inputDone() {
+        counts.trim();
+    }
+
+    /** Writes the counts that changed. */
+    void flush() {
+        counts.flush();
     }
 }

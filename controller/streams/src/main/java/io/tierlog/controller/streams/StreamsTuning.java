@@ -9,7 +9,7 @@ package io.tierlog.controller.streams;
  * @param transactionTimeoutMs after this the broker aborts what a vanished instance left open; longer than the commit interval
  * @param sessionTimeoutMs after this a silent instance is replaced
  * @param standbyReplicas copies of the state kept warm on other instances; 0 when there is one instance
- * @param recordCacheBytes rows that are written often are held here between commits and written once; 0 writes every one through
+ * @param recordCacheBytes Streams' record cache, beneath the rows that each task keeps anyway; 0 for none
  * @param rocksDbBytes memory of RocksDB in this process outside of the heap: block cache, indexes, filters and write buffers together
  * @param threads stream threads; partitions are spread over them
  * @param sampleTicks ticks between two samples of a partition's tables; 0 for no samples
@@ -26,10 +26,10 @@ public record StreamsTuning(
         int sampleTicks,
         int sampleRows) {
     /**
-     * Commit every 500 ms, 10 s for transactions and sessions, no standby, 16 MiB of record cache, 128 MiB for RocksDB, one thread, 200 rows
-     * looked over every 5 ticks.
+     * Commit every 500 ms, 10 s for transactions and sessions, no standby, no record cache, 128 MiB for RocksDB, one thread, 200 rows looked
+     * over every 5 ticks.
      */
-    public static final StreamsTuning DEFAULTS = new StreamsTuning(500, 10_000, 10_000, 0, 16L << 20, 128L << 20, 1, 5, 200);
+    public static final StreamsTuning DEFAULTS = new StreamsTuning(500, 10_000, 10_000, 0, 0, 128L << 20, 1, 5, 200);
 
     /** Refuses settings that bound nothing or cannot work together. */
     public StreamsTuning {

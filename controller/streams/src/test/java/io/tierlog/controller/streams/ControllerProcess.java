@@ -20,8 +20,9 @@ import java.util.regex.Pattern;
 
 /** A controller as a child process, with what can be done to one. */
 final class ControllerProcess implements AutoCloseable {
+    private static final HttpClient CLIENT = HttpClient.newHttpClient();
+
     private final Process process;
-    private final HttpClient client = HttpClient.newHttpClient();
     private final int port;
 
     /** How a child is run. */
@@ -83,9 +84,14 @@ final class ControllerProcess implements AutoCloseable {
 
     /** The value of one line of its metrics, 0 when it is not there. */
     double metric(String nameAndLabels) {
+        return metric(port, nameAndLabels);
+    }
+
+    /** The value of one line of the metrics of a controller, 0 when it is not there. */
+    static double metric(int port, String nameAndLabels) {
         try {
             HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/metrics")).build();
-            String body = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+            String body = CLIENT.send(request, HttpResponse.BodyHandlers.ofString()).body();
             Matcher line = Pattern.compile("^" + Pattern.quote(nameAndLabels) + " (\\S+)$", Pattern.MULTILINE).matcher(body);
             return line.find() ? Double.parseDouble(line.group(1)) : 0;
         } catch (IOException e) {
@@ -132,6 +138,5 @@ final class ControllerProcess implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        client.close();
     }
 }

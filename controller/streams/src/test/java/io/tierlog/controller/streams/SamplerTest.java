@@ -58,7 +58,7 @@ class SamplerTest {
             assertTrue(sampled() > 60, "rows looked at: " + sampled());
             assertFalse(health.detail().contains("last:"), health.detail());
 
-            spoil(driver.getKeyValueStore(ControllerTopology.STORE));
+            spoil(((RowStore) driver.getStateStore(ControllerTopology.STORE)).wrapped());
             driver.createOutputTopic(topics.decisions(), new ByteArrayDeserializer(), new ByteArrayDeserializer()).readRecordsToList();
             ticks(input, 5);
 
@@ -126,7 +126,6 @@ class SamplerTest {
                         row.group(), row.usedMs(), "missing", null));
             }
         }
-        tables.flush();
     }
 
     private double sampled() {

@@ -9,6 +9,7 @@ import io.tierlog.controller.core.api.Outcome;
 import io.tierlog.controller.core.table.BytesTables;
 import io.tierlog.controller.core.table.HeapTables;
 import io.tierlog.controller.core.table.Tables;
+import io.tierlog.controller.core.table.WriteBehindTables;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
@@ -86,7 +87,7 @@ final class CoreWorld implements Closeable {
         } else {
             Path directory = Files.createTempDirectory("tierlog-jmh-");
             RocksBytes bytes = new RocksBytes(directory);
-            world = new CoreWorld(new BytesTables(bytes), () -> {
+            world = new CoreWorld(new WriteBehindTables(new BytesTables(bytes), WriteBehindTables.KEPT), () -> {
                 bytes.close();
                 delete(directory);
             });

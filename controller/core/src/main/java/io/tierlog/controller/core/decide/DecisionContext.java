@@ -36,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +64,7 @@ public final class DecisionContext {
     private Outcome outcome = Outcome.APPLIED;
     private int ordinal;
     private int evolved;
+    private int sent;
 
     /**
      * What holds for all decisions of a controller.
@@ -191,6 +193,13 @@ public final class DecisionContext {
 
     public void command(Command command) {
         commands.add(command);
+    }
+
+    /** Gives the commands that are new since the last call to {@code receiver}. */
+    public void send(Consumer<Command> receiver) {
+        while (sent < commands.size()) {
+            receiver.accept(commands.get(sent++));
+        }
     }
 
     /** Sends a message to another aggregate, which the message's envelope names. */

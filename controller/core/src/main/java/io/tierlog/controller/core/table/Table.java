@@ -4,6 +4,8 @@ package io.tierlog.controller.core.table;
 import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.WireType;
 import java.nio.ByteBuffer;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One table: how its keys and rows become bytes. Immutable.
@@ -19,7 +21,7 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
 
     private final int number;
     private final String name;
-    private final boolean heldBack;
+    private final @Nullable ToIntFunction<? super V> weigher;
     private final KeyDecoder<K> keys;
     private final WireType<V> rows;
 
@@ -29,9 +31,14 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
         K read(String aggregate, KeyReader in);
     }
 
-    Table(int number, boolean heldBack, String name, KeyDecoder<K> keys, WireType<V> rows) {
+    /**
+     * A table.
+     *
+     * @param weigher weight of a row among kept ones; null for a table that is a queue, whose rows are not worth keeping
+     */
+    Table(int number, @Nullable ToIntFunction<? super V> weigher, String name, KeyDecoder<K> keys, WireType<V> rows) {
         this.number = number;
-        this.heldBack = heldBack;
+        this.weigher = weigher;
         this.name = name;
         this.keys = keys;
         this.rows = rows;
@@ -42,9 +49,14 @@ public final class Table<K extends RowKey<K>, V extends WireRecord> {
         return number;
     }
 
-    /** Whether one input often changes the same row several times, so that rows are worth holding back until it is dealt with. */
-    boolean heldBack() {
-        return heldBack;
+    /** Whether inputs often use the same row again, so that it is worth keeping decoded. */
+    boolean isKept() {
+        return weigher != null;
+    }
+
+    /** Weight of a kept row, at least 1: it grows with the blocks that the row lists. */
+    int weight(V row) {
+        return weigher == null ? 1 : weigher.applyAsInt(row);
     }
 
     /** Its name, for people. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The controller's state: typed tables with rows in the order of their keys. {@link Rows} lists them.
  *
- * <p>Confined to one thread. Two implementations, {@link HeapTables} and {@link BytesTables}, pass one contract test.
+ * <p>Confined to one thread. {@link HeapTables}, {@link BytesTables} and {@link WriteBehindTables} pass one contract test.
  */
 public interface Tables {
     /** The row under {@code key}, or null. */
@@ -27,6 +27,6 @@ public interface Tables {
      */
     <K extends RowKey<K>, V extends WireRecord> Scan<K, V> range(Table<K, V> table, K fromInclusive, @Nullable K toExclusive);
 
-    /** Called when an input has been dealt with: what is kept back goes down to the store. */
-    default void flush() {}
+    /** Called after each input. Implementations that keep rows meet their bounds then. */
+    default void inputDone() {}
 }

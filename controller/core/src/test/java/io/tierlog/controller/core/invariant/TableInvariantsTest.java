@@ -62,7 +62,7 @@ class TableInvariantsTest {
             assertEquals(Set.of(), round(tables), what);
 
             spoil.in(tables);
-            tables.flush();
+            tables.inputDone();
 
             List<Violation> found = TableInvariants.check(tables, 0);
             assertTrue(found.stream().anyMatch(v -> v.invariant() == invariant && v.topicKind().equals(Violation.STATE)), what + ": " + found);

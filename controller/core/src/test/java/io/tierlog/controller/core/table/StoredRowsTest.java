@@ -60,7 +60,6 @@ class StoredRowsTest {
         BytesTables tables = new BytesTables(copied);
         history.world().facts.forEach(fact -> {
             Evolve.apply(tables, fact);
-            tables.flush();
         });
         Map<Bytes, Bytes> expected = HeapBytes.dump(history.tables());
         assertTrue(expected.size() > 50 && copied.store.deletes > 50, expected.size() + " rows, " + copied.store.deletes + " deletes");

@@ -4,8 +4,10 @@ package io.tierlog.controller.core.table;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.tierlog.controller.core.evolve.RequestEdit;
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationState;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Named;
@@ -33,7 +36,11 @@ class TablesContractTest {
             null, 0, null, "n", Bytes.EMPTY, 0, List.of(), 0, 0, 0, true, null);
 
     static Stream<Named<Supplier<Tables>>> tables() {
-        return Stream.of(Named.of("heap", HeapTables::new), Named.of("bytes", () -> new BytesTables(new HeapBytes())));
+        return Stream.of(
+                Named.of("heap", HeapTables::new),
+                Named.of("bytes", () -> new BytesTables(new HeapBytes())),
+                Named.of("kept", () -> new WriteBehindTables(new BytesTables(new HeapBytes()), 100)),
+                Named.of("kept for one input", () -> new WriteBehindTables(new BytesTables(new HeapBytes()), 0)));
     }
 
     private static RequestRow row(int attempt) {
@@ -63,12 +70,12 @@ class TablesContractTest {
         t.put(Rows.REQUESTS, key("node/a", "r"), row(1));
         t.put(Rows.REQUESTS, key("node/a", "r"), row(2));
         assertEquals(row(2), t.get(Rows.REQUESTS, key("node/a", "r")));
-        t.flush();
+        t.inputDone();
         assertEquals(row(2), t.get(Rows.REQUESTS, key("node/a", "r")));
         t.delete(Rows.REQUESTS, key("node/a", "r"));
         assertNull(t.get(Rows.REQUESTS, key("node/a", "r")));
         t.delete(Rows.REQUESTS, key("node/a", "r"));
-        t.flush();
+        t.inputDone();
         assertNull(t.get(Rows.REQUESTS, key("node/a", "r")));
     }
 
@@ -97,7 +104,7 @@ class TablesContractTest {
     void aRangeSeesWhatWasJustChanged(Supplier<Tables> make) {
         Tables t = make.get();
         t.put(Rows.REQUESTS, key("node/a", "x"), row(1));
-        t.flush();
+        t.inputDone();
         t.put(Rows.REQUESTS, key("node/a", "y"), row(2));
         t.delete(Rows.REQUESTS, key("node/a", "x"));
 
@@ -123,7 +130,7 @@ class TablesContractTest {
         Tables t = make.get();
         RowKey.Namespace key = new RowKey.Namespace("node/a", Namespaces.digest("n"));
         t.put(Rows.NAMESPACES, key, new NamespaceRow("n", 0, List.of()));
-        t.flush();
+        t.inputDone();
         assertEquals(new NamespaceRow("n", 0, List.of()), t.get(Rows.NAMESPACES, key));
     }
 
@@ -182,17 +189,95 @@ class TablesContractTest {
 
     /** One input reads and writes each row of the store once, however often it is changed. */
     @Test
-    void rowsAreHeldBackUntilTheInputIsDealtWith() {
+    void rowsAreKeptUntilTheInputIsDone() {
         HeapBytes store = new HeapBytes();
-        Tables t = new BytesTables(store);
+        Tables t = new WriteBehindTables(new BytesTables(store), 0);
         for (int i = 1; i <= 5; i++) {
             assertEquals(i == 1, t.get(Rows.REQUESTS, key("node/a", "r")) == null);
             t.put(Rows.REQUESTS, key("node/a", "r"), row(i));
         }
-        t.flush();
+        t.inputDone();
         assertEquals(List.of(1, 1), List.of(store.gets, store.puts));
-        t.flush();
+        t.inputDone();
         assertEquals(1, store.puts);
     }
 
+    /** Rows stay between inputs, missing ones too: the store is read once, and written when all is flushed. */
+    @Test
+    void keptRowsAreReadAndWrittenOnce() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 100);
+        for (int i = 1; i <= 5; i++) {
+            assertNull(t.get(Rows.REQUESTS, key("node/a", "none")));
+            t.put(Rows.REQUESTS, key("node/a", "r"), row(i));
+            assertEquals(row(i), t.get(Rows.REQUESTS, key("node/a", "r")));
+            t.inputDone();
+        }
+        assertEquals(List.of(1, 0, 1), List.of(store.gets, store.puts, t.unwritten()));
+        t.flush();
+        t.flush();
+        assertEquals(List.of(1, 0), List.of(store.puts, t.unwritten()));
+        assertEquals(row(5), new BytesTables(store).get(Rows.REQUESTS, key("node/a", "r")));
+    }
+
+    /** The row that was not used for longest goes first, and is written if it was changed. */
+    @Test
+    void keptRowsHaveABound() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 3);
+        for (int i = 1; i <= 4; i++) {
+            t.put(Rows.REQUESTS, key("node/a", "r" + i), row(i));
+            assertEquals(row(1), t.get(Rows.REQUESTS, key("node/a", "r1")));
+        }
+        t.inputDone();
+        assertEquals(List.of(1, 3), List.of(store.puts, t.unwritten()));
+        assertEquals(row(2), t.get(Rows.REQUESTS, key("node/a", "r2")));
+        assertEquals(1, store.gets);
+    }
+
+    /** A row that lists blocks counts as so many more. */
+    @Test
+    void longRowsWeighMore() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 3);
+        List<Block> blocks = IntStream.range(0, 3).mapToObj(i -> new Block(i, Namespaces.digest("b" + i), Bytes.EMPTY)).toList();
+        t.put(Rows.OPERATIONS, key("node/a", "o"), new OperationRow(1, OperationKind.DROP, OperationState.ISSUED, Tier.HOST, Tier.UNKNOWN,
+                null, 0, null, "n", Bytes.EMPTY, 0, blocks, 0, 0, 0, true, null));
+        t.inputDone();
+        assertEquals(List.of(1, 0), List.of(store.puts, t.unwritten()));
+    }
+
+    /** A row is written behind once it did not change for five calls, few at a time; one that changes all the time waits for the flush. */
+    @Test
+    void restingRowsAreWrittenBehind() {
+        HeapBytes store = new HeapBytes();
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 100);
+        for (int i = 0; i < 6; i++) {
+            t.put(Rows.REQUESTS, key("node/a", "resting" + i), row(i + 1));
+        }
+        for (int call = 1; call <= 5; call++) {
+            t.put(Rows.REQUESTS, key("node/a", "busy"), row(call));
+            t.writeBehind(2);
+            assertEquals(0, store.puts, "call " + call);
+        }
+        for (int call = 6; call <= 8; call++) {
+            t.put(Rows.REQUESTS, key("node/a", "busy"), row(call));
+            t.writeBehind(2);
+            assertEquals((call - 5) * 2, store.puts, "call " + call);
+        }
+        t.put(Rows.REQUESTS, key("node/a", "busy"), row(9));
+        t.writeBehind(2);
+        assertEquals(List.of(6, 1), List.of(store.puts, t.unwritten()));
+    }
+
+    /** A row that cannot be read is not kept as missing. */
+    @Test
+    void anUnreadableRowStaysUnreadable() {
+        HeapBytes store = new HeapBytes();
+        store.put(Rows.REQUESTS.encodeKey(new KeyWriter(), key("node/a", "r")), new byte[] {99});
+        WriteBehindTables t = new WriteBehindTables(new BytesTables(store), 100);
+        for (int i = 0; i < 2; i++) {
+            assertThrows(IllegalStateException.class, () -> t.get(Rows.REQUESTS, key("node/a", "r")));
+        }
+    }
 }

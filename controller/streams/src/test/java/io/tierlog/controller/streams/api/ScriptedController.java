@@ -81,7 +81,6 @@ final class ScriptedController implements AutoCloseable {
         } else {
             tables.put(table, key, row);
         }
-        tables.flush();
     }
 
     /** Within a transaction: puts a fact on record. */

@@ -7,6 +7,7 @@ import io.tierlog.controller.core.api.Input;
 import io.tierlog.controller.core.api.Limits;
 import io.tierlog.controller.core.api.Outgoing;
 import io.tierlog.controller.core.table.HeapTables;
+import io.tierlog.controller.core.table.WriteBehindTables;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.event.Event;
@@ -15,10 +16,13 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * One instance of the controller: the shipped core over tables with a transaction. Facts and messages are on the log when the transaction commits,
- * commands leave at once. For one thread.
+ * One instance of the controller: the shipped core over the shipped write-behind, over tables with a transaction. Facts and messages are on the log
+ * when the transaction commits, commands leave before the state changes. For one thread.
  */
 public final class SimController {
+    /** Few, so that rows come and go. */
+    private static final int KEPT_ROWS = 64;
+
     private final SimLog log;
     private final Consumer<Command> outbox;
     private final UndoTables tables;
@@ -28,12 +32,15 @@ public final class SimController {
     private final List<List<Fact>> facts = new ArrayList<>();
     private final List<Outgoing> messages = new ArrayList<>();
     private int undecided;
+    /** Keeps rows from input to input; recreated when a transaction is aborted, as the shell does it. */
+    private WriteBehindTables kept;
 
     /** An instance with that state, standing at {@code offsets}. */
     SimController(SimLog log, Limits limits, long[] offsets, Consumer<Command> outbox, HeapTables state) {
         this.log = log;
         this.outbox = outbox;
         this.tables = new UndoTables(state);
+        this.kept = new WriteBehindTables(tables, KEPT_ROWS);
         this.core = new Core(limits);
         this.next = offsets.clone();
         this.committed = offsets.clone();
@@ -75,7 +82,8 @@ public final class SimController {
         for (int p = 0; p < next.length; p++) {
             while (next[p] < offsets[p]) {
                 Input input = new Input.Recorded(p, next[p], log.events(p).get((int) next[p]));
-                decided.get(p).addAll(core.step(tables, input).facts());
+                decided.get(p).addAll(core.step(kept, input).facts());
+                kept.flush();
                 next[p]++;
             }
         }
@@ -120,10 +128,11 @@ public final class SimController {
     DecideResult take(int partition) {
         long offset = next[partition];
         Event event = log.events(partition).get((int) offset);
-        DecideResult decided = core.step(tables, new Input.Recorded(partition, offset, event));
+        DecideResult decided = core.step(kept, new Input.Recorded(partition, offset, event), outbox);
+        // After each input and not only before the commit, since the checks look at all rows.
+        kept.flush();
         next[partition]++;
         undecided++;
-        decided.commands().forEach(outbox);
         facts.get(partition).addAll(decided.facts());
         messages.addAll(decided.messages());
         return decided;
@@ -148,6 +157,7 @@ public final class SimController {
     /** The transaction is undone; its events will be taken again. */
     void abort() {
         tables.abort();
+        kept = new WriteBehindTables(tables, KEPT_ROWS);
         facts.forEach(List::clear);
         messages.clear();
         System.arraycopy(committed, 0, next, 0, next.length);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.core.table.BytesTables;
+import io.tierlog.controller.core.table.Tables;
+import io.tierlog.controller.core.table.WriteBehindTables;
+import java.time.Duration;
+import org.apache.kafka.streams.processor.Cancellable;
+import org.apache.kafka.streams.processor.PunctuationType;
+import org.apache.kafka.streams.processor.api.ProcessorContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of one task: kept decoded between inputs, written behind while the task is idle, and written out before each commit. One for each
+ * initialisation of a task, so that nothing kept survives an abort. Only for the task's stream thread.
+ *
+ * <p>Trade-off: a commit writes the rows of the last {@value #PERIOD_MS} to 100 ms, and on a busy thread all that the periods did not get to.
+ */
+final class TaskRows {
+    private static final int PERIOD_MS = 10;
+
+    /** Fewer than a millisecond's worth of writes. */
+    private static final int LEAST_ROWS = 100;
+
+    private final ProcessorContext<?, ?> context;
+    private final StoreBytes bytes;
+    private final WriteBehindTables tables;
+    private final SequenceStamper stamper;
+    private @Nullable Cancellable periods;
+
+    TaskRows(ProcessorContext<?, ?> context, RowStore store) {
+        this.context = context;
+        bytes = new StoreBytes(store.wrapped());
+        tables = new WriteBehindTables(new BytesTables(bytes), WriteBehindTables.KEPT);
+        stamper = new SequenceStamper(bytes);
+        store.beforeCommit(this::writeOut);
+    }
+
+    /** The core's tables. */
+    Tables tables() {
+        return tables;
+    }
+
+    /** The numbers of records. */
+    SequenceStamper stamper() {
+        return stamper;
+    }
+
+    /** An input is decided: its rows will be written soon. */
+    void inputDone() {
+        stamper.inputDone();
+        if (periods == null && tables.unwritten() > 0) {
+            periods = context.schedule(Duration.ofMillis(PERIOD_MS), PunctuationType.WALL_CLOCK_TIME, this::period);
+        }
+    }
+
+    /** Not scheduled while there is nothing to write: a period makes Streams commit. */
+    private void period(long nowMs) {
+        tables.writeBehind(LEAST_ROWS);
+        if (periods != null && tables.unwritten() == 0) {
+            periods.cancel();
+            periods = null;
+        }
+    }
+
+    private void writeOut() {
+        tables.flush();
+        stamper.flush();
+    }
+}
