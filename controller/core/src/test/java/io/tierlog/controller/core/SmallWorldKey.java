@@ -9,17 +9,18 @@ import io.tierlog.schemas.WireRecord;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.state.ClockRow;
 import io.tierlog.schemas.state.NodeRow;
+import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * agent's events by how many of them were not taken. Worlds that differ in nothing else have the same futures.
  */
 final class SmallWorldKey {
+    private static final Pattern UNREAD = Pattern.compile("envelope=Envelope\\[[^]]*]|commandSequence=\\d+");
+
     private final List<String> lines = new ArrayList<>();
     private final Map<Character, TreeSet<String>> offsets = new HashMap<>();
     private final long nowMs;
@@ -51,11 +54,11 @@ final class SmallWorldKey {
     /** A digest of the world that equal worlds share; 128 bits, which no two others of some millions do. */
     static String of(SmallWorld world) {
         SmallWorldKey key = new SmallWorldKey(world);
-        StringBuilder text = new StringBuilder();
+        StringBuilder text = new StringBuilder(4_096);
         key.lines.forEach(line -> key.rename(line, null));
         key.lines.forEach(line -> key.rename(line, text));
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("MD5").digest(text.toString().getBytes(StandardCharsets.UTF_8)));
+            return new BigInteger(MessageDigest.getInstance("MD5").digest(text.toString().getBytes(StandardCharsets.UTF_8))).toString(36);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException(e);
         }
@@ -86,40 +89,45 @@ final class SmallWorldKey {
 
     /** Without envelope and number: no receiver answers a command or applies an event by these. */
     private static String bare(String record) {
-        return record.replaceAll("envelope=Envelope\\[[^]]*]|commandSequence=\\d+", "");
+        return UNREAD.matcher(record).replaceAll("");
     }
 
     /** Walks over the numbers of a line; collects the offsets when {@code out} is null, else writes the line with other names. */
     private void rename(String line, @Nullable StringBuilder out) {
         char own = line.contains("node/b") ? 'b' : 'a';
+        int written = 0;
         int at = 0;
         while (at < line.length()) {
-            int end = at;
-            while (end < line.length() && Character.isDigit(line.charAt(end))) {
-                end++;
-            }
-            if (end == at) {
-                if (out != null) {
-                    out.append(line.charAt(at));
-                }
+            if (!isDigit(line.charAt(at))) {
                 at++;
                 continue;
             }
-            String digits = line.substring(at, end);
-            if (digits.length() == 7 && digits.charAt(0) == '7') {
-                TreeSet<String> known = offsets.computeIfAbsent(own, node -> new TreeSet<>());
-                if (out == null) {
-                    known.add(digits);
+            int end = at + 1;
+            while (end < line.length() && isDigit(line.charAt(end))) {
+                end++;
+            }
+            boolean isOffset = end - at == 7 && line.charAt(at) == '7';
+            boolean isTime = end - at == 10 && line.charAt(at) == '3';
+            if (isOffset && out == null) {
+                offsets.computeIfAbsent(own, node -> new TreeSet<>()).add(line.substring(at, end));
+            } else if (out != null && (isOffset || isTime)) {
+                out.append(line, written, at);
+                String digits = line.substring(at, end);
+                if (isOffset) {
+                    out.append('#').append(Objects.requireNonNull(offsets.get(own)).headSet(digits).size());
                 } else {
-                    out.append('#').append(known.headSet(digits).size());
+                    out.append('t').append(Long.parseLong(digits) - nowMs);
                 }
-            } else if (out != null) {
-                out.append(digits.length() == 10 && digits.charAt(0) == '3' ? "t" + (Long.parseLong(digits) - nowMs) : digits);
+                written = end;
             }
             at = end;
         }
         if (out != null) {
-            out.append('\n');
+            out.append(line, written, line.length()).append('\n');
         }
+    }
+
+    private static boolean isDigit(char c) {
+        return c >= '0' && c <= '9';
     }
 }

@@ -33,7 +33,7 @@ final class DirectoryPoller implements AutoCloseable {
     /** Blocks from {@link #BLOCKS} to here come later. */
     static final int WITH_LATE = BLOCKS + 100;
     private static final int BATCH = 64;
-    private static final int DEADLINE_MS = 3_000;
+    private static final int DEADLINE_MS = 10_000;
     private static final long PAUSE_NANOS = 2_000_000;
 
     private final String name;

@@ -41,7 +41,8 @@ final class InstanceProcess implements AutoCloseable {
     /** Starts one and waits until it listens. */
     static InstanceProcess start(PlacementLog log, Path directory) throws IOException {
         List<String> line = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Xmx256m"));
+                "--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-Xmx256m",
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         String logging = System.getProperty("logback.configurationFile");
         if (logging != null) {
             line.add("-Dlogback.configurationFile=" + logging);

@@ -39,6 +39,9 @@ final class ControllerProcess implements AutoCloseable {
         }
     }
 
+    /** For children that live for seconds: most of their time would be the compiler's. */
+    static final String[] SHORT_LIVED = {"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"};
+
     /** Starts a child and waits until it decides. */
     ControllerProcess(Settings settings, String... jvm) {
         List<String> command = new ArrayList<>();

@@ -55,7 +55,7 @@ final class ChildProcessTest {
 
     @Test
     void aChildThatDoesNotAnswerInTimeIsReported() {
-        try (ChildProcess child = shell("echo hello; read line; sleep 60").input().start()) {
+        try (ChildProcess child = shell("echo hello; read line; exec sleep 60").input().start()) {
             ChildProcessException failure =
                     assertThrows(ChildProcessException.class, () -> child.ask("one", line -> line.startsWith("got "), Duration.ofMillis(200)));
             assertTrue(failure.getMessage().startsWith("shell did not answer 'one': "), failure.getMessage());
@@ -68,9 +68,10 @@ final class ChildProcessTest {
         assertTrue(assertThrows(ChildProcessException.class, absent::start).getMessage().startsWith("cannot start absent: "));
     }
 
+    /** The shell becomes the program that sleeps: a child of the shell would outlive it and keep its output open for the whole minute. */
     @Test
     void aKilledChildHasTheExitCodeOfTheSignal() throws InterruptedException {
-        try (ChildProcess child = shell("sleep 60").start()) {
+        try (ChildProcess child = shell("exec sleep 60").start()) {
             assertFalse(child.endsWithin(Duration.ofMillis(1)));
             child.kill();
             assertEquals(128 + 9, child.exitCode());

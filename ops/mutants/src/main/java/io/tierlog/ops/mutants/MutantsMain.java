@@ -4,6 +4,7 @@ package io.tierlog.ops.mutants;
 import io.tierlog.ops.mutants.MutationRunner.Outcome;
 import io.tierlog.ops.mutants.MutationRunner.Setup;
 import io.tierlog.ops.mutants.MutationRunner.Verdict;
+import io.tierlog.ops.mutants.Selection.Share;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -32,9 +33,18 @@ import java.util.stream.Stream;
  */
 final class MutantsMain {
     private static final String USAGE = """
-            Usage: ops/mutants/run [--list] [--take=N] [--seed=S] [--jobs=N] [--seconds=N] [NAME...]
+            Usage: ops/mutants/run [--list] [--changed=COMMIT] [--share=TURN/SHARES] [--minutes=N]
+                                   [--take=N] [--seed=S] [--jobs=N] [--seconds=N] [NAME...]
             Takes out one guard after the other, and fails when no test notices.
               --list       say what there is, and run nothing
+              --changed=COMMIT
+                           run those whose source or killing test changed since this branch
+                           left COMMIT (default: all)
+              --share=TURN/SHARES
+                           run one of so many equal shares; with --changed those too. TURN
+                           may be any number: 9/4 is the share 1/4 (default: all)
+              --minutes=N  begin no further mutant after so long; the rest is not run, and
+                           counted as such (default: no limit)
               --take=N     run N of them, chosen by the seed (default: all)
               --seed=S     another seed chooses others (default: 0)
               --jobs=N     so many at a time (default: 2)
@@ -47,6 +57,8 @@ final class MutantsMain {
     static final List<String> MODULES = List.of(
             "controller/core", "controller/http", "controller/directory", "node-agent/core", "node-agent/app", "events");
 
+    private static final int MAX_MINUTES = 100_000;
+
     private final Path root;
     private final PrintStream out;
     private final List<String> names = new ArrayList<>();
@@ -55,6 +67,9 @@ final class MutantsMain {
     private long seed;
     private int jobs = 2;
     private int seconds = 60;
+    private Optional<String> changed = Optional.empty();
+    private Optional<Share> share = Optional.empty();
+    private int minutes = Integer.MAX_VALUE;
 
     private MutantsMain(Path root, PrintStream out) {
         this.root = root;
@@ -88,6 +103,10 @@ final class MutantsMain {
             mutants.forEach(mutant -> out.printf("%-50s %-8s %s%n", mutant.name(), mutant.guards(), mutant.file()));
             return 0;
         }
+        if (mutants.isEmpty()) {
+            out.println("0 mutants: nothing that a mutant changes, and no test that kills one, has changed");
+            return 0;
+        }
         long beganNs = System.nanoTime();
         List<Outcome> outcomes;
         try (MutationRunner runner = new MutationRunner(new Setup(root, classes(), libraries(), Duration.ofSeconds(seconds)))) {
@@ -95,11 +114,13 @@ final class MutantsMain {
             if (wrong.isPresent()) {
                 throw new MutantsException("the killing tests fail without a mutant, so their failures prove nothing: " + wrong.get());
             }
-            outcomes = examine(runner, mutants);
+            outcomes = examine(runner, mutants, beganNs + Duration.ofMinutes(Math.min(minutes, MAX_MINUTES)).toNanos());
         }
         long survived = outcomes.stream().filter(one -> one.verdict() == Verdict.SURVIVED).count();
         long stale = outcomes.stream().filter(one -> one.verdict() == Verdict.STALE).count();
-        out.printf("%d mutants: %d killed, %d SURVIVED, %d stale; %d s%n", outcomes.size(), outcomes.size() - survived - stale, survived, stale,
+        int left = mutants.size() - outcomes.size();
+        out.printf("%d mutants: %d killed, %d SURVIVED, %d stale%s; %d s%n", mutants.size(), outcomes.size() - survived - stale, survived, stale,
+                left == 0 ? "" : ", " + left + " not run because --minutes=" + minutes + " are over",
                 Duration.ofNanos(System.nanoTime() - beganNs).toSeconds());
         return survived + stale == 0 ? 0 : 1;
     }
@@ -110,6 +131,12 @@ final class MutantsMain {
                 list = true;
             } else if (argument.startsWith("--take=")) {
                 take = Integer.parseInt(value(argument));
+            } else if (argument.startsWith("--changed=")) {
+                changed = Optional.of(value(argument));
+            } else if (argument.startsWith("--share=")) {
+                share = Optional.of(Share.of(value(argument)));
+            } else if (argument.startsWith("--minutes=")) {
+                minutes = Integer.parseInt(value(argument));
             } else if (argument.startsWith("--seed=")) {
                 seed = Long.parseLong(value(argument));
             } else if (argument.startsWith("--jobs=")) {
@@ -124,7 +151,7 @@ final class MutantsMain {
         } catch (NumberFormatException e) {
             throw new MutantsException(argument + " needs a number");
         }
-        if (take < 1 || jobs < 1 || seconds < 1) {
+        if (take < 1 || jobs < 1 || seconds < 1 || minutes < 1) {
             throw new MutantsException(argument + " must be 1 or more");
         }
     }
@@ -133,7 +160,7 @@ final class MutantsMain {
         return argument.substring(argument.indexOf('=') + 1);
     }
 
-    private List<Mutant> chosen(List<Mutant> all) {
+    private List<Mutant> chosen(List<Mutant> all) throws InterruptedException {
         List<Mutant> chosen = new ArrayList<>(all);
         if (!names.isEmpty()) {
             for (String name : names) {
@@ -143,19 +170,35 @@ final class MutantsMain {
             }
             chosen.removeIf(mutant -> names.stream().noneMatch(name -> mutant.name().startsWith(name)));
         }
+        if (changed.isPresent()) {
+            Set<String> files = ChangedFiles.since(root, changed.get());
+            chosen = share.isPresent()
+                    ? Selection.of(chosen, files, share.get())
+                    : chosen.stream().filter(mutant -> Selection.hasChanged(mutant, files)).toList();
+        } else if (share.isPresent()) {
+            chosen = Selection.of(chosen, Set.of(), share.get());
+        }
         if (take < chosen.size()) {
+            chosen = new ArrayList<>(chosen);
             Collections.shuffle(chosen, new Random(seed));
             chosen = chosen.subList(0, take);
         }
         return List.copyOf(chosen);
     }
 
-    private List<Outcome> examine(MutationRunner runner, List<Mutant> mutants) throws InterruptedException {
+    /** All in their order, without those that were not begun before {@code untilNs}. */
+    private List<Outcome> examine(MutationRunner runner, List<Mutant> mutants, long untilNs) throws InterruptedException {
         List<Outcome> outcomes = new ArrayList<>();
         try (ExecutorService workers = Executors.newFixedThreadPool(jobs)) {
-            List<Future<Outcome>> running = mutants.stream().map(mutant -> workers.submit(() -> runner.examine(mutant))).toList();
-            for (Future<Outcome> one : running) {
-                Outcome outcome = one.get();
+            List<Future<Optional<Outcome>>> running = mutants.stream()
+                    .map(mutant -> workers.submit(() ->
+                            System.nanoTime() - untilNs < 0 ? Optional.of(runner.examine(mutant)) : Optional.<Outcome>empty()))
+                    .toList();
+            for (Future<Optional<Outcome>> one : running) {
+                if (one.get().isEmpty()) {
+                    continue;
+                }
+                Outcome outcome = one.get().get();
                 outcomes.add(outcome);
                 out.printf("%-8s %-50s %-8s %5.1f s  %s%n",
                         outcome.verdict() == Verdict.SURVIVED ? "SURVIVED" : outcome.verdict().name().toLowerCase(Locale.ROOT),

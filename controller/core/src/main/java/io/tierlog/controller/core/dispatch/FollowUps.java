@@ -15,6 +15,8 @@ import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.AgentStopping;
+import io.tierlog.schemas.event.BackUpDone;
+import io.tierlog.schemas.event.BackUpFailed;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
@@ -22,9 +24,17 @@ import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
+import io.tierlog.schemas.event.LoadBackEvent;
 import io.tierlog.schemas.event.OperationCancelled;
 import io.tierlog.schemas.event.OperationStarted;
+import io.tierlog.schemas.event.PrefetchDone;
+import io.tierlog.schemas.event.PrefetchFailed;
+import io.tierlog.schemas.event.PromoteDone;
+import io.tierlog.schemas.event.PromoteFailed;
+import io.tierlog.schemas.event.TerminalEvent;
 import io.tierlog.schemas.event.Tick;
+import io.tierlog.schemas.event.WriteBackDone;
+import io.tierlog.schemas.event.WriteBackFailed;
 import io.tierlog.schemas.state.OperationRow;
 import org.jspecify.annotations.Nullable;
 
@@ -78,13 +88,15 @@ public final class FollowUps {
      * those drops was done: while the whole host is pinned, a small disk would otherwise be filled and emptied without end.
      */
     private static boolean isSetback(NodeContext n, Event event, Tier tier) {
-        return switch (event) {
-            case DropFailed failed -> true;
-            case OperationStarted started -> true;
-            case DropDone done -> done.tier() != tier;
-            case CommandRefused refused -> isDrop(n, refused.operation());
-            default -> false;
-        };
+        if (event instanceof TerminalEvent end) {
+            return switch (end) {
+                case DropFailed _ -> true;
+                case DropDone done -> done.tier() != tier;
+                case WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, PromoteDone _, PromoteFailed _, BackUpDone _,
+                        BackUpFailed _, CopyDone _, CopyFailed _, OperationCancelled _, LoadBackEvent _ -> false;
+            };
+        }
+        return event instanceof OperationStarted || (event instanceof CommandRefused refused && isDrop(n, refused.operation()));
     }
 
     private static boolean isDrop(NodeContext n, @Nullable String operation) {

@@ -39,12 +39,12 @@ final class EvolveMarks {
             more += earlier == null ? 1 : 0;
             String operation = null;
             if (earlier != null) {
-                Timers.cancel(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), earlier.endMs());
+                Timers.cancel(t, fact, RowKey.Timer.Kind.MARK, MarkRows.timerId(key), earlier.endMs());
                 operation = earlier.target() == fact.target() ? earlier.operation() : null;
             }
             t.put(Rows.MARKS, key, new MarkRow(fact.target(), fact.namespace(), fact.fallbackFrom(), fact.endMs(), fact.clearing(), operation,
                     fact.move()));
-            Timers.set(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), fact.endMs());
+            Timers.set(t, fact, RowKey.Timer.Kind.MARK, MarkRows.timerId(key), fact.endMs());
         }
         count(t, fact, more);
     }
@@ -85,7 +85,7 @@ final class EvolveMarks {
             remove(t, fact, key, row);
             count(t, fact, -1);
         } else {
-            Timers.cancel(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), row.endMs());
+            Timers.cancel(t, fact, RowKey.Timer.Kind.MARK, MarkRows.timerId(key), row.endMs());
             t.put(Rows.MARKS, key, by(row, row.operation(), MarkRows.OVER));
         }
     }
@@ -140,6 +140,6 @@ final class EvolveMarks {
 
     private static void remove(Tables t, Fact fact, RowKey.Mark key, MarkRow row) {
         t.delete(Rows.MARKS, key);
-        Timers.cancel(t, fact, RowKey.Timer.MARK, MarkRows.timerId(key), row.endMs());
+        Timers.cancel(t, fact, RowKey.Timer.Kind.MARK, MarkRows.timerId(key), row.endMs());
     }
 }

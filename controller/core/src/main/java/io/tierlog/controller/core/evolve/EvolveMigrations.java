@@ -126,8 +126,8 @@ final class EvolveMigrations {
         fact.nodes().forEach(node -> parts.add(new PartRow(node, 0, null, NOTHING)));
         t.put(Rows.MIGRATIONS, Evolve.key(fact), new MigrationRow(MigrationState.SUBMITTED, fact.order(), parts, fact.envelope().timeMs(), 0));
         long askedMs = fact.envelope().timeMs();
-        Timers.set(t, fact, RowKey.Timer.MIGRATION, "", later(askedMs));
-        Timers.set(t, fact, RowKey.Timer.ANSWER, "", sum(askedMs, MigrationLimits.DEFAULTS.answerMs()));
+        Timers.set(t, fact, RowKey.Timer.Kind.MIGRATION, "", later(askedMs));
+        Timers.set(t, fact, RowKey.Timer.Kind.ANSWER, "", sum(askedMs, MigrationLimits.DEFAULTS.answerMs()));
     }
 
     static void noted(Tables t, MigrationNoted fact) {
@@ -158,7 +158,7 @@ final class EvolveMigrations {
         }
         boolean copies = !fact.answer().copied().isEmpty() && !fact.order().dryRun();
         t.put(Rows.TASKS, key, new TaskRow(List.of(), NOTHING, 1, false, copies ? 0 : fact.envelope().timeMs()));
-        Timers.set(t, fact, RowKey.Timer.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
+        Timers.set(t, fact, RowKey.Timer.Kind.MIGRATION, fact.migration(), later(fact.envelope().timeMs()));
     }
 
     /** A COPY has begun, perhaps for an operator's migration. */

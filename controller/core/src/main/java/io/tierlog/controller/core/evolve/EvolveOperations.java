@@ -42,7 +42,7 @@ final class EvolveOperations {
         boolean holds = fact.kind() == OperationKind.BACK_UP;
         List<Block> kept = holds ? Blocks.deepest(fact.blocks()) : fact.blocks();
         t.put(Rows.OPERATIONS, key, OperationEdit.issued(fact, kept));
-        Timers.set(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
+        Timers.set(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), fact.deadlineMs());
         begin(t, fact, kept);
         NodeState node = NodeState.of(Evolve.node(t, fact));
         node.commandSequence = fact.commandSequence();
@@ -132,8 +132,8 @@ final class EvolveOperations {
     static void overdue(Tables t, OperationOverdue fact) {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.operation());
         OperationRow row = unfinished(t, key);
-        Timers.cancel(t, fact, RowKey.Timer.OPERATION, fact.operation(), row.deadlineMs());
-        Timers.set(t, fact, RowKey.Timer.OPERATION, fact.operation(), fact.deadlineMs());
+        Timers.cancel(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), row.deadlineMs());
+        Timers.set(t, fact, RowKey.Timer.Kind.OPERATION, fact.operation(), fact.deadlineMs());
         OperationEdit late = new OperationEdit(row);
         late.state = OperationState.OVERDUE;
         late.deadlineMs = fact.deadlineMs();
@@ -230,7 +230,7 @@ final class EvolveOperations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
         t.put(Rows.LEASES, key, new LeaseRow(fact.envelope().incarnation(), LeaseState.REQUESTED, fact.operation(), fact.request(),
                 fact.attempt(), fact.endMs(), "", List.of()));
-        Timers.set(t, fact, RowKey.Timer.LEASE, fact.lease(), fact.endMs());
+        Timers.set(t, fact, RowKey.Timer.Kind.LEASE, fact.lease(), fact.endMs());
         if (fact.operation().isEmpty()) {
             return; // of a grant: the agent's word alone makes its pins
         }
@@ -254,7 +254,7 @@ final class EvolveOperations {
         RowKey.Text key = new RowKey.Text(fact.envelope().aggregate(), fact.lease());
         LeaseRow row = lease(t, key);
         t.delete(Rows.LEASES, key);
-        Timers.cancel(t, fact, RowKey.Timer.LEASE, fact.lease(), row.endMs());
+        Timers.cancel(t, fact, RowKey.Timer.Kind.LEASE, fact.lease(), row.endMs());
         EvolveRequests.unleased(t, fact, row.request(), fact.lease());
         if (row.state() == LeaseState.HELD && isOfThisLife(Evolve.node(t, fact), row.incarnation())) {
             hold(t, fact, row.namespace(), row.deepest(), -1);

@@ -21,7 +21,7 @@ final class EvolvePeerReads {
         RowKey.Text key = unknown(t, fact, fact.grant());
         t.put(Rows.GRANTS, key, new PeerReadLeaseRow(fact.envelope().incarnation(), fact.asker(), fact.namespace(), fact.blocks(), fact.promotion(),
                 fact.endMs(), 0));
-        Timers.set(t, fact, RowKey.Timer.GRANT, fact.grant());
+        Timers.set(t, fact, RowKey.Timer.Kind.GRANT, fact.grant());
         count(t, fact, 1, fact.blocks().size());
         Evolve.numbered(t, fact, fact.commandSequence());
     }
@@ -29,7 +29,7 @@ final class EvolvePeerReads {
     static void refused(Tables t, PeerReadRefused fact) {
         RowKey.Text key = unknown(t, fact, fact.grant());
         t.put(Rows.GRANTS, key, new PeerReadLeaseRow(fact.envelope().incarnation(), fact.asker(), "", List.of(), null, 0, fact.envelope().timeMs()));
-        Timers.set(t, fact, RowKey.Timer.GRANT, fact.grant());
+        Timers.set(t, fact, RowKey.Timer.Kind.GRANT, fact.grant());
         Evolve.numbered(t, fact, fact.commandSequence());
     }
 

@@ -34,7 +34,7 @@ final class EvolveRequests {
         }
         t.put(Rows.REQUESTS, key, new RequestEdit(fact.envelope().incarnation(), fact.attempt(), fact.namespace(), fact.instance()).toRow());
         if (earlier == null) {
-            Timers.set(t, fact, RowKey.Timer.REQUEST, fact.request());
+            Timers.set(t, fact, RowKey.Timer.Kind.REQUEST, fact.request());
         }
     }
 

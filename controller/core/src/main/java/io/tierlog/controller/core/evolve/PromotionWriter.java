@@ -86,7 +86,7 @@ final class PromotionWriter {
     private void put(Fact fact, RowKey.Mark key, PromotionRow after) {
         PromotionRow before = tables.get(Rows.PROMOTIONS, key);
         if (before == null) {
-            Timers.set(tables, fact, RowKey.Timer.PROMOTION, MarkRows.timerId(key));
+            Timers.set(tables, fact, RowKey.Timer.Kind.PROMOTION, MarkRows.timerId(key));
         } else {
             out(key, before);
         }

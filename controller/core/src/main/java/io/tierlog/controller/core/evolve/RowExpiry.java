@@ -30,17 +30,17 @@ final class RowExpiry {
         for (RowKey.Timer timer : TimerRows.due(t, clock, nowMs, PER_TICK)) {
             RowKey.Text key = new RowKey.Text(timer.owner(), timer.id());
             switch (timer.kind()) {
-                case RowKey.Timer.OPERATION -> operation(t, timer, key, nowMs);
-                case RowKey.Timer.REQUEST -> request(t, timer, key, nowMs);
+                case OPERATION -> operation(t, timer, key, nowMs);
+                case REQUEST -> request(t, timer, key, nowMs);
                 // Timers of leases are taken back when the lease ends.
-                case RowKey.Timer.LEASE -> {}
+                case LEASE -> {}
                 // Those of marks go with the fact that the mark's time is over, or that it is gone.
-                case RowKey.Timer.MARK -> {}
-                case RowKey.Timer.MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
-                case RowKey.Timer.PROMOTION -> promotion(t, timer, nowMs);
-                case RowKey.Timer.ANSWER -> EvolveMigrations.forgetWhenAnswered(t, timer);
-                case RowKey.Timer.GRANT -> grant(t, timer, key, nowMs);
-                default -> throw new IllegalHistory("A timer of kind " + timer.kind());
+                case MARK -> {}
+                case MIGRATION -> EvolveMigrations.forget(t, timer, nowMs);
+                case PROMOTION -> promotion(t, timer, nowMs);
+                case ANSWER -> EvolveMigrations.forgetWhenAnswered(t, timer);
+                case GRANT -> grant(t, timer, key, nowMs);
+                case NONE -> throw new IllegalHistory("A timer of no kind");
             }
         }
     }

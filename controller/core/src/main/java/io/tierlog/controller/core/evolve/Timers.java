@@ -15,21 +15,21 @@ final class Timers {
     static final long KEPT_MS = 60_000;
 
     /** Sets a timer that is due when the row may be forgotten. */
-    static void set(Tables t, Fact fact, int kind, String id) {
+    static void set(Tables t, Fact fact, RowKey.Timer.Kind kind, String id) {
         set(t, fact, kind, id, later(fact.envelope().timeMs()));
     }
 
     /** Sets a timer. */
-    static void set(Tables t, Fact fact, int kind, String id, long dueMs) {
+    static void set(Tables t, Fact fact, RowKey.Timer.Kind kind, String id, long dueMs) {
         t.put(Rows.TIMERS, timer(fact, kind, id, dueMs), Rows.ENTRY);
     }
 
     /** Takes a timer back. */
-    static void cancel(Tables t, Fact fact, int kind, String id, long dueMs) {
+    static void cancel(Tables t, Fact fact, RowKey.Timer.Kind kind, String id, long dueMs) {
         t.delete(Rows.TIMERS, timer(fact, kind, id, dueMs));
     }
 
-    private static RowKey.Timer timer(Fact fact, int kind, String id, long dueMs) {
+    private static RowKey.Timer timer(Fact fact, RowKey.Timer.Kind kind, String id, long dueMs) {
         return new RowKey.Timer(Aggregates.clockOf(fact.envelope().sender()), dueMs, kind, fact.envelope().aggregate(), id);
     }
 

@@ -112,12 +112,13 @@ public final class PlacementFeed {
 
     /** The epoch that {@code fact} begins or ends; empty when it does neither. */
     public static Optional<Life> life(Fact fact) {
-        return switch (fact) {
-            case AgentAccepted f -> Optional.of(life(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress())));
-            case NodeEnded f -> Optional.of(life(f, new NodeEpoch(f.envelope(), f.envelope().aggregate().substring(Aggregates.NODE.length()),
+        if (fact instanceof AgentAccepted f) {
+            return Optional.of(life(f, new NodeEpoch(f.envelope(), f.node(), f.newIncarnation(), true, f.peerAddress())));
+        } else if (fact instanceof NodeEnded f) {
+            return Optional.of(life(f, new NodeEpoch(f.envelope(), f.envelope().aggregate().substring(Aggregates.NODE.length()),
                     f.endedIncarnation(), false, null)));
-            default -> Optional.empty();
-        };
+        }
+        return Optional.empty();
     }
 
     private static Life life(Fact fact, NodeEpoch life) {

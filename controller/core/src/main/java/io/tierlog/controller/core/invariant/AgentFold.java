@@ -6,38 +6,11 @@ import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.PagedBlock;
-import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.event.AgentHeartbeat;
-import io.tierlog.schemas.event.AgentRegistering;
-import io.tierlog.schemas.event.AgentStopping;
-import io.tierlog.schemas.event.BlocksEvicted;
-import io.tierlog.schemas.event.BlocksRecovered;
-import io.tierlog.schemas.event.BlocksSealed;
-import io.tierlog.schemas.event.BlocksSeenStored;
-import io.tierlog.schemas.event.BlocksStored;
-import io.tierlog.schemas.event.CommandRefused;
-import io.tierlog.schemas.event.EngineAttached;
-import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
-import io.tierlog.schemas.event.Message;
-import io.tierlog.schemas.event.MigrationCancelRequested;
-import io.tierlog.schemas.event.MigrationRequested;
-import io.tierlog.schemas.event.NodeRequest;
 import io.tierlog.schemas.event.OperationStarted;
-import io.tierlog.schemas.event.PeerReadEnded;
-import io.tierlog.schemas.event.PeerReadHeld;
-import io.tierlog.schemas.event.PolicyChangeRequested;
-import io.tierlog.schemas.event.RequestCancelled;
-import io.tierlog.schemas.event.RequestFinished;
-import io.tierlog.schemas.event.RequestPrefilled;
-import io.tierlog.schemas.event.RequestRejected;
-import io.tierlog.schemas.event.RequestSubmitted;
-import io.tierlog.schemas.event.SaveRequested;
-import io.tierlog.schemas.event.TerminalEvent;
-import io.tierlog.schemas.event.Tick;
-import io.tierlog.schemas.event.WaitExpired;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -94,24 +67,14 @@ final class AgentFold {
             return;
         }
         lastSequence = sequence;
-        switch (event) {
-            case OperationStarted e -> started(e);
-            case AgentHeartbeat e -> beat(e);
-            case BlocksEvicted e -> evicted(e);
-            case BlocksRecovered e -> {
-                if (e.tier() == Tier.DISK) {
-                    e.blocks().forEach(block -> disk.serve(e.namespace(), block));
-                }
-            }
-            case TerminalEvent _, CommandRefused _ -> {
-                if (ending != null) {
-                    ended(ending);
-                }
-            }
-            case AgentStopping _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _, RequestFinished _,
-                    RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _, BlocksSeenStored _,
-                    PeerReadHeld _, PeerReadEnded _, Tick _, PolicyChangeRequested _, MigrationRequested _, MigrationCancelRequested _,
-                    BlocksStored _, AgentRegistering _, NodeRequest _, Message _ -> {}
+        if (event instanceof OperationStarted e) {
+            started(e);
+        } else if (event instanceof AgentHeartbeat e) {
+            beat(e);
+        } else if (ending != null) {
+            ended(ending);
+        } else {
+            claimed(Claim.of(event));
         }
         if (!(event instanceof AgentHeartbeat)) {
             lastBeat = null;
@@ -209,12 +172,21 @@ final class AgentFold {
     }
 
     /** Eviction may take only blocks that no other block extends. A corrupt block is removed wherever it is; its page stays with its readers. */
-    private void evicted(BlocksEvicted e) {
-        boolean chosen = e.reason() == RemovalReason.PRESSURE;
-        if (e.tier() == Tier.HOST) {
-            host.resident().leave(e.namespace(), e.blocks(), chosen);
-        } else if (e.tier() == Tier.DISK) {
-            disk.leave(e.namespace(), e.blocks(), chosen);
+    private void claimed(Claim claim) {
+        switch (claim) {
+            case Claim.Serves s -> {
+                if (s.tier() == Tier.DISK) {
+                    s.blocks().forEach(block -> disk.serve(s.namespace(), block));
+                }
+            }
+            case Claim.Left l -> {
+                if (l.tier() == Tier.HOST) {
+                    host.resident().leave(l.namespace(), l.blocks(), l.chosen());
+                } else if (l.tier() == Tier.DISK) {
+                    disk.leave(l.namespace(), l.blocks(), l.chosen());
+                }
+            }
+            case Claim.Stored _, Claim.Nothing _ -> {}
         }
     }
 

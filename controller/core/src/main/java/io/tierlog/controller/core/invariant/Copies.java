@@ -11,47 +11,6 @@ import io.tierlog.schemas.decision.BlocksBackedUp;
 import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.decision.BlocksRemoved;
 import io.tierlog.schemas.decision.OperationIssued;
-import io.tierlog.schemas.event.AgentHeartbeat;
-import io.tierlog.schemas.event.AgentRegistering;
-import io.tierlog.schemas.event.AgentStopping;
-import io.tierlog.schemas.event.BackUpDone;
-import io.tierlog.schemas.event.BackUpFailed;
-import io.tierlog.schemas.event.BlocksEvicted;
-import io.tierlog.schemas.event.BlocksRecovered;
-import io.tierlog.schemas.event.BlocksSealed;
-import io.tierlog.schemas.event.BlocksSeenStored;
-import io.tierlog.schemas.event.BlocksStored;
-import io.tierlog.schemas.event.CommandRefused;
-import io.tierlog.schemas.event.CopyDone;
-import io.tierlog.schemas.event.CopyFailed;
-import io.tierlog.schemas.event.DropDone;
-import io.tierlog.schemas.event.DropFailed;
-import io.tierlog.schemas.event.EngineAttached;
-import io.tierlog.schemas.event.EngineDetached;
-import io.tierlog.schemas.event.LoadBackEvent;
-import io.tierlog.schemas.event.Message;
-import io.tierlog.schemas.event.MigrationCancelRequested;
-import io.tierlog.schemas.event.MigrationRequested;
-import io.tierlog.schemas.event.NodeRequest;
-import io.tierlog.schemas.event.OperationCancelled;
-import io.tierlog.schemas.event.OperationStarted;
-import io.tierlog.schemas.event.PeerReadEnded;
-import io.tierlog.schemas.event.PeerReadHeld;
-import io.tierlog.schemas.event.PolicyChangeRequested;
-import io.tierlog.schemas.event.PrefetchDone;
-import io.tierlog.schemas.event.PrefetchFailed;
-import io.tierlog.schemas.event.PromoteDone;
-import io.tierlog.schemas.event.PromoteFailed;
-import io.tierlog.schemas.event.RequestCancelled;
-import io.tierlog.schemas.event.RequestFinished;
-import io.tierlog.schemas.event.RequestPrefilled;
-import io.tierlog.schemas.event.RequestRejected;
-import io.tierlog.schemas.event.RequestSubmitted;
-import io.tierlog.schemas.event.SaveRequested;
-import io.tierlog.schemas.event.Tick;
-import io.tierlog.schemas.event.WaitExpired;
-import io.tierlog.schemas.event.WriteBackDone;
-import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -143,7 +102,7 @@ final class Copies {
     }
 
     void backedUp(BlocksBackedUp f, Cause cause) {
-        List<Block> said = saidStored(cause);
+        List<Block> said = reportedStored(cause);
         int at = 0;
         for (Block block : f.blocks()) {
             while (at < said.size() && !said.get(at).equals(block)) {
@@ -168,24 +127,11 @@ final class Copies {
         }
     }
 
-    private static List<Block> saidStored(Cause cause) {
-        return switch (cause.event) {
-            case BlocksSeenStored e -> e.blocks();
-            case BackUpDone e -> done(e.blocks());
-            case OperationCancelled e -> done(e.blocks());
-            case CopyDone e -> e.target() == Tier.STORE ? done(e.blocks()) : List.of();
-            case null -> List.of();
-            case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
-                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _,
-                    BlocksEvicted _, BlocksRecovered _, OperationStarted _, PeerReadHeld _, PeerReadEnded _, CommandRefused _,
-                    WriteBackDone _, WriteBackFailed _, PrefetchDone _, PrefetchFailed _, PromoteDone _, PromoteFailed _, BackUpFailed _,
-                    CopyFailed _, DropDone _, DropFailed _, LoadBackEvent _, Tick _, PolicyChangeRequested _, MigrationRequested _,
-                    MigrationCancelRequested _, BlocksStored _, AgentRegistering _, NodeRequest _, Message _ -> List.of();
-        };
-    }
-
-    private static List<Block> done(List<BlockResult> results) {
-        return results.stream().filter(Ending::isThere).map(BlockResult::block).toList();
+    private static List<Block> reportedStored(Cause cause) {
+        if (cause.event != null && Claim.of(cause.event) instanceof Claim.Stored claim) {
+            return claim.blocks();
+        }
+        return cause.ending == null ? List.of() : cause.ending.stored();
     }
 
     void removed(BlocksRemoved f, Cause cause) {
@@ -203,7 +149,7 @@ final class Copies {
             }
         }
         // The cleanup of an earlier incarnation names placements that no longer count.
-        boolean ofThisLife = cause.event instanceof BlocksEvicted || cause.ending != null;
+        boolean ofThisLife = cause.ending != null || (cause.event != null && Claim.of(cause.event) instanceof Claim.Left);
         if (!ofThisLife || node.isStale(f.envelope().incarnation())) {
             return;
         }

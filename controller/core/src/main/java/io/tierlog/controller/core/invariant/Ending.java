@@ -1,53 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.core.invariant;
 
+import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.BlockStatus;
 import io.tierlog.schemas.OperationKind;
 import io.tierlog.schemas.OperationReason;
 import io.tierlog.schemas.OperationState;
 import io.tierlog.schemas.Tier;
-import io.tierlog.schemas.event.AgentHeartbeat;
-import io.tierlog.schemas.event.AgentRegistering;
-import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
-import io.tierlog.schemas.event.BlocksEvicted;
-import io.tierlog.schemas.event.BlocksRecovered;
-import io.tierlog.schemas.event.BlocksSealed;
-import io.tierlog.schemas.event.BlocksSeenStored;
-import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
 import io.tierlog.schemas.event.CopyFailed;
 import io.tierlog.schemas.event.DropDone;
 import io.tierlog.schemas.event.DropFailed;
-import io.tierlog.schemas.event.EngineAttached;
-import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.Event;
 import io.tierlog.schemas.event.LoadBackDone;
 import io.tierlog.schemas.event.LoadBackFailed;
-import io.tierlog.schemas.event.Message;
-import io.tierlog.schemas.event.MigrationCancelRequested;
-import io.tierlog.schemas.event.MigrationRequested;
-import io.tierlog.schemas.event.NodeRequest;
 import io.tierlog.schemas.event.OperationCancelled;
-import io.tierlog.schemas.event.OperationStarted;
-import io.tierlog.schemas.event.PeerReadEnded;
-import io.tierlog.schemas.event.PeerReadHeld;
-import io.tierlog.schemas.event.PolicyChangeRequested;
 import io.tierlog.schemas.event.PrefetchDone;
 import io.tierlog.schemas.event.PrefetchFailed;
 import io.tierlog.schemas.event.PromoteDone;
 import io.tierlog.schemas.event.PromoteFailed;
-import io.tierlog.schemas.event.RequestCancelled;
-import io.tierlog.schemas.event.RequestFinished;
-import io.tierlog.schemas.event.RequestPrefilled;
-import io.tierlog.schemas.event.RequestRejected;
-import io.tierlog.schemas.event.RequestSubmitted;
-import io.tierlog.schemas.event.SaveRequested;
-import io.tierlog.schemas.event.Tick;
-import io.tierlog.schemas.event.WaitExpired;
+import io.tierlog.schemas.event.TerminalEvent;
 import io.tierlog.schemas.event.WriteBackDone;
 import io.tierlog.schemas.event.WriteBackFailed;
 import java.util.List;
@@ -70,6 +46,13 @@ record Ending(String operation, OperationKind kind, OperationState state, Tier f
         long movedBytes, @Nullable String lease) {
     /** The ending that {@code event} reports, or null when it is not a terminal event. */
     static @Nullable Ending of(Event event) {
+        if (event instanceof CommandRefused refused) {
+            return refused(refused);
+        }
+        return event instanceof TerminalEvent end ? of(end) : null;
+    }
+
+    private static Ending of(TerminalEvent event) {
         return switch (event) {
             case WriteBackDone e ->
                 new Ending(e.operation(), OperationKind.WRITE_BACK, OperationState.DONE, Tier.DEVICE, Tier.HOST,
@@ -101,12 +84,6 @@ record Ending(String operation, OperationKind kind, OperationState state, Tier f
             case DropFailed e -> failed(e.operation(), OperationKind.DROP, e.tier(), Tier.UNKNOWN, e.namespace(), e.blocks());
             case OperationCancelled e -> new Ending(e.operation(), OperationKind.UNKNOWN, OperationState.CANCELLED, Tier.UNKNOWN, Tier.UNKNOWN,
                     e.namespace(), e.blocks(), 0, null);
-            case CommandRefused e -> refused(e);
-            case AgentStopping _, AgentHeartbeat _, EngineAttached _, EngineDetached _, RequestSubmitted _, RequestPrefilled _,
-                    RequestFinished _, RequestCancelled _, RequestRejected _, WaitExpired _, BlocksSealed _, SaveRequested _,
-                    BlocksEvicted _, BlocksRecovered _, BlocksSeenStored _, OperationStarted _, PeerReadHeld _, PeerReadEnded _, Tick _,
-                    PolicyChangeRequested _, MigrationRequested _, MigrationCancelRequested _, BlocksStored _, AgentRegistering _,
-                    NodeRequest _, Message _ -> null;
         };
     }
 
@@ -119,6 +96,12 @@ record Ending(String operation, OperationKind kind, OperationState state, Tier f
 
     private static Ending failed(String operation, OperationKind kind, Tier from, Tier to, String namespace, List<BlockResult> blocks) {
         return new Ending(operation, kind, OperationState.FAILED, from, to, namespace, blocks, 0, null);
+    }
+
+    /** Blocks that the store has by this ending: a cancelled operation does not name its target, so all that arrived count. */
+    List<Block> stored() {
+        boolean stores = state == OperationState.CANCELLED || (state == OperationState.DONE && to == Tier.STORE);
+        return stores ? blocks.stream().filter(Ending::isThere).map(BlockResult::block).toList() : List.of();
     }
 
     /** Whether the block is where it was to go; gone, for a drop. */

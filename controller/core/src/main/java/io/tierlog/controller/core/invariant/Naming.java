@@ -5,9 +5,6 @@ import io.tierlog.schemas.BlockResult;
 import io.tierlog.schemas.PagedBlock;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.decision.BlocksPlaced;
-import io.tierlog.schemas.event.BlocksRecovered;
-import io.tierlog.schemas.event.BlocksSealed;
-import io.tierlog.schemas.event.BlocksStored;
 import io.tierlog.schemas.event.Event;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,11 +24,10 @@ final class Naming {
             findings.say(Invariant.I8, "blocks serve in incarnation " + placed.envelope().incarnation() + ", and the event is of "
                     + event.envelope().incarnation());
         }
-        switch (event) {
-            case BlocksSealed e -> paged(findings, placed, Tier.DEVICE, e.namespace(), e.blocks());
-            case BlocksRecovered e -> paged(findings, placed, e.tier(), e.namespace(), e.blocks());
-            case BlocksStored e -> paged(findings, placed, Tier.STORE, e.namespace(), e.blocks());
-            default -> results(findings, placed, cause, node);
+        if (Claim.of(event) instanceof Claim.Serves claim) {
+            paged(findings, placed, claim.tier(), claim.namespace(), claim.blocks());
+        } else {
+            results(findings, placed, cause, node);
         }
     }
 

@@ -130,27 +130,27 @@ final class PartitionFold {
         }
     }
 
+    /** Facts of the partition itself; those of aggregates go to {@link NodeFold}, which names every type. */
     private void apply(Fact decision, Cause cause) {
-        switch (decision) {
-            case PartitionOpened _ -> {
-                if (opened) {
-                    findings.say(Invariant.I13, "the partition was opened before");
-                }
-                opened = true;
+        if (decision instanceof PartitionOpened) {
+            if (opened) {
+                findings.say(Invariant.I13, "the partition was opened before");
             }
-            case TimeAdvanced f -> advance(f);
-            case PolicyAdopted f -> adopt(f, cause);
-            case InputSkipped f -> {
-                if (f.offset() != cause.offset) {
-                    findings.say(Invariant.I13, "it skips offset " + f.offset() + " and answers offset " + cause.offset);
-                }
+            opened = true;
+        } else if (decision instanceof TimeAdvanced f) {
+            advance(f);
+        } else if (decision instanceof PolicyAdopted f) {
+            adopt(f, cause);
+        } else if (decision instanceof InputSkipped f) {
+            if (f.offset() != cause.offset) {
+                findings.say(Invariant.I13, "it skips offset " + f.offset() + " and answers offset " + cause.offset);
             }
-            case InputRefused f -> {
-                if (cause.event != null && !f.input().equals(cause.event.getClass().getSimpleName())) {
-                    findings.say(Invariant.I13, "it refuses a " + f.input() + " and answers a " + cause.event.getClass().getSimpleName());
-                }
+        } else if (decision instanceof InputRefused f) {
+            if (cause.event != null && !f.input().equals(cause.event.getClass().getSimpleName())) {
+                findings.say(Invariant.I13, "it refuses a " + f.input() + " and answers a " + cause.event.getClass().getSimpleName());
             }
-            default -> ofNode(decision, cause);
+        } else {
+            ofNode(decision, cause);
         }
     }
 
@@ -164,16 +164,14 @@ final class PartitionFold {
         }
         policyVersion = f.version();
         policy = f.policy();
-        switch (cause.event) {
-            case null -> {}
-            case PolicyPublished e -> {
-                if (e.version() != f.version() || !e.policy().equals(f.policy())) {
-                    findings.sayOfEvent(Invariant.I13, cause.offset, "it publishes policy version " + e.version()
-                            + ", and the decision that answers it"
-                            + " adopts version " + f.version() + (e.policy().equals(f.policy()) ? "" : " with other content"));
-                }
+        if (cause.event instanceof PolicyPublished e) {
+            if (e.version() != f.version() || !e.policy().equals(f.policy())) {
+                findings.sayOfEvent(Invariant.I13, cause.offset, "it publishes policy version " + e.version()
+                        + ", and the decision that answers it"
+                        + " adopts version " + f.version() + (e.policy().equals(f.policy()) ? "" : " with other content"));
             }
-            default -> findings.say(Invariant.I13, "it adopts a policy, and the event that it answers publishes none");
+        } else if (cause.event != null) {
+            findings.say(Invariant.I13, "it adopts a policy, and the event that it answers publishes none");
         }
     }
 

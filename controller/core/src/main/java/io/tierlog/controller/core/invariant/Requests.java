@@ -111,7 +111,7 @@ final class Requests {
         for (Live one : live.values()) {
             boolean waits = switch (one.state) {
                 case SUBMITTED, PREFETCHING, PREFETCH_DONE -> true;
-                default -> false;
+                case UNKNOWN, PREFILLING, DECODING, FINISHED, CANCELLED, REJECTED -> false;
             };
             node.findings.sayOfDecision(waits ? Invariant.I6 : Invariant.I5, one.admittedAt, "at rest " + one.request + " is " + one.state);
         }

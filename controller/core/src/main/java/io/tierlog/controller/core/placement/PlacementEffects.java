@@ -164,8 +164,8 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
 
     /** What could not be copied because the agent does not have it is gone from the tier that it was to be read from. */
     private void uncopied(NodeContext n, Bytes namespace, Tier source, String operation, BlockResult result) {
-        boolean lent = PlacementRows.isOrdered(source) && !OperationResult.isDone(result) && isNotThere(result.reason());
-        PlacementRow held = lent ? n.placement(namespace, source, result.block().key()) : null;
+        boolean missing = PlacementRows.isOrdered(source) && !OperationResult.isDone(result) && isNotThere(result.reason());
+        PlacementRow held = missing ? n.placement(namespace, source, result.block().key()) : null;
         if (held != null && PlacementRows.isServed(held.state()) && operation.equals(held.operation())) {
             gone.add(new RemovedPlacement(result.block(), held));
         }
@@ -175,7 +175,9 @@ public record PlacementEffects(List<PagedBlock> arrived, List<Tier> heldAlso, Li
     private static boolean isNotThere(OperationReason reason) {
         return switch (reason) {
             case NOT_SERVING, STALE_GENERATION, NOT_FOUND, SOURCE_LOST -> true;
-            default -> false;
+            case UNKNOWN, COMPLETED, PARTIAL, IO, CHECKSUM, NO_ROOM, DEVICE_FAULT, STORE_UNAVAILABLE, PINNED, LAST_COPY, PREFIX_GONE,
+                    MOVED_ON, CANCELLED, NEVER_STARTED, STALE_COMMAND, COMMAND_CONFLICT, STALE_INCARNATION, QUEUE_FULL, UNSUPPORTED,
+                    NODE_LOST, ENGINE_GONE, REPORTED_BY_AGENT, ALREADY_THERE, COPY_RESULT_MISMATCH, QUOTA_EXCEEDED, DRAINING -> false;
         };
     }
 

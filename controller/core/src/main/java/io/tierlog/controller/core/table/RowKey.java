@@ -3,6 +3,7 @@ package io.tierlog.controller.core.table;
 
 import io.tierlog.schemas.Bytes;
 import io.tierlog.schemas.Tier;
+import java.util.List;
 
 /**
  * Key of a row: its aggregate first, so that one aggregate's rows are neighbours.
@@ -103,43 +104,45 @@ public sealed interface RowKey<K> {
      *
      * @param aggregate clock/PARTITION
      * @param dueMs log time when it is due
-     * @param kind one of the constants below
+     * @param kind table of the row it is for
      * @param owner aggregate of the row it is for
      * @param id id of that row
      */
-    record Timer(String aggregate, long dueMs, int kind, String owner, String id) implements RowKey<Timer> {
-        /** For an operation. */
-        public static final int OPERATION = 1;
+    record Timer(String aggregate, long dueMs, Kind kind, String owner, String id) implements RowKey<Timer> {
+        /** What a timer is for. */
+        public enum Kind {
+            /** Before all others of a moment, for the bounds of ranges. */
+            NONE(0),
+            OPERATION(1),
+            LEASE(2),
+            REQUEST(3),
+            MARK(4),
+            /** A node's part of a migration, or the migration itself. */
+            MIGRATION(5),
+            /** The answers of a migration's nodes. */
+            ANSWER(6),
+            PROMOTION(7),
+            /** A peer read lease. */
+            GRANT(8);
 
-        /** For a lease. */
-        public static final int LEASE = 2;
+            private static final List<Kind> BY_CODE = List.of(values());
 
-        /** For a request. */
-        public static final int REQUEST = 3;
+            /** Number in keys; never changes. */
+            private final int code;
 
-        /** For a mark. */
-        public static final int MARK = 4;
-
-        /** For a node's part of a migration, or the migration itself. */
-        public static final int MIGRATION = 5;
-
-        /** For a promotion of a block. */
-        public static final int PROMOTION = 7;
-
-        /** For the answers of a migration's nodes. */
-        public static final int ANSWER = 6;
-
-        /** For peer read leases. */
-        public static final int GRANT = 8;
+            Kind(int code) {
+                this.code = code;
+            }
+        }
 
         static Timer read(String aggregate, KeyReader in) {
-            return new Timer(aggregate, in.int64(), in.int32(), in.text(), in.text());
+            return new Timer(aggregate, in.int64(), Kind.BY_CODE.get(in.int32()), in.text(), in.text());
         }
 
         @Override
         public void writeRest(KeyWriter out) {
             out.int64(dueMs);
-            out.int32(kind);
+            out.int32(kind.code);
             out.text(owner);
             out.text(id);
         }
@@ -151,7 +154,7 @@ public sealed interface RowKey<K> {
                 c = Long.compare(dueMs, that.dueMs);
             }
             if (c == 0) {
-                c = Integer.compare(kind, that.kind);
+                c = Integer.compare(kind.code, that.kind.code);
             }
             if (c == 0) {
                 c = KeyWriter.compareTexts(owner, that.owner);

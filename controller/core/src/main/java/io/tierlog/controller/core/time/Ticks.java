@@ -75,10 +75,10 @@ public final class Ticks {
 
     private static void due(DecisionContext d) {
         for (RowKey.Timer timer : TimerRows.due(d.tables(), d.clockAggregate(), d.clock().logTimeMs(), d.limits().timersPerTick())) {
-            if (timer.kind() == RowKey.Timer.MIGRATION || timer.kind() == RowKey.Timer.GRANT) {
+            if (timer.kind() == RowKey.Timer.Kind.MIGRATION || timer.kind() == RowKey.Timer.Kind.GRANT) {
                 continue; // only forgotten
             }
-            if (timer.kind() == RowKey.Timer.ANSWER) {
+            if (timer.kind() == RowKey.Timer.Kind.ANSWER) {
                 MigrationRequests.unanswered(d, timer.owner());
                 continue;
             }
@@ -87,10 +87,11 @@ public final class Ticks {
                 throw new IllegalHistory("A timer is set for " + timer.owner() + ", which is not known");
             }
             switch (timer.kind()) {
-                case RowKey.Timer.OPERATION -> overdue(n, timer.id());
-                case RowKey.Timer.LEASE -> expired(n, timer.id());
-                case RowKey.Timer.MARK -> Marks.expired(n, timer.id());
-                default -> {}
+                case OPERATION -> overdue(n, timer.id());
+                case LEASE -> expired(n, timer.id());
+                case MARK -> Marks.expired(n, timer.id());
+                // Only row expiry uses the rest.
+                case NONE, REQUEST, PROMOTION, MIGRATION, ANSWER, GRANT -> {}
             }
         }
     }

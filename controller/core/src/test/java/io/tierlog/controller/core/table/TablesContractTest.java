@@ -142,7 +142,9 @@ class TablesContractTest {
                 random.nextLong(), random.nextInt(), digest(random), bytes(random)));
         check(Rows.MARKS, () -> new RowKey.Mark(text(random), digest(random), bytes(random)));
         check(Rows.PLACEMENTS, () -> new RowKey.Placement(text(random), digest(random), tier(random), bytes(random)));
-        check(Rows.TIMERS, () -> new RowKey.Timer(text(random), random.nextLong(-3, 3), random.nextInt(3), text(random), text(random)));
+        RowKey.Timer.Kind[] kinds = RowKey.Timer.Kind.values();
+        check(Rows.TIMERS, () -> new RowKey.Timer(
+                text(random), random.nextLong(-3, 3), kinds[random.nextInt(kinds.length)], text(random), text(random)));
         check(Rows.SEALED, () -> new RowKey.Sealed(text(random), text(random), random.nextInt(-2, 3), random.nextInt()));
         check(Rows.LEASES, () -> new RowKey.Text(text(random), text(random)));
     }

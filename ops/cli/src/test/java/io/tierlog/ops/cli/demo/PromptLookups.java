@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Looks prompts up through one directory, and holds each answer against what the log's decisions say. For one thread. */
 final class PromptLookups implements AutoCloseable {
-    private static final int DEADLINE_MS = 2_000;
+    private static final int DEADLINE_MS = 10_000;
 
     private final ManagedChannel channel;
 
