@@ -77,7 +77,7 @@ class RecordReaderTest {
 
     @Test
     void aRecordOfAnotherFamilyIsUnreadable() {
-        assertUnreadable(SkipReason.NOT_AN_EVENT, codec.encode("t", new PartitionOpened(ENVELOPE, 1)));
+        assertUnreadable(SkipReason.NOT_AN_EVENT, codec.encode("t", new PartitionOpened(ENVELOPE, 1, "c")));
     }
 
     @Test

@@ -26,14 +26,26 @@ import java.util.function.Consumer;
  */
 public final class Core {
     private final Limits limits;
+    private final String applicationId;
 
+    /** A core for tests and tools, whose partitions name no application id. */
     public Core(Limits limits) {
+        this(limits, "");
+    }
+
+    /**
+     * A core.
+     *
+     * @param applicationId of the controller, which the first decision of a partition records
+     */
+    public Core(Limits limits, String applicationId) {
         this.limits = limits;
+        this.applicationId = applicationId;
     }
 
     /** What the input itself leads to. Reads the tables and writes nothing. A refusal is an outcome and a fact, never an exception. */
     public DecideResult decide(Tables tables, Input input) {
-        DecisionContext d = DecisionContext.of(tables, limits, input, Evolve::apply);
+        DecisionContext d = DecisionContext.of(tables, new DecisionContext.Settings(limits, applicationId), input, Evolve::apply);
         EventDispatcher.decide(d, input);
         return d.decided();
     }
@@ -52,7 +64,7 @@ public final class Core {
      *     lost costs only work
      */
     public DecideResult step(Tables tables, Input input, Consumer<Command> commands) {
-        DecisionContext d = DecisionContext.of(tables, limits, input, Evolve::apply);
+        DecisionContext d = DecisionContext.of(tables, new DecisionContext.Settings(limits, applicationId), input, Evolve::apply);
         EventDispatcher.decide(d, input);
         d.send(commands);
         d.evolve();

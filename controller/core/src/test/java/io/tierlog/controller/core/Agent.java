@@ -96,7 +96,12 @@ public final class Agent {
     }
 
     public AgentHeartbeat heartbeat() {
-        return new AgentHeartbeat(envelope(), List.of(), 0, 0, 0);
+        return heartbeat(0);
+    }
+
+    /** A heartbeat of an agent that has run commands up to that number. */
+    public AgentHeartbeat heartbeat(long commandSequence) {
+        return new AgentHeartbeat(envelope(), List.of(), commandSequence, 0, 0);
     }
 
     /** A prompt whose blocks have the keys of {@code path}, of two tokens each and one more token. */

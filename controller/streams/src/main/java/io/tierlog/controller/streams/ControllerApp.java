@@ -110,7 +110,7 @@ public final class ControllerApp implements AutoCloseable {
         return grpcPort;
     }
 
-    /** RUNNING, REBALANCING, WAITING_FOR_REGISTRY or STOPPED. */
+    /** RUNNING, REBALANCING, WAITING_FOR_REGISTRY, LOG_INCOMPLETE or STOPPED. */
     public String state() {
         return health.state().name();
     }
@@ -142,6 +142,8 @@ public final class ControllerApp implements AutoCloseable {
             partitions = admin.check(config.topics());
         }
         Codec codec = codec();
+        LogOwner owner = new LogOwner(config.kafka(), config.topics(), codec, partitions, config.applicationId());
+        boolean _ = owner.isOurs();
         PlainProducer ticks = plainProducer("ticks", config.topics().events());
         EventDecoder decoder = new EventDecoder(
                 codec.reader(Event.class),
@@ -152,18 +154,20 @@ public final class ControllerApp implements AutoCloseable {
                 ? Optional.of(plainProducer("commands", config.topics().commands()))
                 : Optional.empty();
         EventProcessor.Parts parts = new EventProcessor.Parts(
-                new Core(Limits.of(partitions)),
+                new Core(Limits.of(partitions), config.applicationId()),
                 decoder,
                 new PartitionClock.Shared(codec, config.topics(), ticks, metrics),
                 new ResultSender.Shared(codec, config.topics(), partitions, direct, metrics),
                 new Sampler.Shared(config.streams().sampleTicks(), config.streams().sampleRows(), metrics, health),
                 metrics,
+                owner,
                 Duration.ofMillis(config.tickMs()));
         startApi(codec, partitions);
         run(parts, instance);
         Relay relay = closing(new Relay(config, instance, metrics));
         relay.start();
         cleanup.push(decoder::close);
+        closing(new LogWatch(config.kafka(), config.topics(), owner, health, this::stops)).start();
     }
 
     private PlainProducer plainProducer(String what, String topic) {
@@ -227,6 +231,12 @@ public final class ControllerApp implements AutoCloseable {
         health.failed(String.valueOf(cause.getMessage()));
         ended.complete(Optional.of(cause));
         return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    }
+
+    private void stops(ControllerException cause) {
+        LOG.error("the controller stops: {}", cause.getMessage());
+        health.failed(String.valueOf(cause.getMessage()));
+        ended.complete(Optional.of(cause));
     }
 
     /** The failure of ours inside of what Streams wrapped it in, or else the failure itself. */

@@ -2,12 +2,13 @@
 package io.tierlog.controller.streams;
 
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** Why a controller did not start, other than errors of the log itself. Each message names the remedy. */
 public abstract sealed class ControllerException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private ControllerException(String message, Throwable cause) {
+    private ControllerException(String message, @Nullable Throwable cause) {
         super(message, cause);
     }
 
@@ -58,6 +59,41 @@ public abstract sealed class ControllerException extends RuntimeException {
             super("the controller stops at record " + position + " (" + what + "): " + cause
                     + "; this is a fault of the controller or of its version, and nothing was skipped. Once the record has been looked at,"
                     + " --skip-input " + position + " passes over it with a decision on record", cause);
+        }
+    }
+
+    /** The first decision of a partition names another controller. */
+    public static final class DecidedByAnother extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        DecidedByAnother(String place, String owner, String applicationId) {
+            super("this log is decided by --application-id " + owner + ", as the first decision of " + place + " records, not by " + applicationId
+                    + "; two controllers would decide every event twice. Start this one with --application-id " + owner
+                    + ", or use another --topic-prefix for a log of its own", null);
+        }
+    }
+
+    /** State and decisions of a partition do not end at the same decision. */
+    public static final class StateLost extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        StateLost(String place, String aggregate, long inLog, long inState, String applicationId) {
+            super("the state of application id " + applicationId + " ends at decision " + inState + " about " + aggregate + ", and " + place
+                    + " ends at decision " + inLog + ": " + (inLog > inState
+                    ? "the group's offsets, the changelog or the state were lost, and deciding again would repeat every decision"
+                    : "decisions were lost")
+                    + ". Nothing was decided. Restore the lost topics or offsets from a backup, or begin a new log with another --topic-prefix",
+                    null);
+        }
+    }
+
+    /** A record among the decisions that this version cannot read. */
+    public static final class ForeignDecision extends ControllerException {
+        private static final long serialVersionUID = 1L;
+
+        ForeignDecision(String place, String detail) {
+            super("the record " + place + " is not a decision that this version can read: " + detail
+                    + "; only a controller writes this topic. Nothing was decided", null);
         }
     }
 

@@ -32,11 +32,22 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
             ResultSender.Shared sender,
             Sampler.Shared sampling,
             ControllerMetrics metrics,
+            Opening opening,
             Duration tick) {}
+
+    /** Looks at a partition before its first input is decided. */
+    @FunctionalInterface
+    interface Opening {
+        /**
+         * @param state what the restored state holds of the decisions of the partition
+         * @throws ControllerException when this instance must not decide the partition
+         */
+        void check(int partition, SequenceStamper state);
+    }
 
     /** What belongs to the task. */
     private record Task(
-            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, PartitionClock clock, Sampler sampler) {}
+            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, Sampler sampler) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
@@ -46,9 +57,10 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
     public void init(ProcessorContext<RecordTarget, byte[]> context) {
         RowStore store = context.getStateStore(ControllerTopology.STORE);
         TaskRows rows = new TaskRows(context, store);
-        PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition(), rows.bytes());
+        PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition());
+        parts.opening().check(context.taskId().partition(), rows.stamper());
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
-        task = new Task(context, rows, new ResultSender(context, rows.stamper(), parts.sender()), clock, sampler);
+        task = new Task(context, rows, new ResultSender(context, rows.stamper(), parts.sender()), sampler);
         context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
     }
 
@@ -63,8 +75,7 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
         Input input = taken(position, record);
         DecideResult decided = decide(here, position, input);
         here.sender().send(record, input, decided);
-        if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick tick) {
-            here.clock().seen(tick, record.value());
+        if (input instanceof Input.Recorded recorded && recorded.event() instanceof Tick) {
             here.sampler().tick(here.rows().tables());
         }
         here.rows().inputDone();

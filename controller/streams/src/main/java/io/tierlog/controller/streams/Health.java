@@ -12,7 +12,7 @@ import org.apache.kafka.streams.KafkaStreams;
  * What this instance is doing, for people and for orchestrators. Written by Streams' threads, read by the HTTP server; safe for both.
  *
  * <pre>
- * REBALANCING --> RUNNING <--> WAITING_FOR_REGISTRY
+ * REBALANCING --> RUNNING <--> WAITING_FOR_REGISTRY, LOG_INCOMPLETE
  *      ^------------+                                any --> STOPPED
  * </pre>
  */
@@ -20,6 +20,7 @@ final class Health {
     private volatile KafkaStreams.State streams = KafkaStreams.State.CREATED;
     private volatile String detail = "starting";
     private volatile String violation = "";
+    private volatile String wrongLog = "";
     private final AtomicInteger waitingForRegistry = new AtomicInteger();
 
     /** The states an instance shows. */
@@ -30,6 +31,8 @@ final class Health {
         RUNNING,
         /** A record's schema is not cached here and the registry does not answer: nothing is decided until it does. */
         WAITING_FOR_REGISTRY,
+        /** Topics of the log are missing or do not fit together. */
+        LOG_INCOMPLETE,
         /** Closed, or failed. */
         STOPPED
     }
@@ -37,14 +40,17 @@ final class Health {
     State state() {
         return switch (streams) {
             case CREATED, REBALANCING -> State.REBALANCING;
-            case RUNNING -> waitingForRegistry.get() > 0 ? State.WAITING_FOR_REGISTRY : State.RUNNING;
+            case RUNNING -> waitingForRegistry.get() > 0
+                    ? State.WAITING_FOR_REGISTRY
+                    : wrongLog.isEmpty() ? State.RUNNING : State.LOG_INCOMPLETE;
             case PENDING_SHUTDOWN, NOT_RUNNING, PENDING_ERROR, ERROR -> State.STOPPED;
         };
     }
 
     /** A sentence for people. */
     String detail() {
-        return violation.isEmpty() ? detail : detail + "; the tables do not hold what they must, last: " + violation;
+        String now = wrongLog.isEmpty() ? detail : wrongLog;
+        return violation.isEmpty() ? now : now + "; the tables do not hold what they must, last: " + violation;
     }
 
     /** The body of {@code /health}. */
@@ -53,6 +59,15 @@ final class Health {
         ObjectNode body = JsonNodeFactory.instance.objectNode();
         body.put("state", now.name()).put("detail", detail()).put("instance", instance).put("coreVersion", CoreVersion.CURRENT);
         return new StatusServer.Report(now == State.RUNNING, body);
+    }
+
+    /** The topics of the log are not as they must be; health reports it until {@link #logIsWell}. */
+    void logIsWrong(String what) {
+        wrongLog = what;
+    }
+
+    void logIsWell() {
+        wrongLog = "";
     }
 
     /** A sample of the tables violates an invariant; health reports it until the instance ends. */

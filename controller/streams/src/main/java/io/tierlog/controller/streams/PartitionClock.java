@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.controller.streams;
 
-import io.tierlog.controller.core.table.OrderedBytes;
 import io.tierlog.events.Codec;
 import io.tierlog.events.Partitions;
 import io.tierlog.events.RareWarning;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
-import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.event.Tick;
-import java.util.Arrays;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.slf4j.Logger;
@@ -19,34 +17,33 @@ import org.slf4j.LoggerFactory;
 /**
  * Appends ticks to one partition while this instance owns it. Used on the stream thread; only the acknowledgement comes from another.
  *
- * <p>Ticks go outside of the transaction, as every event must. They are numbered on from the last tick that was seen in the log, which is
- * remembered in the task's store. At most one is under way: when the broker is slow, time in the log goes in larger steps. Trade-off: an
- * instance that starts far behind numbers its first ticks again, and the core refuses those as repeats.
+ * <p>Ticks go outside of the transaction, as every event must. At most one is under way: when the broker is slow, time in the log goes in
+ * larger steps. A clock is a sender of its own, with a random id, that counts from 1, and a tick of unknown outcome ends it: the next one
+ * begins a new sender. So no number is used twice, also when transactions abort or another instance takes over while this one still runs.
+ * Trade-off: a name in the log per start and per lost tick.
  */
 final class PartitionClock {
     private static final Logger LOG = LoggerFactory.getLogger(PartitionClock.class);
-    private static final byte[] ROW = {SequenceStamper.TAG, 't'};
 
     private final Shared shared;
     private final int partition;
-    private final OrderedBytes rows;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final AtomicBoolean lost = new AtomicBoolean();
     private final RareWarning warning = new RareWarning(LOG);
-    private RecordStamp last;
-    /** Before the tick that was sent last. */
-    private RecordStamp before = RecordStamp.NONE;
-    private RecordStamp sent = RecordStamp.NONE;
+    private String sender;
+    private RecordStamp last = RecordStamp.NONE;
 
     /** What the clocks of all partitions share. */
     record Shared(Codec codec, Topics topics, PlainProducer producer, ControllerMetrics metrics) {}
 
-    PartitionClock(Shared shared, int partition, OrderedBytes rows) {
+    PartitionClock(Shared shared, int partition) {
         this.shared = shared;
         this.partition = partition;
-        this.rows = rows;
-        byte[] row = rows.get(ROW);
-        last = row == null ? RecordStamp.NONE : RecordStamp.fromBytes(row);
+        this.sender = newSender(partition);
+    }
+
+    private static String newSender(int partition) {
+        return Partitions.clock(partition) + "/" + UUID.randomUUID();
     }
 
     /** Appends a tick, unless one is under way. */
@@ -54,31 +51,18 @@ final class PartitionClock {
         if (!underWay.compareAndSet(false, true)) {
             return;
         }
-        if (lost.getAndSet(false) && last.equals(sent)) {
-            // Its number is given again, so that no gap stays. If it is in the log after all, both follow the one before.
-            last = before;
+        if (lost.getAndSet(false)) {
+            sender = newSender(partition);
+            last = RecordStamp.NONE;
         }
         String clock = Partitions.clock(partition);
-        Tick tick = new Tick(last.onto(new Envelope(clock, clock, 0, 0, 0, nowMs, null, null, null)), nowMs);
+        Tick tick = new Tick(last.onto(new Envelope(clock, sender, 0, 0, 0, nowMs, null, null, null)), nowMs);
         byte[] avro = Codec.avro(tick);
-        before = last;
         last = last.after(avro);
-        sent = last;
         String topic = shared.topics().events();
         byte[] value = shared.codec().frame(topic, tick.schema(), avro);
         ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, partition, nowMs, Partitions.key(clock), value);
         shared.producer().send(record, this::lost, () -> underWay.set(false));
-    }
-
-    /** A tick was read from the log: its bytes with the frame. */
-    void seen(Tick tick, byte[] framed) {
-        long sequence = tick.envelope().sequence();
-        int crc = RecordStamp.crc32c(Arrays.copyOfRange(framed, WireFormat.HEADER_BYTES, framed.length));
-        RecordStamp stamp = new RecordStamp(sequence, crc);
-        rows.put(ROW, stamp.toBytes());
-        if (sequence > last.sequence()) {
-            last = stamp;
-        }
     }
 
     private void lost(Throwable failure) {

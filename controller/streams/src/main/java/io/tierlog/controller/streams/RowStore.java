@@ -17,9 +17,7 @@ import org.apache.kafka.streams.state.internals.WrappedStateStore;
  * internal class of Streams, the only one that Streams asks to write out a cache.
  */
 final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Bytes, byte[]> {
-    private static final Runnable NOTHING = () -> {};
-
-    private Runnable writeOut = NOTHING;
+    private Runnable writeOut = RowStore::nothing;
 
     RowStore(KeyValueStore<Bytes, byte[]> rows) {
         super(rows);
@@ -33,7 +31,7 @@ final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Byt
     /** A task that begins again, after an abort too, finds nothing kept back. */
     @Override
     public void init(StateStoreContext context, StateStore root) {
-        writeOut = NOTHING;
+        writeOut = RowStore::nothing;
         super.init(context, root);
     }
 
@@ -46,13 +44,13 @@ final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Byt
     /** The task becomes a standby: others write the rows from here on. */
     @Override
     public void clearCache() {
-        writeOut = NOTHING;
+        writeOut = RowStore::nothing;
         super.clearCache();
     }
 
     @Override
     public void close() {
-        writeOut = NOTHING;
+        writeOut = RowStore::nothing;
         super.close();
     }
 
@@ -98,4 +96,6 @@ final class RowStore extends WrappedStateStore<KeyValueStore<Bytes, byte[]>, Byt
             return rows.name();
         }
     }
+
+    private static void nothing() {}
 }

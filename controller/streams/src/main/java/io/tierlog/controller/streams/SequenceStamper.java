@@ -76,12 +76,21 @@ final class SequenceStamper {
     /** {@code value} as the next record of its aggregate. */
     <T extends WireRecord> Stamped<T> stamp(Kind kind, T value, Envelope envelope, BiFunction<T, Envelope, T> withEnvelope) {
         Chain chain = new Chain(kind, envelope.aggregate());
-        RecordStamp kept = counts.get(chain);
-        RecordStamp last = kept == null ? RecordStamp.NONE : kept;
+        RecordStamp last = last(chain);
         T stamped = withEnvelope.apply(value, last.onto(envelope));
         byte[] avro = Codec.avro(stamped);
         counts.put(chain, last.after(avro), 0);
         return new Stamped<>(stamped, avro);
+    }
+
+    /** The last record of {@code aggregate} so far. */
+    RecordStamp last(Kind kind, String aggregate) {
+        return last(new Chain(kind, aggregate));
+    }
+
+    private RecordStamp last(Chain chain) {
+        RecordStamp kept = counts.get(chain);
+        return kept == null ? RecordStamp.NONE : kept;
     }
 
     /** An input is decided. */

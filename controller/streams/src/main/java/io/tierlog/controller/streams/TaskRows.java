@@ -23,14 +23,13 @@ final class TaskRows {
     private static final int LEAST_ROWS = 100;
 
     private final ProcessorContext<?, ?> context;
-    private final StoreBytes bytes;
     private final WriteBehindTables tables;
     private final SequenceStamper stamper;
     private @Nullable Cancellable periods;
 
     TaskRows(ProcessorContext<?, ?> context, RowStore store) {
         this.context = context;
-        bytes = new StoreBytes(store.wrapped());
+        StoreBytes bytes = new StoreBytes(store.wrapped());
         tables = new WriteBehindTables(new BytesTables(bytes), WriteBehindTables.KEPT);
         stamper = new SequenceStamper(bytes);
         store.beforeCommit(this::writeOut);
@@ -44,11 +43,6 @@ final class TaskRows {
     /** The numbers of records. */
     SequenceStamper stamper() {
         return stamper;
-    }
-
-    /** The store beneath, for rows of the shell that are not kept. */
-    StoreBytes bytes() {
-        return bytes;
     }
 
     /** An input is decided: its rows will be written soon. */

@@ -18,7 +18,7 @@ record Poison(SkipReason reason, int partition, byte[] key, byte[] value) {
         byte[] clock = Partitions.key("clock/1");
         byte[] tick = log.codec.encode(log.topics.events(), Script.tick(1, 1, 1_000));
         byte[] foreign = log.codec.encode(
-                log.topics.events(), new PartitionOpened(new Envelope("clock/1", "x", 0, 1, 0, 0, null, null, null), 1));
+                log.topics.events(), new PartitionOpened(new Envelope("clock/1", "x", 0, 1, 0, 0, null, null, null), 1, ""));
         return List.of(
                 new Poison(SkipReason.NOT_AVRO, 1, clock, "certainly not Avro".getBytes(StandardCharsets.UTF_8)),
                 new Poison(SkipReason.UNKNOWN_SCHEMA_ID, 1, clock, WireFormat.frame(4_711, Codec.avro(Script.tick(1, 1, 1_000)))),

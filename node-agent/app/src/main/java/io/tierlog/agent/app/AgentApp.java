@@ -46,6 +46,7 @@ import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.TierCapacity;
 import io.tierlog.schemas.TierUsage;
 import io.tierlog.schemas.event.AgentRegistering;
+import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.event.Event;
 import java.time.Duration;
 import java.util.List;
@@ -466,6 +467,10 @@ public final class AgentApp implements AutoCloseable {
             try {
                 if (why.kind() == AgentEnd.Kind.STOPPED || why.kind() == AgentEnd.Kind.REFUSED) {
                     drain();
+                }
+                if (why.kind() == AgentEnd.Kind.STOPPED && status.incarnation() == 0) {
+                    // The registration may be in the log without an answer: it must not hold the node's name.
+                    sink.append(log.aggregate(), "", envelope -> new AgentStopping(envelope, log.processId()));
                 }
                 closers.close();
             } finally {

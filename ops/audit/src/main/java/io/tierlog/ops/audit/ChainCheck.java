@@ -20,15 +20,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Trade-off: no later record has the checksum of the last one, so a change in the last record shows only where it breaks an invariant.
  *
- * <p>When the clock of a partition moves to another instance, it continues from the last tick that this instance has read, so a tick may follow any
- * of the last {@value #TICKS}. Messages of the policy have no chain. Memory: one entry per sender and aggregate. Confined to one thread.
+ * <p>Messages of the policy have no chain. Memory: one entry per sender and aggregate. Confined to one thread.
  */
 final class ChainCheck {
-    private static final int TICKS = 10_000;
-
     private final Report report;
     private final Map<String, Map<String, Chain>> chains = new LinkedHashMap<>();
-    private final Map<String, TickChain> clocks = new LinkedHashMap<>();
 
     /** Receives the findings. */
     interface Report {
@@ -44,9 +40,7 @@ final class ChainCheck {
         String aggregate = envelope.aggregate();
         String sender = envelope.sender();
         Link link = new Link(place, envelope.sequence(), envelope.previousCrc32c(), crc32c);
-        if (sender.equals(aggregate) && aggregate.startsWith("clock/")) {
-            clocks.computeIfAbsent(aggregate, a -> new TickChain()).accept(link);
-        } else if (!sender.equals("policy")) {
+        if (!sender.equals("policy")) {
             chains.computeIfAbsent(aggregate, a -> new LinkedHashMap<>())
                     .computeIfAbsent(sender, s -> new Chain(s + " about " + aggregate)).accept(link);
         }
@@ -55,7 +49,6 @@ final class ChainCheck {
     /** There are no more records: reports what was undecided until now. */
     void end() {
         chains.values().forEach(senders -> senders.values().forEach(Chain::end));
-        clocks.values().forEach(TickChain::end);
     }
 
     private record Link(RecordPosition place, long sequence, int previous, int crc) {
@@ -132,63 +125,5 @@ final class ChainCheck {
 
     private static String missing(long from, long to) {
         return from == to ? "missing is record " + from : "missing are records " + from + " to " + to;
-    }
-
-    /** The ticks of one partition. */
-    private final class TickChain {
-        private final Map<Long, Link> known = new LinkedHashMap<>();
-        private @Nullable Link doubtful;
-
-        void accept(Link link) {
-            Link same = known.get(link.sequence);
-            if (same != null && same.crc == link.crc) {
-                report.wrong(link.place, "tick " + link.sequence + " again, it was at offset " + same.place.offset());
-                return;
-            }
-            Link doubt = doubtful;
-            doubtful = null;
-            if (doubt != null) {
-                boolean fits = link.follows(doubt);
-                Link before = known.get(doubt.sequence - 1);
-                if (before != null) {
-                    RecordPosition wrong = fits ? before.place : doubt.place;
-                    report.wrong(wrong, "tick " + (fits ? before : doubt).sequence + " was altered: the next one has another checksum of it");
-                } else if (fits) {
-                    report.wrong(doubt.place, "missing are ticks before " + doubt.sequence);
-                } else {
-                    report.wrong(doubt.place, "tick " + doubt.sequence + " was altered");
-                }
-                remember(doubt);
-                remember(link);
-                return;
-            }
-            if (!follows(link)) {
-                doubtful = link;
-            } else {
-                remember(link);
-            }
-        }
-
-        private boolean follows(Link link) {
-            Link before = known.get(link.sequence - 1);
-            boolean forgotten = before == null && known.size() == TICKS && link.sequence < known.keySet().iterator().next();
-            return link.sequence == 1 || forgotten || (before != null && link.follows(before));
-        }
-
-        private void remember(Link link) {
-            known.remove(link.sequence);
-            known.put(link.sequence, link);
-            if (known.size() > TICKS) {
-                known.remove(known.keySet().iterator().next());
-            }
-        }
-
-        void end() {
-            Link doubt = doubtful;
-            if (doubt != null) {
-                Link before = known.get(doubt.sequence - 1);
-                report.wrong(before == null ? doubt.place : before.place, "tick " + doubt.sequence + " does not follow the one before");
-            }
-        }
     }
 }

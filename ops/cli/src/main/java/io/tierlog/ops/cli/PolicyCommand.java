@@ -237,7 +237,7 @@ final class PolicyCommand implements Callable<Integer> {
     @Command(
             name = "diff",
             description = "Print what applying a policy document would change, path by path.",
-            footer = {"", "Exit codes: 0 compared, whatever the difference, 1 the document is no policy, 2 the document or the log cannot be read."})
+            footer = {"", "Exit codes: 0 compared, whatever the difference, 1 the document is invalid, 2 the document or the log cannot be read."})
     static final class Diff extends OnCluster {
         @Parameters(paramLabel = "FILE", description = "The document, in YAML or JSON.")
         Path file;

@@ -41,8 +41,8 @@ public final class PolicyFile {
             case Reading.Valid(Policy policy) -> policy;
             case Reading.Unreadable(Finding finding) -> throw unreadable(file, finding);
             case Reading.Invalid(List<Finding> findings) -> throw new CliError(
-                    file + " is no policy: " + findings.stream().map(Finding::toString).collect(Collectors.joining("; ")),
-                    "mend it until this says that it is valid: tierlog policy check " + file, CliError.BAD_INPUT);
+                    file + " is not a policy: " + findings.stream().map(Finding::toString).collect(Collectors.joining("; ")),
+                    "correct it until this command reports it valid: tierlog policy check " + file, CliError.BAD_INPUT);
         };
     }
 

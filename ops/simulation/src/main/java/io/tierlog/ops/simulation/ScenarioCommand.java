@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
 /** {@code ops/tierlog scenario}. Without state of its own. */
 @Command(
         name = "scenario",
-        description = "Runs scenario files: cases told as JSON lines, in a simulated world of the shipped cores.",
+        description = "Runs scenario files, JSON lines of steps and expectations, in a simulated world of the shipped cores.",
         subcommands = {ScenarioCommand.Defaults.class, ScenarioCommand.RunFiles.class})
 public final class ScenarioCommand implements Callable<Integer> {
     @Spec

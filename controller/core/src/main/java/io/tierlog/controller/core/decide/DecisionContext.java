@@ -66,10 +66,17 @@ public final class DecisionContext {
     private int evolved;
     private int sent;
 
-    private DecisionContext(Tables tables, Limits limits, Input input, @Nullable Event event, BiConsumer<Tables, Fact> evolution) {
+    /**
+     * What holds for all decisions of a controller.
+     *
+     * @param applicationId recorded when a partition is opened
+     */
+    public record Settings(Limits limits, String applicationId) {}
+
+    private DecisionContext(Tables tables, Settings settings, Input input, @Nullable Event event, BiConsumer<Tables, Fact> evolution) {
         this.evolution = evolution;
         this.tables = tables;
-        this.limits = limits;
+        this.limits = settings.limits();
         this.partition = input.partition();
         this.offset = input.offset();
         this.clockAggregate = Aggregates.clock(partition);
@@ -79,7 +86,7 @@ public final class DecisionContext {
         ClockRow row = tables.get(Rows.CLOCK, new RowKey.Aggregate(clockAggregate));
         if (row == null) {
             this.clock = ClockRows.opened(CoreVersion.CURRENT);
-            fact(new PartitionOpened(envelope(clockAggregate, 0), CoreVersion.CURRENT));
+            fact(new PartitionOpened(envelope(clockAggregate, 0), CoreVersion.CURRENT, settings.applicationId()));
         } else if (row.coreVersion() != CoreVersion.CURRENT) {
             throw new CoreVersionMismatch(partition, row.coreVersion());
         } else {
@@ -89,8 +96,13 @@ public final class DecisionContext {
 
     /** A decision about {@code input}; the first one of a partition opens it. */
     public static DecisionContext of(Tables tables, Limits limits, Input input, BiConsumer<Tables, Fact> evolution) {
+        return of(tables, new Settings(limits, ""), input, evolution);
+    }
+
+    /** The same with an application id. */
+    public static DecisionContext of(Tables tables, Settings settings, Input input, BiConsumer<Tables, Fact> evolution) {
         Event event = input instanceof Input.Recorded recorded ? recorded.event() : null;
-        return new DecisionContext(tables, limits, input, event, evolution);
+        return new DecisionContext(tables, settings, input, event, evolution);
     }
 
     public Tables tables() {

@@ -27,9 +27,11 @@ import io.tierlog.controller.core.writeback.Saves;
 import io.tierlog.controller.core.writeback.WriteBacks;
 import io.tierlog.schemas.Envelope;
 import io.tierlog.schemas.RefusalReason;
+import io.tierlog.schemas.RemovalReason;
 import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.NodeSeen;
 import io.tierlog.schemas.event.AgentEvent;
 import io.tierlog.schemas.event.AgentHeartbeat;
@@ -76,7 +78,7 @@ import io.tierlog.schemas.state.NodeRow;
  * The entry of decide: which family an input belongs to, whether it applies, and which decision it leads to. Each type is named once. Without
  * state.
  *
- * <p>An agent's event applies when it is of the node's current incarnation and not a repeat; the last fact then records its number.
+ * <p>An agent's event applies when it is of the node's current incarnation and process, and not a repeat; the last fact then records its number.
  */
 public final class EventDispatcher {
     private EventDispatcher() {}
@@ -141,18 +143,37 @@ public final class EventDispatcher {
             return;
         }
         NodeRow row = n.row();
-        if (from.incarnation() > row.incarnation()) {
+        if (event instanceof AgentStopping stopping && from.incarnation() == 0 && isRegistered(n, stopping)) {
+            Registration.stopping(n);
+            d.take(n.envelope(), from.sequence(), n.commandSequence());
+        } else if (from.incarnation() > row.incarnation()) {
             d.refuse(n.envelope(), event, RefusalReason.FUTURE_INCARNATION,
                     "Incarnation " + from.incarnation() + " was never given out; the last is " + row.incarnation());
         } else if (from.incarnation() < row.incarnation() || !row.alive()) {
             d.refuse(n.envelope(), event, RefusalReason.STALE_INCARNATION, "Incarnation " + from.incarnation() + " has ended");
             fence(d, from, row.alive() ? row.incarnation() : 0);
+        } else if (!Aggregates.isAgent(from.sender(), n.name(), row.processId())) {
+            d.refuse(n.envelope(), event, RefusalReason.WRONG_SENDER,
+                    from.sender() + " is not process " + row.processId() + ", which is registered for node " + n.name());
         } else if (from.sequence() <= row.lastSequence()) {
             d.refuse(n.envelope(), event, RefusalReason.REPEATED, "Sequence " + from.sequence() + " was applied before");
+        } else if (event instanceof AgentHeartbeat beat && beat.commandSequence() > n.commandSequence()) {
+            // The agent refuses every command up to that number: it must begin a new count.
+            d.refuse(n.envelope(), event, RefusalReason.FUTURE_COMMAND,
+                    "Command " + beat.commandSequence() + " was never issued; the last is " + n.commandSequence());
+            n.fact(new NodeEnded(n.envelope(), row.incarnation(), RemovalReason.NODE_LOST));
+            fence(d, from, 0);
         } else {
             apply(n, event);
             d.take(n.envelope(), from.sequence(), n.commandSequence());
         }
+    }
+
+    /** Whether the process that stops before it has received its incarnation is the one that was accepted. */
+    private static boolean isRegistered(NodeContext n, AgentStopping e) {
+        NodeRow row = n.row();
+        return row.alive() && e.processId().equals(row.processId()) && e.envelope().sequence() > row.lastSequence()
+                && Aggregates.isAgent(e.envelope().sender(), n.name(), row.processId());
     }
 
     /** Fences a process whose incarnation has ended; its count of commands is over, so the number is 0. */
@@ -163,7 +184,7 @@ public final class EventDispatcher {
 
     private static void apply(NodeContext n, AgentEvent event) {
         switch (event) {
-            case AgentStopping e -> Registration.stopping(n, e);
+            case AgentStopping _ -> Registration.stopping(n);
             case AgentHeartbeat e -> n.fact(new NodeSeen(n.envelope(), e.usage()));
             case EngineAttached e -> Engines.attached(n, e);
             case EngineDetached e -> Engines.detached(n, e);

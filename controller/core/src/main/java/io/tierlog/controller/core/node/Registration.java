@@ -18,7 +18,6 @@ import io.tierlog.schemas.decision.AgentAccepted;
 import io.tierlog.schemas.decision.AgentRefused;
 import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.event.AgentRegistering;
-import io.tierlog.schemas.event.AgentStopping;
 import io.tierlog.schemas.state.NodeRow;
 import java.util.EnumSet;
 import java.util.Set;
@@ -42,6 +41,10 @@ public final class Registration {
         Envelope from = e.envelope();
         if (!from.aggregate().equals(Aggregates.NODE + e.node())) {
             d.refuse(d.envelope(from.aggregate(), 0), e, RefusalReason.WRONG_AGGREGATE, "Node " + e.node() + " is not " + from.aggregate());
+            return;
+        }
+        if (!Aggregates.isAgent(from.sender(), e.node(), e.processId())) {
+            d.refuse(d.envelope(from.aggregate(), 0), e, RefusalReason.WRONG_SENDER, from.sender() + " is not process " + e.processId());
             return;
         }
         NodeContext n = d.node(from.aggregate());
@@ -142,7 +145,7 @@ public final class Registration {
         return new Finding(RefusalReason.LAYOUT_INVALID, "Invalid registration: " + rule);
     }
 
-    public static void stopping(NodeContext n, AgentStopping e) {
-        n.fact(new NodeEnded(n.envelope(), e.envelope().incarnation(), RemovalReason.NODE_STOPPED));
+    public static void stopping(NodeContext n) {
+        n.fact(new NodeEnded(n.envelope(), n.row().incarnation(), RemovalReason.NODE_STOPPED));
     }
 }

@@ -12,6 +12,7 @@ public final class Aggregates {
 
     private static final String CLOCK = "clock/";
     private static final String CONTROLLER = "controller/";
+    private static final String AGENT = "agent/";
 
     private Aggregates() {}
 
@@ -29,6 +30,13 @@ public final class Aggregates {
             throw new IllegalHistory("A fact comes from " + sender + " and not from a controller");
         }
         return CLOCK + sender.substring(CONTROLLER.length());
+    }
+
+    /** Whether {@code sender} is the process of an agent of the node. */
+    public static boolean isAgent(String sender, String node, String process) {
+        int slash = AGENT.length() + node.length();
+        return sender.length() == slash + 1 + process.length() && sender.startsWith(AGENT) && sender.startsWith(node, AGENT.length())
+                && sender.charAt(slash) == '/' && sender.endsWith(process);
     }
 
     public static boolean isNode(String aggregate) {

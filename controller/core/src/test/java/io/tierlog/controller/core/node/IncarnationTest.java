@@ -45,6 +45,7 @@ import io.tierlog.schemas.decision.NodeEnded;
 import io.tierlog.schemas.decision.OperationEnded;
 import io.tierlog.schemas.decision.OperationOverdue;
 import io.tierlog.schemas.decision.RequestTransitioned;
+import io.tierlog.schemas.event.AgentRegistering;
 import io.tierlog.schemas.event.EngineAttached;
 import io.tierlog.schemas.event.EngineDetached;
 import io.tierlog.schemas.event.OperationCancelled;
@@ -123,6 +124,59 @@ class IncarnationTest {
         assertEquals("NodeEnded AgentAccepted SweepAdvanced", w.factNames());
         assertEquals(2, next.incarnation);
         assertRefused(RefusalReason.STALE_INCARNATION, w.input(a.heartbeat()));
+    }
+
+    /** A forged command with a high number makes an agent refuse all later ones: its heartbeat shows it, and it registers again. */
+    @Test
+    void aHeartbeatAboveTheLastCommandIsRefusedAndFencesTheNode() {
+        Agent a = w.register("a", 10);
+        long issued = fetch(a).header().commandSequence();
+        w.input(a.heartbeat(issued));
+        assertEquals("NodeSeen", w.factNames());
+
+        assertRefused(RefusalReason.FUTURE_COMMAND, w.input(a.heartbeat(issued + 1)));
+        assertEquals(RemovalReason.NODE_LOST, w.fact(NodeEnded.class).reason());
+        assertEquals(0, w.command(FenceAgent.class).header().commandSequence());
+        w.register(new Agent("a", "a-2", 10));
+    }
+
+    @Test
+    void anEventOfAProcessThatIsNotRegisteredIsRefused() {
+        Agent a = w.register("a", 10);
+        Agent forged = new Agent("a", "a-2", 10);
+        forged.incarnation = a.incarnation;
+        forged.heartbeat();
+        forged.heartbeat();
+
+        assertRefused(RefusalReason.WRONG_SENDER, w.input(forged.stopping()));
+        assertEquals("InputRefused", w.factNames());
+        w.input(a.heartbeat());
+        assertEquals("NodeSeen", w.factNames(), "the numbers of the registered process go on");
+    }
+
+    @Test
+    void aRegistrationForAnotherProcessIsRefused() {
+        Agent a = new Agent("a", "a-1", 10);
+        AgentRegistering e = a.registering();
+        Envelope from = e.envelope();
+        Envelope wrong = new Envelope(from.aggregate(), "agent/b/a-1", 0, 1, 0, 0, null, null, null);
+        assertRefused(RefusalReason.WRONG_SENDER, w.input(e.withEnvelope(wrong)));
+        assertEquals("InputRefused", w.factNames());
+    }
+
+    /** It registered and stopped before a controller ran, so it does not know its incarnation. */
+    @Test
+    void aProcessThatStopsBeforeItsAnswerDoesNotHoldTheNode() {
+        Agent a = new Agent("a", "a-1", 10);
+        w.input(a.registering());
+        w.input(a.stopping());
+        assertEquals(RemovalReason.NODE_STOPPED, w.fact(NodeEnded.class).reason());
+
+        Agent next = new Agent("a", "a-2", 10);
+        w.register(next);
+        assertEquals(2, next.incarnation);
+        assertRefused(RefusalReason.STALE_INCARNATION, w.input(a.stopping()));
+        assertTrue(w.node(next).alive());
     }
 
     @Test

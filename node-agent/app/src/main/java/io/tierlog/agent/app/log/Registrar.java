@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
 /**
  * How a process comes to speak for its node: it asks by AgentRegistering, and the controller answers by a committed decision.
  *
- * <p>Blocks its caller, for as long as no controller answers; it asks once and waits, since a second question would be a second infe.
- * Refused as a duplicate it asks again every second until the registration time-out, for the other process may be dying; every other
- * refusal is final.
+ * <p>Blocks its caller, for as long as no controller answers; it asks once and waits, since a second request would be a second incarnation.
+ * Refused as a duplicate it asks again every second, until the registration time-out has passed since the first refusal: the other process
+ * may be dead and its silence not over. Every other refusal is final.
  */
 public final class Registrar {
     private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
@@ -43,7 +43,7 @@ public final class Registrar {
     private final BooleanSupplier stopped;
 
     /**
-     * @param timeout how long to keep asking while another process speaks for the node
+     * @param timeout how long to keep asking after the first refusal because another process is registered
      * @param stopped true when the agent is stopping
      */
     public Registrar(AgentLog log, EventSink sink, Duration timeout, BooleanSupplier stopped) {
@@ -63,7 +63,9 @@ public final class Registrar {
     public Optional<Registered> register(Function<Envelope, Event> registering) throws InterruptedException {
         TopicPartition partition = log.partitionIn(log.topics().decisions());
         RecordReader<Fact> reader = log.codec().reader(Fact.class);
-        long startedNs = System.nanoTime();
+        // From the first refusal on, since no controller may have run for hours before it.
+        long refusedNs = 0;
+        boolean wasRefused = false;
         try (KafkaConsumer<byte[], byte[]> consumer = log.atTheEndOf(partition, true)) {
             while (true) {
                 sink.append(log.aggregate(), "", registering);
@@ -75,11 +77,13 @@ public final class Registrar {
                     return Optional.of(new Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy()));
                 }
                 AgentRefused refused = (AgentRefused) answer.get();
-                long waitedMs = (System.nanoTime() - startedNs) / 1_000_000;
+                refusedNs = wasRefused ? refusedNs : System.nanoTime();
+                wasRefused = true;
+                long waitedMs = (System.nanoTime() - refusedNs) / 1_000_000;
                 if (refused.reason() != RefusalReason.DUPLICATE_NODE || waitedMs + ASK_AGAIN_MS > timeout.toMillis()) {
                     throw new RegistrationRefusedException(log.node(), refused.reason(), refused.detail());
                 }
-                LOG.info("node {} is spoken for by another process ({}); asking again", log.node(), refused.detail());
+                LOG.info("another process is registered for node {} ({}); asking again", log.node(), refused.detail());
                 Thread.sleep(ASK_AGAIN_MS);
             }
         }

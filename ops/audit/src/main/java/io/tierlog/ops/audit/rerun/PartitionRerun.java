@@ -21,6 +21,7 @@ import io.tierlog.ops.audit.RecordCursor;
 import io.tierlog.schemas.SkipReason;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputSkipped;
+import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.event.Event;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -46,7 +47,7 @@ final class PartitionRerun {
     private final RecordReader<Event> events;
     private final RecordReader<Fact> facts;
     private final LongAdder progress;
-    private final Core core;
+    private Core core;
     private final RowTrace tables = new RowTrace();
     private final Map<String, RecordStamp> stamps = new HashMap<>();
     private long decided;
@@ -94,6 +95,9 @@ final class PartitionRerun {
                         "rerun a log that nothing was deleted from; audit verify reads any log");
             }
             Recorded ahead = next(decisions);
+            if (ahead != null && ahead.reading() instanceof Reading.Decoded<Fact> first && first.value() instanceof PartitionOpened opened) {
+                core = new Core(Limits.of(partitions), opened.applicationId());
+            }
             boolean goesOn = true;
             for (LogEntry.Data data = inputs.next(); data != null; data = inputs.next()) {
                 progress.increment();

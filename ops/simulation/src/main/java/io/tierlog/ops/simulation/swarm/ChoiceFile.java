@@ -32,7 +32,7 @@ final class ChoiceFile {
             if (line.startsWith("-")) {
                 groups.add(numbers(line.substring(1).strip(), file));
             } else if (!line.startsWith("#") && !line.isBlank()) {
-                throw new IOException(file + " is no record of choices: " + line);
+                throw new IOException(file + " is not a record of choices: " + line);
             }
         }
         return groups;
@@ -42,7 +42,7 @@ final class ChoiceFile {
         try {
             return text.isEmpty() ? new int[0] : List.of(text.split(" ")).stream().mapToInt(Integer::parseInt).toArray();
         } catch (NumberFormatException wrong) {
-            throw new IOException(file + " is no record of choices: " + text, wrong);
+            throw new IOException(file + " is not a record of choices: " + text, wrong);
         }
     }
 }

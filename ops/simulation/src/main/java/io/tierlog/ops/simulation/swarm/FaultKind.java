@@ -41,7 +41,7 @@ public enum FaultKind {
     DISK_SLOW(3, "transfers of the disk stand still for long"),
     DISK_FULL(2, "the disk takes nothing"),
     DISK_FAILED(5, "blocks of a transfer of the disk fail"),
-    DISK_WRITE_LOST(3, "the disk says it has written, and has not"),
+    DISK_WRITE_LOST(3, "the disk reports a write that it has not done"),
     DISK_WRITE_TORN(3, "the disk has written half of a block"),
     DISK_WRITE_MISDIRECTED(3, "the disk has written the bytes of another block"),
     DISK_BIT_FLIPPED(3, "a bit on the disk flips"),
@@ -64,8 +64,8 @@ public enum FaultKind {
     AGENT_CLOCK_AHEAD(2, "the wall clocks of the agents are an hour ahead for a while"),
     MONOTONIC_JUMP(2, "the monotonic clock of a node jumps ahead"),
     POLICY_CHANGED(3, "an operator changes the policy"),
-    POLICY_INVALID(2, "an operator asks for a policy that cannot be"),
-    POLICY_STALE(2, "an operator asks for a policy on the ground of an old one");
+    POLICY_INVALID(2, "an operator requests an invalid policy"),
+    POLICY_STALE(2, "an operator requests a policy based on an old version");
 
     private final int weight;
     private final String meaning;

@@ -23,14 +23,14 @@ import picocli.CommandLine.Spec;
 /** {@code tierlog simulate}: prints the table. Exit codes: 0 clean, 1 something was violated or it was interrupted, 2 wrong usage. */
 @Command(
         name = "simulate",
-        description = "Run the shipped cores in many small worlds in which everything goes wrong.",
+        description = "Run the shipped cores in many small simulated worlds with faults.",
         footer = {
             "",
             "An episode is a log, a controller, two or three nodes and a store in one",
-            "thread and virtual time. Its seed says all that happens in it, which",
-            "faults among it. After 200 wishes of users everything is mended, and must",
-            "come to rest. All bytes that are read are compared with what they must be.",
-            "A failure is shrunk, and prints the command that shows it again."
+            "thread and virtual time. Its seed determines all that happens in it, the",
+            "faults included. After 200 requests all faults end, and the world must come",
+            "to rest. All bytes that are read are compared with their expected content.",
+            "A failure is shrunk; the command that repeats it is printed."
         })
 public final class SimulateCommand implements Callable<Integer> {
     private static final int VIOLATED = 1;
@@ -41,10 +41,10 @@ public final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "N", description = "Seed of the first episode (default: a fresh one).")
     @Nullable Long seed;
 
-    @Option(names = "--episodes", paramLabel = "N", description = "How many (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--episodes", paramLabel = "N", description = "Number of episodes (default: ${DEFAULT-VALUE}).")
     long episodes = 300;
 
-    @Option(names = "--minutes", paramLabel = "M", description = "No episode but the first begins later (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--minutes", paramLabel = "M", description = "Begin no further episode after this many minutes (default: ${DEFAULT-VALUE}).")
     double minutes = 60;
 
     @Option(
@@ -57,10 +57,10 @@ public final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--choices", paramLabel = "FILE", description = "Replay a shrunk failure instead.")
     @Nullable Path choices;
 
-    @Option(names = "--directory", paramLabel = "DIR", description = "Where the choices of a failure are written to (default: here).")
+    @Option(names = "--directory", paramLabel = "DIR", description = "Directory for the recorded choices of a failure (default: the current one).")
     Path directory = Path.of("");
 
-    @Option(names = "--failures", paramLabel = "N", description = "Stop after so many failures (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--failures", paramLabel = "N", description = "Stop after N failures (default: ${DEFAULT-VALUE}).")
     int failures = 1;
 
     @Option(names = "--threads", paramLabel = "N", description = "Episodes at once (default: one for each processor).")
@@ -84,7 +84,7 @@ public final class SimulateCommand implements Callable<Integer> {
         require(minutes > 0, "--minutes must be more than 0");
         require(threads >= 1, "--threads must be 1 or more");
         require(failures >= 1, "--failures must be 1 or more");
-        require(Files.isDirectory(directory.toAbsolutePath()), "--directory: " + directory + " is no directory");
+        require(Files.isDirectory(directory.toAbsolutePath()), "--directory: " + directory + " is not a directory");
         SimulationReport report = choices == null ? swarm(allowed) : replay(choices, allowed);
         print(report);
         boolean whole = report.shortfall().isEmpty() || report.shortfall().equals(Swarm.TIME_IS_UP);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.Reading;
+import io.tierlog.events.RecordReader;
+import io.tierlog.events.RecordStamp;
+import io.tierlog.events.Topics;
+import io.tierlog.events.wire.WireFormat;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.PartitionOpened;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compares a controller with the decisions that are in its log, so that no input is decided twice. Safe for use by several threads.
+ *
+ * <ul>
+ *   <li>The first decision of a partition names the application id that decides it. A controller with another one stops.
+ *   <li>The last decision of a partition must be the last one of the restored state. Otherwise group offsets, changelog or decisions were
+ *       lost, and the controller stops before it decides anything.
+ * </ul>
+ *
+ * <p>Calls block, for {@link KafkaAccess#timeout} at most. Trade-off: a consumer is made for each partition that this instance gets.
+ */
+final class LogOwner implements EventProcessor.Opening {
+    private static final Logger LOG = LoggerFactory.getLogger(LogOwner.class);
+    private static final Duration POLL = Duration.ofMillis(100);
+    private static final long AGAIN_MS = 200;
+    private static final int FIRST_STEP = 64;
+
+    private final KafkaAccess access;
+    private final Topics topics;
+    private final RecordReader<Fact> reader;
+    private final String applicationId;
+    private final Set<Integer> unopened = new HashSet<>();
+
+    LogOwner(KafkaAccess access, Topics topics, Codec codec, int partitions, String applicationId) {
+        this.access = access;
+        this.topics = topics;
+        this.reader = codec.reader(Fact.class);
+        this.applicationId = applicationId;
+        for (int partition = 0; partition < partitions; partition++) {
+            unopened.add(partition);
+        }
+    }
+
+    /**
+     * Reads the first decision of the partitions that had none so far. To be called again until it returns true, since two controllers may
+     * open the same new log at once.
+     *
+     * @return whether all partitions name this application id
+     * @throws ControllerException.DecidedByAnother when one names another
+     */
+    synchronized boolean isOurs() {
+        if (unopened.isEmpty()) {
+            return true;
+        }
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+            for (int partition : List.copyOf(unopened)) {
+                TopicPartition place = new TopicPartition(topics.decisions(), partition);
+                consumer.assign(List.of(place));
+                if (first(consumer, place)) {
+                    unopened.remove(partition);
+                }
+            }
+        }
+        return unopened.isEmpty();
+    }
+
+    private boolean first(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
+        consumer.seekToBeginning(List.of(place));
+        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
+        long end = end(consumer, place);
+        while (consumer.position(place) < end && System.nanoTime() < deadlineNs) {
+            for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                if (read(record) instanceof PartitionOpened opened && !opened.applicationId().isEmpty()
+                        && !opened.applicationId().equals(applicationId)) {
+                    throw new ControllerException.DecidedByAnother(place.toString(), opened.applicationId(), applicationId);
+                }
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Compares the restored state of a partition with its log.
+     *
+     * @throws ControllerException.StateLost when they do not end at the same decision
+     */
+    @Override
+    public void check(int partition, SequenceStamper state) {
+        TopicPartition place = new TopicPartition(topics.decisions(), partition);
+        String clock = "clock/" + partition;
+        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+            consumer.assign(List.of(place));
+            while (true) {
+                Optional<ConsumerRecord<byte[], byte[]>> last = last(consumer, place);
+                Fact fact = last.map(this::read).orElse(null);
+                String aggregate = fact == null ? clock : fact.envelope().aggregate();
+                RecordStamp inState = state.last(SequenceStamper.Kind.DECISION, aggregate);
+                RecordStamp inLog = fact == null ? RecordStamp.NONE : stamp(fact, last.orElseThrow());
+                if (inLog.equals(inState)) {
+                    return;
+                }
+                boolean mayBeLate = inLog.sequence() < inState.sequence();
+                if (!mayBeLate || System.nanoTime() > deadlineNs) {
+                    throw new ControllerException.StateLost(place.toString(), aggregate, inLog.sequence(), inState.sequence(), applicationId);
+                }
+                LOG.info("partition {}: the last commit does not show in {} yet", partition, topics.decisions());
+                pause();
+            }
+        }
+    }
+
+    /** The last committed record; nothing when there is none. Commit markers and aborted records are passed over. */
+    private static Optional<ConsumerRecord<byte[], byte[]>> last(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
+        long end = end(consumer, place);
+        long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
+        for (long step = FIRST_STEP; ; step *= FIRST_STEP) {
+            long from = Math.max(begin, end - step);
+            consumer.seek(place, from);
+            ConsumerRecord<byte[], byte[]> found = null;
+            while (consumer.position(place) < end) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
+                    found = record.offset() < end ? record : found;
+                }
+            }
+            if (found != null || from == begin) {
+                return Optional.ofNullable(found);
+            }
+        }
+    }
+
+    private static long end(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
+        return consumer.endOffsets(List.of(place)).getOrDefault(place, 0L);
+    }
+
+    private Fact read(ConsumerRecord<byte[], byte[]> record) {
+        return switch (reader.read(record.value())) {
+            case Reading.Decoded<Fact> good -> good.value();
+            case Reading.Unreadable<Fact> bad ->
+                throw new ControllerException.ForeignDecision(record.topic() + "-" + record.partition() + "@" + record.offset(), bad.detail());
+        };
+    }
+
+    private static RecordStamp stamp(Fact fact, ConsumerRecord<byte[], byte[]> record) {
+        byte[] avro = Arrays.copyOfRange(record.value(), WireFormat.HEADER_BYTES, record.value().length);
+        return new RecordStamp(fact.envelope().sequence(), RecordStamp.crc32c(avro));
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(AGAIN_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ControllerException.Closing();
+        }
+    }
+
+    private KafkaConsumer<byte[], byte[]> consumer() {
+        return new KafkaConsumer<>(
+                access.client(Map.of(
+                        "isolation.level", "read_committed",
+                        "enable.auto.commit", "false",
+                        "auto.offset.reset", "earliest",
+                        "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis()))),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
+    }
+}

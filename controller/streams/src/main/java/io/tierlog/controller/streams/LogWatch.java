@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+package io.tierlog.controller.streams;
+
+import io.tierlog.controller.streams.api.LogLoop;
+import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.LogSetupException;
+import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.Topics;
+import java.util.function.Consumer;
+
+/**
+ * Looks every ten seconds whether the log is still as it must be: its topics exist with the same number of partitions, and it names this
+ * controller. What is wrong with the topics is shown at {@code /health} until it is right again; a log that another controller decides ends
+ * the instance. One thread of its own.
+ */
+final class LogWatch implements LogLoop.Round, AutoCloseable {
+    private static final long INTERVAL_MS = 10_000;
+
+    private final KafkaAccess access;
+    private final Topics topics;
+    private final LogOwner owner;
+    private final Health health;
+    private final Consumer<ControllerException> fatal;
+    private final long intervalMs;
+    private final LogLoop loop = new LogLoop("tierlog-log-watch", this);
+
+    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, Consumer<ControllerException> fatal) {
+        this(access, topics, owner, health, fatal, INTERVAL_MS);
+    }
+
+    /** For tests: with another interval, in ms. */
+    LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, Consumer<ControllerException> fatal, long intervalMs) {
+        this.access = access;
+        this.topics = topics;
+        this.owner = owner;
+        this.health = health;
+        this.fatal = fatal;
+        this.intervalMs = intervalMs;
+    }
+
+    void start() {
+        loop.start();
+    }
+
+    @Override
+    public void close() {
+        loop.close();
+    }
+
+    @Override
+    public void run(LogLoop its) {
+        while (its.isOpen()) {
+            look();
+            its.pause(intervalMs);
+        }
+    }
+
+    /** A cluster that does not answer is no finding: others report it. */
+    @Override
+    public void failed(RuntimeException why) {}
+
+    private void look() {
+        try (TopicAdmin admin = new TopicAdmin(access)) {
+            admin.check(topics);
+            health.logIsWell();
+            boolean _ = owner.isOurs();
+        } catch (LogSetupException.TopicsMissing | LogSetupException.PartitionsDiffer e) {
+            health.logIsWrong(String.valueOf(e.getMessage()));
+        } catch (LogSetupException e) {
+            // The broker does not answer: Streams waits for it and says so.
+        } catch (ControllerException e) {
+            fatal.accept(e);
+        }
+    }
+}
