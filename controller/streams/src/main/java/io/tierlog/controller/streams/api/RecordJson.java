@@ -10,6 +10,7 @@ import io.tierlog.schemas.WireRecord;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.Locale;
+import java.util.Map;
 import org.apache.avro.Schema;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.avro.generic.GenericRecord;
@@ -23,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RecordJson {
     private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+    /** Fields that the API and the policy document name otherwise than the record. */
+    private static final Map<String, String> NAMES = Map.of("nodeTimeoutTicks", "node_silent_ticks", "leasedBlocks", "lent_blocks");
 
     private RecordJson() {}
 
@@ -63,7 +66,8 @@ final class RecordJson {
     }
 
     /** prefetchThresholdBlocks as prefetch_threshold_blocks. */
-    static String name(String camel) {
-        return camel.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT);
+    private static String name(String camel) {
+        String name = NAMES.get(camel);
+        return name != null ? name : camel.replaceAll("([a-z0-9])([A-Z])", "$1_$2").toLowerCase(Locale.ROOT);
     }
 }
