@@ -3,6 +3,7 @@ package io.tierlog.events;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -12,23 +13,27 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A bounded queue and one thread before a Kafka producer, so that {@link #send} never blocks its caller.
  *
  * <p>A producer blocks in {@code send} while it has no metadata of the topic or its buffer is full, for as long as {@code max.block.ms}.
  * Only the thread of the queue waits there. A record that the producer did not accept is tried again until its time is over, and those
- * behind it wait: the order of calls is the order in the log. Safe for use by several threads. Trade-off: a hand-over to a thread per
- * record, some microseconds.
+ * behind it wait: the order of calls is the order in the log. A callback that throws is logged, and its record counts as reported. Safe for
+ * use by several threads. Trade-off: a hand-over to a thread per record, some microseconds.
  */
 public final class QueuedProducer implements AutoCloseable {
     /** What {@code max.block.ms} of the producer should be, ms: how long a close may wait for the thread. */
     public static final int MAX_BLOCK_MS = 1_000;
 
+    private static final Logger LOG = LoggerFactory.getLogger(QueuedProducer.class);
     private static final long PAUSE_MS = 50;
 
     private final Producer<byte[], byte[]> producer;
     private final Bounds bounds;
+    private final AfterFailure afterFailure;
     private final Thread thread;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();
@@ -37,6 +42,19 @@ public final class QueuedProducer implements AutoCloseable {
     private int records;
     private long bytes;
     private boolean closed;
+    /** The first failure, where it ends the queue. */
+    private volatile @Nullable Throwable broken;
+
+    /** What becomes of the records behind one that failed. */
+    public enum AfterFailure {
+        /** They are sent. */
+        GO_ON,
+        /**
+         * They fail, and so do all later ones: for a sender whose log must not show a gap. What the producer has accepted already, it may
+         * still send.
+         */
+        STOP
+    }
 
     /**
      * What may wait in the queue. A record that the producer has accepted counts no longer.
@@ -54,7 +72,7 @@ public final class QueuedProducer implements AutoCloseable {
         }
     }
 
-    /** The queue is full or closed: the record was not queued. */
+    /** The queue is full, closed or ended by a failure: the producer did not get the record. */
     public static final class NotQueuedException extends KafkaException {
         private static final long serialVersionUID = 1L;
 
@@ -81,12 +99,18 @@ public final class QueuedProducer implements AutoCloseable {
     }
 
     /**
-     * Starts the thread.
+     * Starts the thread of a queue that goes on after a failure.
      *
      * @param name of the thread
      * @param producer closed with this; its {@code max.block.ms} should be {@link #MAX_BLOCK_MS}
      */
     public QueuedProducer(String name, Producer<byte[], byte[]> producer, Bounds bounds) {
+        this(name, producer, bounds, AfterFailure.GO_ON);
+    }
+
+    /** Starts the thread; parameters as above. */
+    public QueuedProducer(String name, Producer<byte[], byte[]> producer, Bounds bounds, AfterFailure afterFailure) {
+        this.afterFailure = afterFailure;
         this.producer = producer;
         this.bounds = bounds;
         this.thread = Thread.ofPlatform().name(name).daemon().start(this::run);
@@ -104,7 +128,7 @@ public final class QueuedProducer implements AutoCloseable {
         Entry entry = new Entry(record, size, System.nanoTime() + bounds.patience().toNanos(), failed, acknowledged);
         String full = offer(entry);
         if (!full.isEmpty()) {
-            failed.accept(new NotQueuedException(full));
+            fail(entry, new NotQueuedException(full));
         }
     }
 
@@ -155,6 +179,10 @@ public final class QueuedProducer implements AutoCloseable {
             if (closed) {
                 return "the sender of " + entry.record.topic() + " is closed";
             }
+            Throwable why = broken;
+            if (why != null) {
+                return follows(entry, why);
+            }
             if (records >= bounds.records() || bytes + entry.size > bounds.bytes()) {
                 return records + " records of " + bytes + " bytes wait for " + entry.record.topic() + " already: no more is queued";
             }
@@ -172,25 +200,34 @@ public final class QueuedProducer implements AutoCloseable {
         try {
             Entry entry = next();
             while (entry != null) {
-                deliver(entry);
-                done(entry);
+                try {
+                    deliver(entry);
+                } finally {
+                    done(entry);
+                }
                 entry = next();
             }
         } catch (InterruptedException e) {
             // Closed with records left: they fail below.
+        } finally {
+            refuseAll();
         }
+    }
+
+    /** Without the lock while callbacks run: they may send or wait. */
+    private void refuseAll() {
+        List<Entry> left;
         lock.lock();
         try {
             closed = true;
-            while (!queue.isEmpty()) {
-                Entry left = queue.remove();
-                left.failed.accept(new NotQueuedException("the sender of " + left.record.topic() + " was closed first"));
-            }
-            records = 0;
-            bytes = 0;
-            handedOver.signalAll();
+            left = List.copyOf(queue);
+            queue.clear();
         } finally {
             lock.unlock();
+        }
+        for (Entry entry : left) {
+            fail(entry, closedFirst(entry));
+            done(entry);
         }
     }
 
@@ -223,9 +260,14 @@ public final class QueuedProducer implements AutoCloseable {
     /** Until the producer has the record, or it fails. */
     private void deliver(Entry entry) throws InterruptedException {
         while (true) {
+            Throwable first = broken;
+            if (first != null) {
+                fail(entry, new NotQueuedException(follows(entry, first)));
+                return;
+            }
             if (entry.deadlineNs - System.nanoTime() <= 0) {
                 Exception why = entry.refused;
-                entry.failed.accept(new TimeoutException(entry.record.topic() + " took no record for " + bounds.patience().toMillis() + " ms"
+                fail(entry, new TimeoutException(entry.record.topic() + " took no record for " + bounds.patience().toMillis() + " ms"
                         + (why == null ? "" : ": " + why.getMessage()), why));
                 return;
             }
@@ -236,10 +278,19 @@ public final class QueuedProducer implements AutoCloseable {
                 return;
             }
             if (!(why instanceof TimeoutException)) {
-                entry.failed.accept(why);
+                fail(entry, why);
                 return;
             }
+            pause(entry);
+        }
+    }
+
+    private void pause(Entry entry) throws InterruptedException {
+        try {
             TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        } catch (InterruptedException e) {
+            fail(entry, closedFirst(entry));
+            throw e;
         }
     }
 
@@ -248,16 +299,39 @@ public final class QueuedProducer implements AutoCloseable {
         try {
             var _ = producer.send(entry.record, (metadata, failure) -> {
                 if (failure == null) {
-                    entry.acknowledged.run();
+                    call(entry, entry.acknowledged);
                 } else if (Thread.currentThread() == thread) {
                     entry.refused = failure;
                 } else {
-                    entry.failed.accept(failure);
+                    fail(entry, failure);
                 }
             });
-        } catch (KafkaException | IllegalStateException e) {
+        } catch (RuntimeException e) {
             entry.refused = e;
         }
+    }
+
+    private void fail(Entry entry, Throwable why) {
+        if (afterFailure == AfterFailure.STOP && broken == null) {
+            broken = why;
+        }
+        call(entry, () -> entry.failed.accept(why));
+    }
+
+    private static void call(Entry entry, Runnable callback) {
+        try {
+            callback.run();
+        } catch (RuntimeException e) {
+            LOG.error("the callback of a record for {} failed", entry.record.topic(), e);
+        }
+    }
+
+    private static NotQueuedException closedFirst(Entry entry) {
+        return new NotQueuedException("the sender of " + entry.record.topic() + " was closed first");
+    }
+
+    private static String follows(Entry entry, Throwable why) {
+        return "a record for " + entry.record.topic() + " failed before, and none may follow it: " + why.getMessage();
     }
 
     private static int length(byte @Nullable [] part) {

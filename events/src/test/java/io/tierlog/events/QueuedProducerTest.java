@@ -22,6 +22,7 @@ import org.apache.kafka.clients.producer.MockProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,84 @@ class QueuedProducerTest {
         }
     }
 
+    @Test
+    void aCallbackThatThrowsEndsNothing() throws Exception {
+        CountDownLatch acknowledged = new CountDownLatch(1);
+        try (Gated producer = new Gated(new CountDownLatch(0));
+                QueuedProducer queue = queue(producer, 100, 1_000, Duration.ofSeconds(PATIENCE_S))) {
+            producer.sendException = new IllegalArgumentException("not a Kafka failure");
+            queue.send(record(0), failure -> {
+                failures.add(failure);
+                throw new IllegalStateException("a fault of the caller");
+            }, () -> {});
+            assertInstanceOf(IllegalArgumentException.class, failures.poll(PATIENCE_S, TimeUnit.SECONDS));
+            assertTrue(queue.awaitHandedOver(Duration.ofSeconds(PATIENCE_S)));
+            producer.sendException = null;
+            queue.send(record(1), failures::add, () -> {
+                throw new IllegalStateException("a fault of the caller");
+            });
+            queue.send(record(2), failures::add, acknowledged::countDown);
+            assertTrue(acknowledged.await(PATIENCE_S, TimeUnit.SECONDS));
+            assertEquals(0, failures.size());
+            assertEquals(2, producer.history().size());
+        }
+    }
+
+    @Test
+    void aQueueThatStopsSendsNothingBehindAFailure() throws Exception {
+        CountDownLatch gate = new CountDownLatch(1);
+        try (Gated producer = new Gated(gate);
+                QueuedProducer queue = new QueuedProducer("queue-under-test", producer,
+                        new QueuedProducer.Bounds(100, 1_000, Duration.ofSeconds(PATIENCE_S)), QueuedProducer.AfterFailure.STOP)) {
+            producer.tooLarge = 1;
+            IntStream.range(0, 5).forEach(i -> send(queue, i));
+            gate.countDown();
+            assertTrue(queue.awaitHandedOver(Duration.ofSeconds(PATIENCE_S)));
+            assertEquals(1, producer.history().size(), "the record before the failure");
+            assertInstanceOf(RecordTooLargeException.class, failures.poll());
+            assertEquals(3, failures.size());
+            send(queue, 5);
+            assertEquals(4, failures.size());
+            failures.forEach(failure -> assertInstanceOf(QueuedProducer.NotQueuedException.class, failure));
+        }
+    }
+
+    /** The record that waits for its next try has left the queue, and is reported all the same. */
+    @Test
+    void aRecordThatWaitsForItsNextTryFailsWhenTheQueueCloses() throws Exception {
+        try (RefusesFirst producer = new RefusesFirst(new AtomicInteger(Integer.MAX_VALUE))) {
+            QueuedProducer queue = queue(producer, 100, 1_000, Duration.ofSeconds(PATIENCE_S));
+            send(queue, 0);
+            queue.close(Duration.ofMillis(200));
+            assertInstanceOf(QueuedProducer.NotQueuedException.class, failures.poll(PATIENCE_S, TimeUnit.SECONDS));
+        }
+    }
+
+    /** What another thread does with the queue must not wait for a callback. */
+    @Test
+    void callbacksOfAClosingQueueRunWithoutItsLock() throws Exception {
+        CountDownLatch sent = new CountDownLatch(1);
+        try (RefusesFirst producer = new RefusesFirst(new AtomicInteger(Integer.MAX_VALUE))) {
+            QueuedProducer queue = queue(producer, 100, 1_000, Duration.ofSeconds(PATIENCE_S));
+            send(queue, 0);
+            queue.send(record(1), failure -> {
+                Thread.ofVirtual().start(() -> {
+                    send(queue, 2);
+                    sent.countDown();
+                });
+                try {
+                    failures.add(sent.await(PATIENCE_S, TimeUnit.SECONDS) ? failure : new AssertionError("the lock was held"));
+                } catch (InterruptedException e) {
+                    failures.add(e);
+                }
+            }, () -> {});
+            queue.close(Duration.ofMillis(200));
+            for (int i = 0; i < 3; i++) {
+                assertInstanceOf(QueuedProducer.NotQueuedException.class, failures.poll(2 * PATIENCE_S, TimeUnit.SECONDS));
+            }
+        }
+    }
+
     private void send(QueuedProducer queue, int value) {
         queue.send(record(value), failures::add, () -> {});
     }
@@ -117,6 +196,7 @@ class QueuedProducerTest {
 
     private static final class Gated extends MockProducer<byte[], byte[]> {
         private final CountDownLatch gate;
+        private volatile int tooLarge = -1;
 
         Gated(CountDownLatch gate) {
             super(true, null, new ByteArraySerializer(), new ByteArraySerializer());
@@ -129,6 +209,9 @@ class QueuedProducerTest {
                 gate.await();
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
+            }
+            if (record.value()[0] == tooLarge) {
+                throw new RecordTooLargeException();
             }
             return super.send(record, callback);
         }

@@ -167,6 +167,7 @@ public final class ControllerApp implements AutoCloseable {
         Relay relay = closing(new Relay(config, instance, metrics));
         relay.start();
         cleanup.push(decoder::close);
+        cleanup.push(owner::close);
         closing(new LogWatch(config.kafka(), config.topics(), owner, health, this::stops)).start();
     }
 

@@ -102,7 +102,7 @@ public abstract sealed class ControllerException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         Closing() {
-            super("the controller is closing while it waits for the schema registry", new InterruptedException());
+            super("the controller is closing while it waits for the log or the schema registry", new InterruptedException());
         }
     }
 }

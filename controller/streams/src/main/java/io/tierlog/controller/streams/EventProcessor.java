@@ -8,6 +8,7 @@ import io.tierlog.controller.core.table.Tables;
 import io.tierlog.schemas.event.Tick;
 import java.time.Duration;
 import org.apache.kafka.streams.errors.StreamsException;
+import org.apache.kafka.streams.processor.Cancellable;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -47,21 +48,35 @@ final class EventProcessor implements Processor<byte[], byte[], RecordTarget, by
 
     /** What belongs to the task. */
     private record Task(
-            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, Sampler sampler) {}
+            ProcessorContext<RecordTarget, byte[]> context, TaskRows rows, ResultSender sender, Sampler sampler, Cancellable ticks) {}
 
     EventProcessor(Parts parts) {
         this.parts = parts;
     }
 
+    /** Runs again on the same processor when Streams revives a task, or gives it back. */
     @Override
     public void init(ProcessorContext<RecordTarget, byte[]> context) {
+        close();
         RowStore store = context.getStateStore(ControllerTopology.STORE);
         TaskRows rows = new TaskRows(context, store);
         PartitionClock clock = new PartitionClock(parts.clock(), context.taskId().partition());
         parts.opening().check(context.taskId().partition(), rows.stamper());
         Sampler sampler = new Sampler(parts.sampling(), context.taskId().partition());
-        task = new Task(context, rows, new ResultSender(context, rows.stamper(), parts.sender()), sampler);
-        context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
+        ResultSender sender = new ResultSender(context, rows.stamper(), parts.sender());
+        Cancellable ticks = context.schedule(parts.tick(), PunctuationType.WALL_CLOCK_TIME, clock::tick);
+        task = new Task(context, rows, sender, sampler, ticks);
+    }
+
+    /** Streams keeps the schedules of a task that it closes and revives: they are cancelled here. */
+    @Override
+    public void close() {
+        Task ended = task;
+        task = null;
+        if (ended != null) {
+            ended.ticks().cancel();
+            ended.rows().close();
+        }
     }
 
     @Override

@@ -3,10 +3,13 @@ package io.tierlog.controller.streams;
 
 import io.tierlog.events.Codec;
 import io.tierlog.events.KafkaAccess;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.Reading;
 import io.tierlog.events.RecordReader;
 import io.tierlog.events.RecordStamp;
 import io.tierlog.events.Topics;
+import io.tierlog.events.UnknownTypeException;
+import io.tierlog.events.registry.RegistryUnavailableException;
 import io.tierlog.events.wire.WireFormat;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
@@ -17,9 +20,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
+import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,19 +40,25 @@ import org.slf4j.LoggerFactory;
  *       lost, and the controller stops before it decides anything.
  * </ul>
  *
- * <p>Calls block, for {@link KafkaAccess#timeout} at most. Trade-off: a consumer is made for each partition that this instance gets.
+ * <p>{@link #isOurs} blocks for about {@link KafkaAccess#timeout} per partition, {@link #check} until the log answers or this is closed.
+ * Trade-off: a consumer is made for each partition that this instance gets, and a stream thread waits for a slow broker.
  */
-final class LogOwner implements EventProcessor.Opening {
+final class LogOwner implements EventProcessor.Opening, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LogOwner.class);
     private static final Duration POLL = Duration.ofMillis(100);
     private static final long AGAIN_MS = 200;
     private static final int FIRST_STEP = 64;
+
+    /** A transaction that is still open by then is not the one that the state ends with. */
+    private static final Duration LATEST_COMMIT = Duration.ofMinutes(5);
 
     private final KafkaAccess access;
     private final Topics topics;
     private final RecordReader<Fact> reader;
     private final String applicationId;
     private final Set<Integer> unopened = new HashSet<>();
+    private final CountDownLatch closing = new CountDownLatch(1);
+    private final RareWarning warning = new RareWarning(LOG);
 
     LogOwner(KafkaAccess access, Topics topics, Codec codec, int partitions, String applicationId) {
         this.access = access;
@@ -63,12 +76,13 @@ final class LogOwner implements EventProcessor.Opening {
      *
      * @return whether all partitions name this application id
      * @throws ControllerException.DecidedByAnother when one names another
+     * @throws ControllerException.RegistryUnreachable when the registry does not answer
      */
     synchronized boolean isOurs() {
         if (unopened.isEmpty()) {
             return true;
         }
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer("read_committed")) {
             for (int partition : List.copyOf(unopened)) {
                 TopicPartition place = new TopicPartition(topics.decisions(), partition);
                 consumer.assign(List.of(place));
@@ -97,16 +111,35 @@ final class LogOwner implements EventProcessor.Opening {
     }
 
     /**
-     * Compares the restored state of a partition with its log.
+     * Compares the restored state of a partition with its log. Waits while the broker or the registry does not answer.
      *
      * @throws ControllerException.StateLost when they do not end at the same decision
+     * @throws ControllerException.Closing when this was closed meanwhile
      */
     @Override
     public void check(int partition, SequenceStamper state) {
+        while (true) {
+            try {
+                compare(partition, state);
+                return;
+            } catch (RetriableException | ControllerException.RegistryUnreachable e) {
+                warning.warn("partition {} waits, its log cannot be read: {}", partition, e.toString());
+                pause();
+            }
+        }
+    }
+
+    /** Ends every wait of {@link #check}. */
+    @Override
+    public void close() {
+        closing.countDown();
+    }
+
+    private void compare(int partition, SequenceStamper state) {
         TopicPartition place = new TopicPartition(topics.decisions(), partition);
         String clock = "clock/" + partition;
-        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
-        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+        long startNs = System.nanoTime();
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer("read_committed")) {
             consumer.assign(List.of(place));
             while (true) {
                 Optional<ConsumerRecord<byte[], byte[]>> last = last(consumer, place);
@@ -117,8 +150,7 @@ final class LogOwner implements EventProcessor.Opening {
                 if (inLog.equals(inState)) {
                     return;
                 }
-                boolean mayBeLate = inLog.sequence() < inState.sequence();
-                if (!mayBeLate || System.nanoTime() > deadlineNs) {
+                if (inLog.sequence() >= inState.sequence() || !mayBeLate(consumer, place, System.nanoTime() - startNs)) {
                     throw new ControllerException.StateLost(place.toString(), aggregate, inLog.sequence(), inState.sequence(), applicationId);
                 }
                 LOG.info("partition {}: the last commit does not show in {} yet", partition, topics.decisions());
@@ -127,8 +159,22 @@ final class LogOwner implements EventProcessor.Opening {
         }
     }
 
+    /** Whether the commit that is missing in the log may still show: soon after the start always, later while a transaction is open there. */
+    private boolean mayBeLate(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place, long passedNs) {
+        if (passedNs <= access.timeout().toNanos()) {
+            return true;
+        }
+        if (passedNs > LATEST_COMMIT.toNanos()) {
+            return false;
+        }
+        try (KafkaConsumer<byte[], byte[]> all = consumer("read_uncommitted")) {
+            return end(consumer, place) < end(all, place);
+        }
+    }
+
     /** The last committed record; nothing when there is none. Commit markers and aborted records are passed over. */
-    private static Optional<ConsumerRecord<byte[], byte[]>> last(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
+    private Optional<ConsumerRecord<byte[], byte[]>> last(KafkaConsumer<byte[], byte[]> consumer, TopicPartition place) {
+        long deadlineNs = System.nanoTime() + access.timeout().toNanos();
         long end = end(consumer, place);
         long begin = consumer.beginningOffsets(List.of(place)).getOrDefault(place, 0L);
         for (long step = FIRST_STEP; ; step *= FIRST_STEP) {
@@ -136,6 +182,9 @@ final class LogOwner implements EventProcessor.Opening {
             consumer.seek(place, from);
             ConsumerRecord<byte[], byte[]> found = null;
             while (consumer.position(place) < end) {
+                if (System.nanoTime() > deadlineNs) {
+                    throw new TimeoutException(place + " was not read up to offset " + end + " within " + access.timeout());
+                }
                 for (ConsumerRecord<byte[], byte[]> record : consumer.poll(POLL)) {
                     found = record.offset() < end ? record : found;
                 }
@@ -151,11 +200,17 @@ final class LogOwner implements EventProcessor.Opening {
     }
 
     private Fact read(ConsumerRecord<byte[], byte[]> record) {
-        return switch (reader.read(record.value())) {
-            case Reading.Decoded<Fact> good -> good.value();
-            case Reading.Unreadable<Fact> bad ->
-                throw new ControllerException.ForeignDecision(record.topic() + "-" + record.partition() + "@" + record.offset(), bad.detail());
-        };
+        String place = record.topic() + "-" + record.partition() + "@" + record.offset();
+        try {
+            return switch (reader.read(record.value())) {
+                case Reading.Decoded<Fact> good -> good.value();
+                case Reading.Unreadable<Fact> bad -> throw new ControllerException.ForeignDecision(place, bad.detail());
+            };
+        } catch (UnknownTypeException e) {
+            throw new ControllerException.ForeignDecision(place, String.valueOf(e.getMessage()));
+        } catch (RegistryUnavailableException e) {
+            throw new ControllerException.RegistryUnreachable(e);
+        }
     }
 
     private static RecordStamp stamp(Fact fact, ConsumerRecord<byte[], byte[]> record) {
@@ -163,19 +218,21 @@ final class LogOwner implements EventProcessor.Opening {
         return new RecordStamp(fact.envelope().sequence(), RecordStamp.crc32c(avro));
     }
 
-    private static void pause() {
+    private void pause() {
         try {
-            Thread.sleep(AGAIN_MS);
+            if (closing.await(AGAIN_MS, TimeUnit.MILLISECONDS)) {
+                throw new ControllerException.Closing();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ControllerException.Closing();
         }
     }
 
-    private KafkaConsumer<byte[], byte[]> consumer() {
+    private KafkaConsumer<byte[], byte[]> consumer(String isolation) {
         return new KafkaConsumer<>(
                 access.client(Map.of(
-                        "isolation.level", "read_committed",
+                        "isolation.level", isolation,
                         "enable.auto.commit", "false",
                         "auto.offset.reset", "earliest",
                         "default.api.timeout.ms", Math.toIntExact(access.timeout().toMillis()))),

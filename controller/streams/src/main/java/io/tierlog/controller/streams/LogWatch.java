@@ -4,17 +4,24 @@ package io.tierlog.controller.streams;
 import io.tierlog.controller.streams.api.LogLoop;
 import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogSetupException;
+import io.tierlog.events.RareWarning;
 import io.tierlog.events.TopicAdmin;
 import io.tierlog.events.Topics;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Looks every ten seconds whether the log is still as it must be: its topics exist with the same number of partitions, and it names this
- * controller. What is wrong with the topics is shown at {@code /health} until it is right again; a log that another controller decides ends
- * the instance. One thread of its own.
+ * Looks every ten seconds, and every half second until all partitions are opened, whether the log is still as it must be: its topics exist
+ * with the same number of partitions, and it names this controller. What is wrong with the topics is shown at {@code /health} until it is
+ * right again; a log that another controller decides ends the instance. One thread of its own.
  */
 final class LogWatch implements LogLoop.Round, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(LogWatch.class);
     private static final long INTERVAL_MS = 10_000;
+
+    /** Two controllers that open the same new log at once must notice it soon. */
+    private static final long UNOPENED_MS = 500;
 
     private final KafkaAccess access;
     private final Topics topics;
@@ -22,6 +29,7 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
     private final Health health;
     private final Consumer<ControllerException> fatal;
     private final long intervalMs;
+    private final RareWarning warning = new RareWarning(LOG);
     private final LogLoop loop = new LogLoop("tierlog-log-watch", this);
 
     LogWatch(KafkaAccess access, Topics topics, LogOwner owner, Health health, Consumer<ControllerException> fatal) {
@@ -50,8 +58,8 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
     @Override
     public void run(LogLoop its) {
         while (its.isOpen()) {
-            look();
-            its.pause(intervalMs);
+            boolean unopened = look();
+            its.pause(unopened ? Math.min(intervalMs, UNOPENED_MS) : intervalMs);
         }
     }
 
@@ -59,17 +67,23 @@ final class LogWatch implements LogLoop.Round, AutoCloseable {
     @Override
     public void failed(RuntimeException why) {}
 
-    private void look() {
+    /** True when the log is well and some of its partitions have no decision yet. */
+    private boolean look() {
         try (TopicAdmin admin = new TopicAdmin(access)) {
             admin.check(topics);
             health.logIsWell();
-            boolean _ = owner.isOurs();
+            return !owner.isOurs();
         } catch (LogSetupException.TopicsMissing | LogSetupException.PartitionsDiffer e) {
             health.logIsWrong(String.valueOf(e.getMessage()));
         } catch (LogSetupException e) {
             // The broker does not answer: Streams waits for it and says so.
-        } catch (ControllerException e) {
-            fatal.accept(e);
+        } catch (RuntimeException e) {
+            if (e instanceof ControllerException wrong && !(e instanceof ControllerException.RegistryUnreachable)) {
+                fatal.accept(wrong);
+            } else {
+                warning.warn("the log is not watched for now: {}", e.toString());
+            }
         }
+        return false;
     }
 }

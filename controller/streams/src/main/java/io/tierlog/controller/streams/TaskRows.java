@@ -26,6 +26,7 @@ final class TaskRows {
     private final WriteBehindTables tables;
     private final SequenceStamper stamper;
     private @Nullable Cancellable periods;
+    private boolean closed;
 
     TaskRows(ProcessorContext<?, ?> context, RowStore store) {
         this.context = context;
@@ -55,14 +56,32 @@ final class TaskRows {
 
     /** Not scheduled while there is nothing to write: a period makes Streams commit. */
     private void period(long nowMs) {
+        if (closed) {
+            return;
+        }
         tables.writeBehind(LEAST_ROWS);
-        if (periods != null && tables.unwritten() == 0) {
+        if (tables.unwritten() == 0) {
+            endPeriods();
+        }
+    }
+
+    /** The task has ended. What is not written yet belongs to a transaction that was aborted, and is never written. */
+    void close() {
+        closed = true;
+        endPeriods();
+    }
+
+    private void endPeriods() {
+        if (periods != null) {
             periods.cancel();
             periods = null;
         }
     }
 
     private void writeOut() {
+        if (closed) {
+            return;
+        }
         tables.flush();
         stamper.flush();
     }

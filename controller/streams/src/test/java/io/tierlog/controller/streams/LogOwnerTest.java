@@ -3,23 +3,35 @@ package io.tierlog.controller.streams;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.tierlog.events.Codec;
+import io.tierlog.events.KafkaAccess;
 import io.tierlog.events.LogReader;
 import io.tierlog.events.LogReader.Isolation;
+import io.tierlog.events.Schemas;
+import io.tierlog.events.Topics;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.RegistryConfig;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.PartitionOpened;
 import io.tierlog.schemas.decision.TimeAdvanced;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.streams.state.Stores;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -101,6 +113,35 @@ class LogOwnerTest {
             TopicPartition place = new TopicPartition(log.topics.decisions(), 0);
             admin.deleteRecords(Map.of(place, RecordsToDelete.beforeOffset(-1))).all().get(30, TimeUnit.SECONDS);
             assertStops(log.controller(directory).tickMs(60_000).build(), "decisions were lost");
+        }
+    }
+
+    /** Streams gives a failure of an initialisation no second try: the check waits by itself. */
+    @Test
+    void theCheckWaitsForABrokerUntilItIsClosed() throws Exception {
+        KafkaAccess nowhere = new KafkaAccess("localhost:1", Map.of(), Duration.ofMillis(200));
+        SequenceStamper state = new SequenceStamper(new StoreBytes(Stores.inMemoryKeyValueStore("rows").get()));
+        try (LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c")) {
+            CompletableFuture<Void> check = CompletableFuture.runAsync(() -> owner.check(0, state), Thread.ofVirtual()::start);
+            assertThrows(TimeoutException.class, () -> check.get(2, TimeUnit.SECONDS));
+            owner.close();
+            Throwable end = assertThrows(ExecutionException.class, () -> check.get(60, TimeUnit.SECONDS)).getCause();
+            assertInstanceOf(ControllerException.Closing.class, end);
+        }
+    }
+
+    @Test
+    void aRegistryThatDoesNotAnswerIsNamed() throws Exception {
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED);
+                RegistryClient silent = new RegistryClient(RegistryConfig.of("http://127.0.0.1:1"))) {
+            Decisions decisions = new Decisions(reader);
+            try (ControllerApp _ = ControllerApp.start(log.controller(directory).tickMs(50).build())) {
+                TestLog.await("the first decision", () -> !decisions.of(PartitionOpened.class).isEmpty());
+            }
+            LogOwner owner = new LogOwner(log.access, log.topics, new Codec(silent), 1, log.topics.prefix() + "-controller");
+            String message = String.valueOf(assertThrows(ControllerException.RegistryUnreachable.class, owner::isOurs).getMessage());
+            assertTrue(message.contains("--registry-url"), message);
         }
     }
 

@@ -5,15 +5,27 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.net.httpserver.HttpServer;
+import io.tierlog.events.Codec;
+import io.tierlog.events.LogReader;
+import io.tierlog.events.LogReader.Isolation;
 import io.tierlog.events.TopicAdmin;
+import io.tierlog.events.registry.RegistryClient;
+import io.tierlog.events.registry.RegistryConfig;
+import io.tierlog.schemas.decision.Fact;
+import io.tierlog.schemas.decision.PartitionOpened;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.streams.KafkaStreams;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A topic that is deleted and made again, as health shows it. */
 class LogWatchTest {
@@ -38,6 +50,40 @@ class LogWatchTest {
                 topics.create(log.topics, 2, 1);
                 TestLog.await("its end", () -> health.state() == Health.State.RUNNING);
             }
+        }
+        assertEquals(List.of(), failures);
+    }
+
+    @Test
+    void aRegistryThatDoesNotAnswerDoesNotEndTheWatch(@TempDir Path state) throws Exception {
+        Health health = new Health();
+        health.streams(KafkaStreams.State.RUNNING);
+        List<Throwable> failures = new ArrayList<>();
+        CountDownLatch asked = new CountDownLatch(1);
+        HttpServer failing = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+        failing.createContext("/", exchange -> {
+            asked.countDown();
+            exchange.sendResponseHeaders(503, -1);
+            exchange.close();
+        });
+        failing.start();
+        try (TestLog log = new TestLog(BROKER.kafka(), 1);
+                Admin admin = Admin.create(log.access.client(Map.of()));
+                RegistryClient registry = new RegistryClient(RegistryConfig.of("http://127.0.0.1:" + failing.getAddress().getPort()))) {
+            try (LogReader<Fact> reader = log.reader(log.topics.decisions(), Fact.class, Isolation.COMMITTED);
+                    ControllerApp _ = ControllerApp.start(log.controller(state).tickMs(50).build())) {
+                Decisions decisions = new Decisions(reader);
+                TestLog.await("the first decision", () -> !decisions.of(PartitionOpened.class).isEmpty());
+            }
+            LogOwner owner = new LogOwner(log.access, log.topics, new Codec(registry), 1, log.topics.prefix() + "-controller");
+            try (LogWatch watch = new LogWatch(log.access, log.topics, owner, health, failures::add, 50)) {
+                watch.start();
+                assertTrue(asked.await(TestLog.PATIENCE.toSeconds(), TimeUnit.SECONDS));
+                admin.deleteTopics(List.of(log.topics.commands())).all().get(30, TimeUnit.SECONDS);
+                TestLog.await("the finding", () -> health.state() == Health.State.LOG_INCOMPLETE);
+            }
+        } finally {
+            failing.stop(0);
         }
         assertEquals(List.of(), failures);
     }

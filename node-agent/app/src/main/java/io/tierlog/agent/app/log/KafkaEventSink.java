@@ -49,7 +49,7 @@ public final class KafkaEventSink implements EventSink, AutoCloseable {
         this.log = log;
         this.buffer = buffer;
         QueuedProducer.Bounds bounds = new QueuedProducer.Bounds(buffer.queuedRecords(), buffer.queuedBytes(), buffer.deliveryTimeout());
-        this.producer = new QueuedProducer("agent-" + log.node() + "-events", producer, bounds);
+        this.producer = new QueuedProducer("agent-" + log.node() + "-events", producer, bounds, QueuedProducer.AfterFailure.STOP);
         this.wallMs = wallMs;
         this.fatal = fatal;
     }

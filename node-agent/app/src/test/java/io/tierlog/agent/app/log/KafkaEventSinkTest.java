@@ -17,8 +17,15 @@ import io.tierlog.schemas.event.Event;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.clients.producer.Callback;
 import org.apache.kafka.clients.producer.MockProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
@@ -30,6 +37,7 @@ class KafkaEventSinkTest {
     private final Codec codec = new Codec(Schemas.bundled());
     private final AgentLog log = new AgentLog(KafkaAccess.of("localhost:1"), Topics.DEFAULT, 4, codec, "a", "p1");
     private final List<Throwable> failures = new ArrayList<>();
+    private final AtomicBoolean first = new AtomicBoolean(true);
     private final KafkaEventSink sink = new KafkaEventSink(
             log, new EventBuffer(3, 1 << 20, Duration.ofSeconds(5)), producer, () -> 77, failures::add);
 
@@ -71,6 +79,37 @@ class KafkaEventSinkTest {
         assertTrue(message.contains("tierlog.events") && message.contains("120000 ms") && message.contains("localhost:1"), message);
         append("node/a", "");
         assertEquals(2, producer.history().size(), "nothing follows a gap");
+    }
+
+    /** Both wait in the queue when the first one fails. */
+    @Test
+    void anEventThatWaitsBehindALostOneIsNotSent() throws InterruptedException {
+        CountDownLatch gate = new CountDownLatch(1);
+        MockProducer<byte[], byte[]> refusing = new MockProducer<>(true, null, new ByteArraySerializer(), new ByteArraySerializer()) {
+            @Override
+            public Future<RecordMetadata> send(ProducerRecord<byte[], byte[]> record, Callback callback) {
+                try {
+                    gate.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                if (first.getAndSet(false)) {
+                    throw new RecordTooLargeException("one too large");
+                }
+                return super.send(record, callback);
+            }
+        };
+        try (KafkaEventSink closing = new KafkaEventSink(
+                log, new EventBuffer(3, 1 << 20, Duration.ofSeconds(5)), refusing, () -> 77, failures::add)) {
+            for (int i = 0; i < 3; i++) {
+                closing.append("node/a", "", envelope -> new AgentStopping(envelope, "p1"));
+            }
+            gate.countDown();
+            assertTrue(closing.awaitHandedOver(Duration.ofSeconds(30)));
+            assertEquals(0, refusing.history().size());
+            assertEquals(1, failures.size());
+            assertEquals(0, closing.unacknowledged());
+        }
     }
 
     /** A real producer without a broker blocks each call for seconds; here engines would wait behind it. */
