@@ -153,6 +153,7 @@ public final class Agent {
         int storeBlocks;
         boolean reuseEligible = true;
         boolean answered;
+        boolean keepsPages = true;
         List<Integer> disk = List.of();
         @Nullable PeerCopies peer;
         @Nullable String instance;
@@ -207,6 +208,11 @@ public final class Agent {
             return this;
         }
 
+        public Submission keepsNoPages() {
+            keepsPages = false;
+            return this;
+        }
+
         public Submission answered() {
             answered = true;
             return this;
@@ -214,7 +220,7 @@ public final class Agent {
 
         public RequestSubmitted event() {
             return new RequestSubmitted(agent.envelope(), request, attempt, NAMESPACE, path, promptTokens, 2, deviceBlocks, List.of(), disk,
-                    storeFrom, storeBlocks, reuseEligible, answered, peer, instance);
+                    storeFrom, storeBlocks, reuseEligible, answered, keepsPages, peer, instance);
         }
     }
 

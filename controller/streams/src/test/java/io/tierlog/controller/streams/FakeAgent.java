@@ -137,7 +137,9 @@ final class FakeAgent {
                 0,
                 storeBlocks,
                 true,
-                false, null));
+                false,
+                false,
+                null));
     }
 
     /** The rest of that request: the blocks from {@code computed} on are computed and sealed. */

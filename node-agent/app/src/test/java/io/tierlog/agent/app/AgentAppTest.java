@@ -240,7 +240,6 @@ class AgentAppTest {
         engine.calls().finish(FinishRequest.newBuilder().setSession(session).setRequest("r1").setAttempt(1)
                 .setOutcome(FinishRequest.Outcome.OUTCOME_COMPLETED).setGeneratedTokens(1).build());
         controller.await(RequestFinished.class);
-        assertEquals(List.of(4, 5, 6, 7), engine.notice().getReleased().getPagesList());
 
         controller.command("a", new WriteBackBlocks(
                 ScriptedController.envelope("a", 1), controller.header(), "op2", "r1", 1, NAMESPACE, ScriptedController.key(0),

@@ -182,7 +182,7 @@ final class World {
         long call = call();
         submits.put(attempt.request(), call);
         on(new AgentInput.Submitted(
-                call, attempt, prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, List.of(), eligible));
+                call, attempt, prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(), deviceBlocks, List.of(), true, eligible));
         return call;
     }
 

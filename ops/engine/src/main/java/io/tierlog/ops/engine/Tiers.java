@@ -97,6 +97,7 @@ final class Tiers {
                 .setPromptTokens(request.shape().inputTokens())
                 .setBlockTokens(request.shape().blockTokens())
                 .setDeviceBlocks(onDevice.size())
+                .setKeepsPages(true)
                 .setReuseEligible(reuseEligible);
         request.wholeKeys().forEach(key -> submit.addKeys(key.toByteString()));
         for (PlacedBlock block : onDevice) {

@@ -32,7 +32,8 @@ final class EvolveRequests {
         if (earlier != null && earlier.tail()) {
             dropSealed(t, key, earlier.attempt());
         }
-        t.put(Rows.REQUESTS, key, new RequestEdit(fact.envelope().incarnation(), fact.attempt(), fact.namespace(), fact.instance()).toRow());
+        long incarnation = fact.envelope().incarnation();
+        t.put(Rows.REQUESTS, key, new RequestEdit(incarnation, fact.attempt(), fact.namespace(), fact.keepsPages(), fact.instance()).toRow());
         if (earlier == null) {
             Timers.set(t, fact, RowKey.Timer.Kind.REQUEST, fact.request());
         }

@@ -15,9 +15,11 @@ public final class RequestEdit {
     boolean tail;
     @Nullable String lease;
     long endedMs;
+    final boolean keepsPages;
     final @Nullable String instance;
 
-    public RequestEdit(long incarnation, int attempt, String namespace, @Nullable String instance) {
+    public RequestEdit(long incarnation, int attempt, String namespace, boolean keepsPages, @Nullable String instance) {
+        this.keepsPages = keepsPages;
         this.instance = instance;
         this.incarnation = incarnation;
         this.attempt = attempt;
@@ -34,10 +36,11 @@ public final class RequestEdit {
         tail = row.tail();
         lease = row.lease();
         endedMs = row.endedMs();
+        keepsPages = row.keepsPages();
         instance = row.instance();
     }
 
     public RequestRow toRow() {
-        return new RequestRow(incarnation, attempt, state, namespace, seals, tail, lease, endedMs, instance);
+        return new RequestRow(incarnation, attempt, state, namespace, seals, tail, lease, endedMs, keepsPages, instance);
     }
 }

@@ -71,7 +71,7 @@ public final class Submissions {
         long room = found.fetch().isEmpty() ? 0 : Quotas.room(n, Groups.of(n.policy(), e.namespace()), Tier.HOST);
         Match match = found.within(room);
         n.fact(new RequestAdmitted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.keys().size(), Match.reusable(e),
-                e.deviceBlocks(), match.hostBlocks(), e.instance()));
+                e.deviceBlocks(), match.hostBlocks(), e.keepsPages(), e.instance()));
         boolean draining = n.isDraining(e.instance());
         boolean fetching = e.reuseEligible() && !e.answered() && match.fetch().size() > n.policy().prefetchThresholdBlocks() && !draining;
         touch(n, e, Tier.HOST, match.deepest());

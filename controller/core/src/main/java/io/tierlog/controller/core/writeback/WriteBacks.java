@@ -54,8 +54,8 @@ public final class WriteBacks {
             n.fact(new SealedNoted(n.envelope(), e.request(), e.attempt(), e.namespace(), e.root(), e.blocks()));
             Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.root());
             switch (policy) {
-                case WRITE_THROUGH -> new Writes(n, e.namespace()).add(e.blocks()).issue(purpose);
-                case WRITE_THROUGH_SELECTIVE -> new Writes(n, e.namespace()).add(again).issue(purpose);
+                case WRITE_THROUGH -> new Writes(n, e.namespace()).withPrefixes(row.keepsPages()).add(e.blocks()).issue(purpose);
+                case WRITE_THROUGH_SELECTIVE -> new Writes(n, e.namespace()).withPrefixes(row.keepsPages()).add(again).issue(purpose);
                 case WRITE_BACK, UNKNOWN -> {}
             }
         }
@@ -77,6 +77,9 @@ public final class WriteBacks {
      * this attempt, so that its end writes them back.
      */
     public static void reused(NodeContext n, RequestSubmitted e, List<Integer> lackingOnHost) {
+        if (!e.keepsPages()) {
+            return;
+        }
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> blocks = new ArrayList<>(lackingOnHost.size());
         for (int i : lackingOnHost) {
@@ -98,7 +101,7 @@ public final class WriteBacks {
 
     /** A second use on the device counts as much as a second seal; {@code fetched} blocks of the prompt are fetched by the same decision. */
     public static void used(NodeContext n, RequestSubmitted e, int fetched) {
-        if (n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0) {
+        if (n.policy().writePolicy() != WritePolicy.WRITE_THROUGH_SELECTIVE || e.deviceBlocks() == 0 || !e.keepsPages()) {
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
@@ -107,12 +110,12 @@ public final class WriteBacks {
             onDevice(n, e, namespace, i, found);
         }
         Operations.Purpose purpose = new Operations.Purpose(e.request(), e.attempt(), e.namespace(), e.keys().getFirst());
-        new Writes(n, e.namespace()).beside(fetched).add(found).issue(purpose);
+        new Writes(n, e.namespace()).withPrefixes(true).beside(fetched).add(found).issue(purpose);
     }
 
     /** A request has ended in good order: under WRITE_BACK, or where its engine drains, its blocks are due now. */
     public static void finished(NodeContext n, String request, RequestRow row) {
-        if (!isDue(n, row) || !row.tail() || !next(n, request, row.attempt(), Follows.NOTHING)) {
+        if (!isDue(n, row) || !row.tail() || !next(n, request, row, Follows.NOTHING)) {
             n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
@@ -138,7 +141,7 @@ public final class WriteBacks {
         RequestRow row = request == null ? null : n.request(request);
         if (request != null && row != null && isDue(n, row) && row.tail() && row.attempt() == operation.attempt()
                 && n.isOfThisLife(row.incarnation()) && RequestStates.isEnd(row.state())
-                && !next(n, request, row.attempt(), new Follows(unforeseen(n, operation, arrived), !whole))) {
+                && !next(n, request, row, new Follows(unforeseen(n, operation, arrived), !whole))) {
             n.command(new ReleaseRequest(n.envelope(), n.nextHeader(), request, row.attempt()));
         }
     }
@@ -154,18 +157,19 @@ public final class WriteBacks {
     }
 
     /** Issues the next batch of an attempt, along with blocks that other operations bring; false when nothing is left to write. */
-    private static boolean next(NodeContext n, String request, int attempt, Follows batch) {
+    private static boolean next(NodeContext n, String request, RequestRow row, Follows batch) {
         Writes writes = null;
         Operations.Purpose purpose = null;
-        for (SealedReports.Report sealed : SealedReports.of(n.tables(), n.aggregate(), request, attempt)) {
+        for (SealedReports.Report sealed : SealedReports.of(n.tables(), n.aggregate(), request, row.attempt())) {
             String namespace = sealed.row().namespace();
             if (writes == null || purpose == null || (writes.isEmpty() && !purpose.namespace().equals(namespace))) {
-                writes = issueNothing(writes, purpose, new Writes(n, namespace).beside(batch.beside()).prefixMustBeThere(batch.failed()));
-                purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
+                writes = issueNothing(writes, purpose, new Writes(n, namespace).withPrefixes(row.keepsPages()).beside(batch.beside())
+                        .prefixMustBeThere(batch.failed()));
+                purpose = new Operations.Purpose(request, row.attempt(), namespace, sealed.row().root());
             } else if (!purpose.namespace().equals(namespace)) {
                 break;
             } else if (writes.isEmpty()) {
-                purpose = new Operations.Purpose(request, attempt, namespace, sealed.row().root());
+                purpose = new Operations.Purpose(request, row.attempt(), namespace, sealed.row().root());
             }
             writes.add(sealed.row().blocks());
             if (writes.isFull()) {

@@ -66,6 +66,7 @@ final class Writes {
     private int size;
     /** Blocks that the same decision brings to the host otherwise. */
     private int fetched;
+    private boolean withPrefixes;
     private boolean prefixMustBeThere;
 
     /** What blocks have in common that one operation writes by their marks. */
@@ -122,7 +123,7 @@ final class Writes {
     private boolean withPrefix(PagedBlock block) {
         List<PagedBlock> lacking = new ArrayList<>();
         Bytes parent = block.block().parent();
-        for (int index = block.block().index() - 1; index >= 0 && !seen.contains(parent); index--) {
+        for (int index = block.block().index() - 1; withPrefixes && index >= 0 && !seen.contains(parent); index--) {
             PlacementRow device = n.placement(digest, Tier.HOST, parent) == null ? n.placement(digest, Tier.DEVICE, parent) : null;
             if (device == null || device.index() != index) {
                 break;
@@ -225,6 +226,12 @@ final class Writes {
     /** Counts blocks of the namespace that the same decision fetches to the host: they take of the quota, too. */
     Writes beside(int blocks) {
         fetched = blocks;
+        return this;
+    }
+
+    /** Whether blocks before the named ones are written along: only where the engine keeps the pages that its attempts reuse. */
+    Writes withPrefixes(boolean with) {
+        withPrefixes = with;
         return this;
     }
 

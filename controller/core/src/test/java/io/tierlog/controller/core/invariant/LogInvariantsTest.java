@@ -140,9 +140,9 @@ class LogInvariantsTest {
                 of("two ends", new Story().after(LeaseEnded.class, 0, Story.go(RequestState.PREFILLING, RequestState.FINISHED,
                         RequestReason.COMPLETED)), Invariant.I5, "decisions@14"),
                 of("an attempt beside another", new Story().after(RequestAdmitted.class, 0, new RequestAdmitted(Story.OPEN, "r", 1, Story.SPACE, 2, 2,
-                        0, 0)), Invariant.I5, "decisions@2"),
+                        0, 0, false)), Invariant.I5, "decisions@2"),
                 of("more reusable than a prompt has", new Story().with(RequestAdmitted.class, 0, f -> new RequestAdmitted(f.envelope(), "r", 1,
-                        Story.SPACE, 2, 1, 0, 0)), Invariant.I5, "decisions@1"),
+                        Story.SPACE, 2, 1, 0, 0, false)), Invariant.I5, "decisions@1"),
                 of("a request that still waits at rest", new Story().until(InputApplied.class, 0), Invariant.I6, "decisions@1"),
                 of("an event that nothing answers at rest", new Story().without(NodeSeen.class, 0), Invariant.I6, "events@8"));
     }

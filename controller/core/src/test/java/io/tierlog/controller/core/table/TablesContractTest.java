@@ -44,7 +44,7 @@ class TablesContractTest {
     }
 
     private static RequestRow row(int attempt) {
-        return new RequestEdit(1, attempt, "n", null).toRow();
+        return new RequestEdit(1, attempt, "n", false, null).toRow();
     }
 
     private static RowKey.Text key(String aggregate, String id) {

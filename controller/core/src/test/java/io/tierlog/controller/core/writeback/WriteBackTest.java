@@ -45,6 +45,8 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What sealed blocks become: written back once, backed up, or let go. */
 class WriteBackTest {
@@ -107,6 +109,25 @@ class WriteBackTest {
         w.input(a.finished("r2", 1));
         assertEquals(Agent.blocks(q, 1, 2), w.fact(OperationIssued.class).blocks());
         assertEquals(3, w.host(a).usedBlocks());
+    }
+
+    /**
+     * r1 leaves x y on the device alone; r2 = x y z reuses them. Its engine keeps them, so all three are written; an engine that does not may have
+     * given their pages to other blocks, so only z is.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void reusedBlocksAreWrittenOnlyWhereTheEngineKeepsThem(boolean keeps) {
+        run("r1", p, 0);
+        List<Bytes> longer = List.of(p.get(0), p.get(1), Agent.key("z"));
+        Agent.Submission submission = a.submit("r2", longer).device(2).answered();
+        w.input((keeps ? submission : submission.keepsNoPages()).event());
+        w.input(a.prefilled("r2", 1));
+        w.input(a.sealed("r2", 1, Agent.paged(longer, 2, 3, 60)));
+
+        w.input(a.finished("r2", 1));
+
+        assertEquals(Agent.blocks(longer, keeps ? 0 : 2, 3), w.fact(OperationIssued.class).blocks());
     }
 
     /** What is written back goes on to the store; its source cannot leave by policy until that has ended. */

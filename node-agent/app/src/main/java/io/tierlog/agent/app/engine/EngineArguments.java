@@ -106,6 +106,7 @@ final class EngineArguments {
                 request.getBlockTokens(),
                 request.getDeviceBlocks(),
                 request.getDevicePagesCount() == 0 ? List.of() : run(request.getDevicePagesList(), devicePages),
+                request.getKeepsPages(),
                 request.getReuseEligible());
     }
 

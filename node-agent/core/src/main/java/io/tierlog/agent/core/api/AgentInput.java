@@ -46,8 +46,8 @@ public sealed interface AgentInput {
     /**
      * One attempt of a request.
      *
-     * @param onDevice the leading {@code deviceBlocks} in their pages, which the engine keeps until the agent releases them; empty when it does not
-     *     name them, and then no operation reads them
+     * @param onDevice the leading {@code deviceBlocks} in their pages; empty when the engine does not name them
+     * @param keepsPages whether the engine keeps those pages, and loaded ones, until the agent releases them; without it only sealed pages are saved
      */
     record Submitted(
             long call,
@@ -58,6 +58,7 @@ public sealed interface AgentInput {
             int blockTokens,
             int deviceBlocks,
             List<DeviceBlock> onDevice,
+            boolean keepsPages,
             boolean reuseEligible)
             implements AgentInput {}
 

@@ -42,7 +42,10 @@ public final class EngineCallChecks {
         if (in.keys().stream().anyMatch(EngineCallChecks::badKey)) {
             return Optional.of(KEY_SIZE);
         }
-        return in.onDevice().isEmpty() ? Optional.empty() : onDevice(in, mostKeys, devicePages);
+        if (in.onDevice().isEmpty()) {
+            return Optional.empty();
+        }
+        return in.keepsPages() ? onDevice(in, mostKeys, devicePages) : Optional.of("device_pages needs keeps_pages");
     }
 
     private static Optional<String> onDevice(Submitted in, int mostKeys, int devicePages) {

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The device pages that an engine keeps for an attempt until the agent releases them: those that the Submit call named, loaded ones, and sealed ones.
- * Any of them can be written back, whichever request computed it. Without state, for the core's one thread.
+ * The device pages that an engine keeps for an attempt until the agent releases them: sealed ones and, when the Submit call says so, those it named
+ * and loaded ones. Any of them can be written back, whichever request computed it. Without state, for the core's one thread.
  */
 final class KeptPages {
     private KeptPages() {}
@@ -52,7 +52,7 @@ final class KeptPages {
     /** The load of an attempt has ended: it keeps what has arrived. */
     static void loaded(LiveAttempt attempt) {
         TransferSession load = attempt.load();
-        if (load == null || !attempt.live()) {
+        if (load == null || !attempt.live() || !attempt.submitted().keepsPages()) {
             return;
         }
         for (BlockTransfer item : load.items()) {

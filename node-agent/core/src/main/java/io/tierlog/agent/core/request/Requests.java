@@ -323,7 +323,7 @@ public final class Requests implements Component {
         int storeFrom = attempt.storeFrom();
         context.append("", e -> new RequestSubmitted(
                 e, in.attempt().request(), in.attempt().attempt(), in.namespace(), in.keys(), in.promptTokens(), in.blockTokens(),
-                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered,
+                in.deviceBlocks(), hostIndexes, diskIndexes, storeFrom, storeBlocks, in.reuseEligible(), answered, in.keepsPages(),
                 answered ? null : attempt.peer(), engines.instance(in.attempt().session())));
         List<PagedBlock> unreported = attempt.unreported();
         if (!unreported.isEmpty()) {

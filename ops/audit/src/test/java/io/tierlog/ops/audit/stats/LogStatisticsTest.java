@@ -80,7 +80,7 @@ class LogStatisticsTest {
     /** A prompt of 81 tokens in blocks of 8: 11 blocks, of which (81 - 1) / 8 = 10 may be reused. */
     private void submit(String request, String namespace, boolean answered, long atMs) {
         statistics.event(new RequestSubmitted(
-                NODE, request, 1, namespace, List.of(), 81, 8, 0, List.of(), List.of(), 0, 0, true, answered, null, null), atMs);
+                NODE, request, 1, namespace, List.of(), 81, 8, 0, List.of(), List.of(), 0, 0, true, answered, false, null, null), atMs);
     }
 
     private void prefetchCommand(String request, String operation, long atMs) {
@@ -115,7 +115,7 @@ class LogStatisticsTest {
      */
     private void requestWithAFetch() {
         submit("r", M, false, 10);
-        statistics.fact(new RequestAdmitted(NODE, "r", 1, M, 10, 10, 1, 1, null), 10);
+        statistics.fact(new RequestAdmitted(NODE, "r", 1, M, 10, 10, 1, 1, false, null), 10);
         prefetchCommand("r", "op", 13);
         went("r", RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
         fetched("op", 30);
@@ -152,7 +152,7 @@ class LogStatisticsTest {
         fetched("op", 30);
         loaded("r", 1, 6);
         prefilled("r", 1, 5, 5);
-        statistics.fact(new RequestAdmitted(NODE, "r", 1, M, 10, 10, 1, 1, null), 10);
+        statistics.fact(new RequestAdmitted(NODE, "r", 1, M, 10, 10, 1, 1, false, null), 10);
         went("r", RequestState.SUBMITTED, RequestState.PREFETCHING, RequestReason.FETCH_ISSUED);
         went("r", RequestState.PREFETCHING, RequestState.PREFILLING, RequestReason.FETCH_ARRIVED);
         went("r", RequestState.PREFILLING, RequestState.FINISHED, RequestReason.COMPLETED);

@@ -53,7 +53,9 @@ record Workload(int blocks) {
                 0,
                 inStore,
                 true,
-                false, null);
+                false,
+                false,
+                null);
     }
 
     /** Its prompt has been prefilled, after {@code loaded} blocks were loaded from the host. */

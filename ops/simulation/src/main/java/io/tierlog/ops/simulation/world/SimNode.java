@@ -460,7 +460,7 @@ public final class SimNode implements AgentLink {
     @Override
     public long submit(Attempt attempt, Prompt prompt, List<PageBlock> onDevice, boolean reuseEligible) {
         return call(c -> new AgentInput.Submitted(c, of(attempt), prompt.namespace(), prompt.keys(), prompt.tokens(), prompt.blockTokens(),
-                onDevice.size(), of(onDevice), reuseEligible));
+                onDevice.size(), of(onDevice), true, reuseEligible));
     }
 
     @Override
