@@ -121,13 +121,12 @@ class LogOwnerTest {
     void theCheckWaitsForABrokerUntilItIsClosed() throws Exception {
         KafkaAccess nowhere = new KafkaAccess("localhost:1", Map.of(), Duration.ofMillis(200));
         SequenceStamper state = new SequenceStamper(new StoreBytes(Stores.inMemoryKeyValueStore("rows").get()));
-        try (LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c")) {
-            CompletableFuture<Void> check = CompletableFuture.runAsync(() -> owner.check(0, state), Thread.ofVirtual()::start);
-            assertThrows(TimeoutException.class, () -> check.get(2, TimeUnit.SECONDS));
-            owner.close();
-            Throwable end = assertThrows(ExecutionException.class, () -> check.get(60, TimeUnit.SECONDS)).getCause();
-            assertInstanceOf(ControllerException.Closing.class, end);
-        }
+        LogOwner owner = new LogOwner(nowhere, Topics.DEFAULT, new Codec(Schemas.bundled()), 1, "c");
+        CompletableFuture<Void> check = CompletableFuture.runAsync(() -> owner.check(0, state), Thread.ofVirtual()::start);
+        assertThrows(TimeoutException.class, () -> check.get(2, TimeUnit.SECONDS));
+        owner.close();
+        Throwable end = assertThrows(ExecutionException.class, () -> check.get(60, TimeUnit.SECONDS)).getCause();
+        assertInstanceOf(ControllerException.Closing.class, end);
     }
 
     @Test
