@@ -161,7 +161,7 @@ class SchedulerCasesTest {
         world.assertAtRest();
     }
     @Test
-    @Timeout(60)
+    @Timeout(10)
     void aQueuedWriteBackWithABlockThatServesTriesOnce() {
         World world = World.running(31, 3);
         Prompt one = Prompt.of(2, 1, 2, 3, 4);
