@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.engine;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.grpc.Context;
 import io.grpc.Deadline;
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.tierlog.agent.app.Layouts;
 import io.tierlog.agent.app.engine.PendingCalls.Pending;
 import io.tierlog.agent.app.engine.PendingCalls.UnexpectedAnswerException;
 import io.tierlog.agent.app.memory.EnginePool;
@@ -24,6 +28,7 @@ import io.tierlog.engine.v1.ExistRequest;
 import io.tierlog.engine.v1.FinishRequest;
 import io.tierlog.engine.v1.HealthReply;
 import io.tierlog.engine.v1.HealthRequest;
+import io.tierlog.engine.v1.JoinRequest;
 import io.tierlog.engine.v1.LoadReply;
 import io.tierlog.engine.v1.LoadRequest;
 import io.tierlog.engine.v1.Notice;
@@ -34,6 +39,7 @@ import io.tierlog.engine.v1.ReadReply;
 import io.tierlog.engine.v1.ReadRequest;
 import io.tierlog.engine.v1.RegisterBuffersReply;
 import io.tierlog.engine.v1.RegisterBuffersRequest;
+import io.tierlog.engine.v1.Registered;
 import io.tierlog.engine.v1.ReleaseRequest;
 import io.tierlog.engine.v1.ReserveReply;
 import io.tierlog.engine.v1.ReserveRequest;
@@ -46,6 +52,7 @@ import io.tierlog.engine.v1.Waiting;
 import io.tierlog.schemas.Bytes;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.LongFunction;
@@ -61,6 +68,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
     private final EngineArguments arguments;
     private final EngineSessions sessions;
     private final PendingCalls pending;
+    private final RankedCalls rankedCalls;
 
     /** Makes the core's input of a call of a session. */
     private interface Maker {
@@ -78,6 +86,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         this.arguments = new EngineArguments(limits, wiring.blockBytes());
         this.sessions = sessions;
         this.pending = pending;
+        this.rankedCalls = new RankedCalls(limits.pendingCalls());
     }
 
     @Override
@@ -122,12 +131,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
 
         @Override
         public void answer(Answer answer) {
-            Opened opened = Opened.newBuilder()
-                    .setSession(session.id())
-                    .setNode(wiring.node())
-                    .setBlockBytes(wiring.blockBytes())
-                    .build();
-            session.send(Notice.newBuilder().setOpened(opened).build());
+            session.send(opened(session));
         }
 
         @Override
@@ -148,26 +152,48 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
             observer.onError(unknownSession());
             return;
         }
+        ServerCallStreamObserver<RegisterBuffersReply> caller = (ServerCallStreamObserver<RegisterBuffersReply>) observer;
+        // Not forgotten when the caller goes: the core may have taken the pool, and then its memory must be attached.
+        caller.setOnCancelHandler(() -> {});
+        register(request, session, new Registrant() {
+            @Override
+            public void accepted() {
+                caller.onNext(RegisterBuffersReply.newBuilder().setIncarnation(wiring.health().get().incarnation()).build());
+                caller.onCompleted();
+            }
+
+            @Override
+            public void refused(StatusRuntimeException status) {
+                caller.onError(status);
+            }
+        });
+    }
+
+    /** Who receives the outcome of a registration; one of the two, once. */
+    private interface Registrant {
+        void accepted();
+
+        void refused(StatusRuntimeException status);
+    }
+
+    private void register(RegisterBuffersRequest request, EngineSession session, Registrant registrant) {
         EnginePool pool;
         try {
             arguments.buffers(request);
             EngineBuffers buffers = EngineBuffers.of(request, wiring.agreed());
             pool = wiring.pools().open(buffers.layouts(), buffers.handles());
         } catch (BadArgumentException e) {
-            observer.onError(bad(e));
+            registrant.refused(bad(e));
             return;
         } catch (LayoutFault e) {
-            observer.onError(EngineErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false));
+            registrant.refused(EngineErrors.of(Refusal.BAD_ARGUMENT, String.valueOf(e.getMessage()), false));
             return;
         } catch (DeviceFault e) {
-            observer.onError(EngineErrors.of(e));
+            registrant.refused(EngineErrors.of(e));
             return;
         }
         long call = pending.nextNumber();
-        ServerCallStreamObserver<RegisterBuffersReply> caller = (ServerCallStreamObserver<RegisterBuffersReply>) observer;
-        // Not forgotten when the caller goes: the core may have taken the pool, and then its memory must be attached.
-        caller.setOnCancelHandler(() -> {});
-        Registering registering = new Registering(session, pool, caller);
+        Registering registering = new Registering(session, pool, registrant);
         AgentInput input = new AgentInput.BuffersRegistered(
                 call,
                 session.id(),
@@ -185,13 +211,13 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
     private final class Registering implements Pending {
         private final EngineSession session;
         private final EnginePool pool;
-        private final ServerCallStreamObserver<RegisterBuffersReply> caller;
+        private final Registrant registrant;
         private final AtomicBoolean told = new AtomicBoolean();
 
-        Registering(EngineSession session, EnginePool pool, ServerCallStreamObserver<RegisterBuffersReply> caller) {
+        Registering(EngineSession session, EnginePool pool, Registrant registrant) {
             this.session = session;
             this.pool = pool;
-            this.caller = caller;
+            this.registrant = registrant;
         }
 
         @Override
@@ -199,8 +225,7 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
             wiring.pools().attach(pool);
             session.devicePages(pool.blocks());
             if (told.compareAndSet(false, true)) {
-                caller.onNext(RegisterBuffersReply.newBuilder().setIncarnation(wiring.health().get().incarnation()).build());
-                caller.onCompleted();
+                registrant.accepted();
             }
         }
 
@@ -208,16 +233,86 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
         public void refuse(StatusRuntimeException status) {
             pool.release();
             if (told.compareAndSet(false, true)) {
-                caller.onError(status);
+                registrant.refused(status);
             }
         }
 
         /** The caller receives EXPIRED; the core's answer still counts. */
         void late() {
             if (told.compareAndSet(false, true)) {
-                caller.onError(EngineErrors.expired("no answer within " + limits.callMs() + " ms; register again to learn its outcome"));
+                registrant.refused(EngineErrors.expired("no answer within " + limits.callMs() + " ms; register again to learn its outcome"));
             }
         }
+    }
+
+    @Override
+    public void join(JoinRequest request, StreamObserver<Notice> observer) {
+        ServerCallStreamObserver<Notice> stream = (ServerCallStreamObserver<Notice>) observer;
+        EngineSession session = request.getInstance().isEmpty()
+                ? sessions.find(request.getBuffers().getSession())
+                : sessions.ofInstance(request.getInstance());
+        if (session == null) {
+            stream.onError(EngineErrors.of(Refusal.UNKNOWN_SESSION, "the instance has no session yet: open one, then join again", true));
+            return;
+        }
+        EngineSession rank = new EngineSession(session.id(), stream, limits.queuedNotices());
+        stream.setOnCancelHandler(() -> {
+            rank.gone();
+            if (session.ranks().remove(rank) && session.devicePages() > 0) {
+                end(session, "rank " + request.getRank() + " has left, and its memory with it");
+            }
+        });
+        int ranks = wiring.agreed().ranks();
+        Optional<StatusRuntimeException> refused = session.ranks().add(request, rank, ranks);
+        if (refused.isPresent()) {
+            stream.onError(refused.get());
+        } else if (session.ranks().complete(ranks)) {
+            registerRanks(session);
+        }
+    }
+
+    private void registerRanks(EngineSession session) {
+        RegisterBuffersRequest all =
+                session.ranks().merged(session.id(), ByteString.copyFrom(Layouts.layoutDigest(wiring.agreed().layouts()).unshared()));
+        register(all, session, new Registrant() {
+            @Override
+            public void accepted() {
+                String layout = session.ranks().layout();
+                boolean reads = session.ranks().send(opened(session));
+                Registered registered = Registered.newBuilder().setPages(all.getPages()).setLayout(layout).build();
+                if (!session.ranks().complete(wiring.agreed().ranks()) || !reads
+                        || !session.send(Notice.newBuilder().setRegistered(registered).build())) {
+                    end(session, "a rank has left, and its memory with it");
+                }
+            }
+
+            @Override
+            public void refused(StatusRuntimeException status) {
+                session.ranks().end(status);
+            }
+        });
+    }
+
+    private Notice opened(EngineSession session) {
+        Opened opened = Opened.newBuilder()
+                .setSession(session.id())
+                .setNode(wiring.node())
+                .setBlockBytes(wiring.blockBytes())
+                .build();
+        return Notice.newBuilder().setOpened(opened).build();
+    }
+
+    private void end(EngineSession session, String why) {
+        if (sessions.remove(session)) {
+            session.end(Status.ABORTED.withDescription(why));
+            wiring.posts().accept(new AgentInput.SessionClosed(session.id(), false));
+        }
+    }
+
+    /** The observer that answers every rank, when all have made the call; nothing while ranks are missing. */
+    private <R> Optional<ServerCallStreamObserver<R>> everyRank(Message call, boolean ranked, int rank, StreamObserver<R> observer) {
+        ServerCallStreamObserver<R> caller = (ServerCallStreamObserver<R>) observer;
+        return ranked ? rankedCalls.called(call, rank, wiring.agreed().ranks(), caller) : Optional.of(caller);
     }
 
     @Override
@@ -247,20 +342,21 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
 
     @Override
     public void load(LoadRequest request, StreamObserver<LoadReply> observer) {
-        Maker maker = (call, session) -> {
+        Maker maker = (number, session) -> {
             try {
-                return arguments.load(call, request, session.devicePages());
+                return arguments.load(number, request, session.devicePages());
             } catch (BadArgumentException e) {
                 // As for what the core refuses: nothing stays pinned for a load that never comes. No caller waits for an answer to this.
-                wiring.posts().accept(new AgentInput.LeaseReleased(call, session.id(), request.getLease()));
+                wiring.posts().accept(new AgentInput.LeaseReleased(number, session.id(), request.getLease()));
                 throw e;
             }
         };
         Attempt attempt = new Attempt(request.getSession(), request.getRequest(), request.getAttempt());
-        unary(observer, request.getSession(), maker, answer -> {
+        Message call = request.toBuilder().clearRank().build();
+        everyRank(call, request.hasRank(), request.getRank(), observer).ifPresent(all -> unary(all, request.getSession(), maker, answer -> {
             Answer.Loaded loaded = expect(Answer.Loaded.class, answer);
             return LoadReply.newBuilder().setLoaded(loaded.blocks()).setReason(loaded.reason()).build();
-        }, call -> new AgentInput.CallGone(call, attempt, pages(request.getBlocksList())));
+        }, number -> new AgentInput.CallGone(number, attempt, pages(request.getBlocksList()))));
     }
 
     @Override
@@ -270,8 +366,10 @@ final class EngineGrpcService extends EngineServiceGrpc.EngineServiceImplBase {
 
     @Override
     public void sealed(SealedRequest request, StreamObserver<Ack> observer) {
-        Maker maker = (call, session) -> arguments.sealed(call, request, session.devicePages());
-        unary(observer, request.getSession(), maker, EngineGrpcService::ack);
+        Maker maker = (number, session) -> arguments.sealed(number, request, session.devicePages());
+        Message call = request.toBuilder().clearRank().build();
+        everyRank(call, request.hasRank(), request.getRank(), observer)
+                .ifPresent(all -> unary(all, request.getSession(), maker, EngineGrpcService::ack));
     }
 
     @Override

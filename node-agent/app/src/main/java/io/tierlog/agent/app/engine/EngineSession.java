@@ -17,6 +17,7 @@ final class EngineSession {
     private final ServerCallStreamObserver<Notice> stream;
     private final int queuedNotices;
     private final ArrayDeque<Notice> queue = new ArrayDeque<>();
+    private final EngineRanks ranks = new EngineRanks();
     private boolean ended;
     private volatile int devicePages;
 
@@ -29,6 +30,11 @@ final class EngineSession {
 
     String id() {
         return id;
+    }
+
+    /** The ranks that have joined; they receive the end of the session. */
+    EngineRanks ranks() {
+        return ranks;
     }
 
     /** Pages of the device pool it registered; 0 before. */
@@ -62,6 +68,7 @@ final class EngineSession {
             queue.clear();
             stream.onNext(last);
             stream.onCompleted();
+            ranks.end(over());
         }
     }
 
@@ -76,13 +83,19 @@ final class EngineSession {
             ended = true;
             queue.clear();
             stream.onError(status);
+            ranks.end(status);
         }
+    }
+
+    private static RuntimeException over() {
+        return Status.ABORTED.withDescription("the session has ended").asRuntimeException();
     }
 
     /** The engine's side has ended the stream. */
     synchronized void gone() {
         ended = true;
         queue.clear();
+        ranks.end(over());
     }
 
     private synchronized void drain() {

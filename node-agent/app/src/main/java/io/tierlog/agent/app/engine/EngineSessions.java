@@ -36,6 +36,15 @@ final class EngineSessions {
         return sessions.get(id);
     }
 
+    /** The session of an engine instance, when it has one. */
+    @Nullable EngineSession ofInstance(String instance) {
+        String begin = instance + "-";
+        return sessions.values().stream()
+                .filter(session -> session.id().startsWith(begin) && session.id().length() == begin.length() + Long.BYTES * 2)
+                .findFirst()
+                .orElse(null);
+    }
+
     List<EngineSession> all() {
         return List.copyOf(sessions.values());
     }

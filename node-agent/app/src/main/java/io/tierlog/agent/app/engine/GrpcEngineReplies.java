@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.app.engine;
 
+import io.grpc.Status;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.port.EngineReplies;
 import io.tierlog.agent.core.port.Offer;
@@ -72,7 +73,7 @@ final class GrpcEngineReplies implements EngineReplies {
                 .addAllPages(pages)
                 .setReason(BlockAnswers.reason(reason))
                 .build();
-        notice(session, Notice.newBuilder().setFailed(failed).build());
+        notice(session, Notice.newBuilder().setFailed(failed).build(), true);
     }
 
     @Override
@@ -88,22 +89,28 @@ final class GrpcEngineReplies implements EngineReplies {
     @Override
     public void ready(String session, String request, int attempt, Offer offer) {
         Ready ready = Ready.newBuilder().setRequest(request).setAttempt(attempt).setOffer(Offers.encode(offer)).build();
-        notice(session, Notice.newBuilder().setReady(ready).build());
+        notice(session, Notice.newBuilder().setReady(ready).build(), false);
     }
 
     @Override
     public void released(String session, String request, int attempt, List<Integer> pages) {
         Released released = Released.newBuilder().setRequest(request).setAttempt(attempt).addAllPages(pages).build();
-        notice(session, Notice.newBuilder().setReleased(released).build());
+        notice(session, Notice.newBuilder().setReleased(released).build(), true);
     }
 
     private void answer(long call, Answer answer) {
         pending.take(call).ifPresent(waiting -> waiting.answer(answer));
     }
 
-    private void notice(String id, Notice notice) {
+    /** {@code ranks} says whether every rank that has joined receives it too. */
+    private void notice(String id, Notice notice, boolean ranks) {
         EngineSession session = sessions.find(id);
-        if (session != null && !session.send(notice) && sessions.remove(session)) {
+        if (session == null) {
+            return;
+        }
+        boolean read = session.send(notice) && (!ranks || session.ranks().send(notice));
+        if (!read && sessions.remove(session)) {
+            session.end(Status.RESOURCE_EXHAUSTED.withDescription("a rank does not read its notices"));
             posts.accept(new AgentInput.SessionClosed(id, false));
         }
     }
