@@ -59,7 +59,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,12 +91,15 @@ public final class AgentApp implements AutoCloseable {
     private final DeviceMemory device;
     private final DeviceStreams streams;
     private final KafkaEventSink sink;
-    private final CommandSource commands;
+    private final AtomicLong unreadableBefore = new AtomicLong();
+    /** One for each registration: it begins where the commands ended before the agent asked. */
+    private volatile CommandSource commands;
     private final EngineServer engines;
     private final Optional<PeerServer> peerServer;
     private final Optional<DirectoryPeers> peerFinder;
     private final Optional<PeerClient> peerClient;
     private final Registrar registrar;
+    private final Supplier<CommandSource> openCommands;
     private final AgentLog log;
     private volatile AgentStatus status;
 
@@ -135,7 +140,10 @@ public final class AgentApp implements AutoCloseable {
             StoreWorkers workers = closers.add("store workers", new StoreWorkers(name, store, host, config.tuning().workers(), loop::post));
             DiskTransfers diskWorkers = diskWorkers(host);
             sink = closers.add("events", KafkaEventSink.connect(log, config.tuning().events(), this::failed));
-            commands = openCommands();
+            DeadLetters deadLetters = closers.add("dead letters", new DeadLetters(config.log().kafka(), config.log().topics().deadLetters()));
+            openCommands = () -> new CommandSource(log, config.log().readCommitted(), deadLetters, loop::put, this::failed);
+            commands = openCommands.get();
+            closers.add("commands", this::closeCommands);
             engines = engineServer();
             peerServer = config.peers().flatMap(AgentConfig.Peers::listen).map(listen -> peerServer(listen, host, gate));
             peerFinder = config.peers().flatMap(this::peerFinder);
@@ -147,7 +155,7 @@ public final class AgentApp implements AutoCloseable {
             loop.start(new Driver(core));
             engines.start();
             registrar = new Registrar(log, sink, config.registrationTimeout(), stopping::get);
-            Thread.ofPlatform().name(name + "-register").daemon().start(this::register);
+            inBackground(this::register);
             diskWalk.ifPresent(DiskWalk::tell);
             started = true;
         } finally {
@@ -170,12 +178,6 @@ public final class AgentApp implements AutoCloseable {
         long originNs = System.nanoTime();
         return closers.add("loop", new AgentLoop(
                 name, tuning.inboxCalls(), tuning.inboxRecords(), () -> (System.nanoTime() - originNs) / 1_000_000, this::failed));
-    }
-
-    private CommandSource openCommands() {
-        AgentConfig.Log settings = config.log();
-        DeadLetters deadLetters = closers.add("dead letters", new DeadLetters(settings.kafka(), settings.topics().deadLetters()));
-        return closers.add("commands", new CommandSource(log, settings.readCommitted(), deadLetters, loop::put, this::failed));
     }
 
     private EngineServer engineServer() {
@@ -234,6 +236,7 @@ public final class AgentApp implements AutoCloseable {
     /** The loop's view of the core. */
     private final class Driver implements AgentLoop.Machine {
         private final AgentCore core;
+        private long spokeAs;
 
         Driver(AgentCore core) {
             this.core = core;
@@ -255,13 +258,17 @@ public final class AgentApp implements AutoCloseable {
             status = now;
             if (now.incarnation() > 0) {
                 registered.complete(now.incarnation());
+                spokeAs = now.incarnation();
+            } else if (spokeAs > 0 && now.phase() == AgentPhase.UNREGISTERED) {
+                registerAgain(spokeAs, now);
+                spokeAs = 0;
             }
             if (now.diskOpen()) {
                 diskWalk.ifPresent(walk -> walk.ask(store));
             }
             if (now.phase() == AgentPhase.STOPPED && drained.complete(now.phase()) && !stopping.get()) {
-                finish(new AgentEnd(AgentEnd.Kind.FENCED, "node " + config.node() + ": incarnation " + now.incarnation()
-                        + " speaks for it no longer; start a new process"));
+                finish(new AgentEnd(AgentEnd.Kind.FENCED, "node " + config.node() + ": another process has taken its name, so incarnation "
+                        + now.incarnation() + " has ended; run one agent for each node name"));
             }
         }
     }
@@ -325,7 +332,7 @@ public final class AgentApp implements AutoCloseable {
 
     /** Commands for this node that could not be read, count. */
     public long unreadableCommands() {
-        return commands.unreadable();
+        return unreadableBefore.get() + commands.unreadable();
     }
 
     /** Objects of the store found wrong, count. */
@@ -410,6 +417,49 @@ public final class AgentApp implements AutoCloseable {
                 Layouts.sha256(lines.toString()),
                 last.flatMap(LastProcess::before).orElse(null),
                 peerAddress());
+    }
+
+    private void inBackground(Runnable registration) {
+        Thread.ofPlatform().name(name + "-register").daemon().start(registration);
+    }
+
+    /** The controller received nothing from this process for too long: it asks again, and keeps what it holds and who is connected. */
+    private void registerAgain(long spokeAs, AgentStatus now) {
+        LOG.warn("agent {}: the controller received nothing from it for too long and ended its incarnation {}; it registers again with {} blocks "
+                + "on the host", config.node(), spokeAs, now.usage().getFirst().servingBlocks());
+        diskWalk.ifPresent(DiskWalk::askAgain);
+        sink.incarnation(0);
+        inBackground(() -> {
+            try {
+                while (!stopping.get() && !reopenCommands()) {
+                    LOG.warn("agent {}: brokers do not answer; it asks them again", config.node());
+                }
+                register();
+            } catch (RuntimeException e) {
+                if (!stopping.get()) {
+                    failed(e);
+                }
+            }
+        });
+    }
+
+    /** Commands of the next incarnation are not read before the core has been accepted; false when no broker answers. */
+    private synchronized boolean reopenCommands() {
+        if (!stopping.get()) {
+            try {
+                CommandSource next = openCommands.get();
+                unreadableBefore.addAndGet(commands.unreadable());
+                commands.close();
+                commands = next;
+            } catch (org.apache.kafka.common.errors.TimeoutException e) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private synchronized void closeCommands() {
+        commands.close();
     }
 
     private void register() {

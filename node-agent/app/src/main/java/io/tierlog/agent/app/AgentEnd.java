@@ -12,7 +12,7 @@ public record AgentEnd(Kind kind, String detail) {
     public enum Kind {
         /** It was asked to. */
         STOPPED,
-        /** Another process speaks for the node, or the node was declared lost: a new process may register. */
+        /** Another process speaks for the node. */
         FENCED,
         /** The controller refused the registration; another try needs another configuration, or the end of the other process. */
         REFUSED,

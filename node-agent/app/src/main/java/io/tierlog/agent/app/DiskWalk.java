@@ -76,6 +76,12 @@ final class DiskWalk implements AutoCloseable {
         }
     }
 
+    /** The log has forgotten what the store has: {@link #ask} begins once more. */
+    synchronized void askAgain() {
+        threads.removeIf(thread -> !thread.isAlive());
+        asking = closed.getCount() == 0;
+    }
+
     private boolean report(SharedStore store, List<HeldBlock> page) throws InterruptedException {
         Map<String, List<Block>> seen = new LinkedHashMap<>();
         for (HeldBlock held : page) {

@@ -74,7 +74,7 @@ class AgentCopyTest {
 
     @Test
     void whatTheDeviceHasComesToTheDiskAndFromThereToTheStoreThroughAHostOfNoBlocks() throws Exception {
-        KafkaAccess access = broker();
+        KafkaAccess access = broker(opened, directory, TOPICS);
         ScriptedController controller = opened(new ScriptedController(access, TOPICS));
         AgentConfig config = AgentConfig.of("a", access.bootstrapServers(), directory.resolve("store"))
                 .with(LogOptions.TOPIC_PREFIX, TOPICS.prefix())
@@ -90,7 +90,7 @@ class AgentCopyTest {
         controller.accept(asked, 1);
         Eventually.await("the agent is on the log", () -> agent.status().onTheLog());
         TestEngine engine = opened(new TestEngine(agent.enginePort()));
-        seal(engine, controller);
+        seal(directory, engine, controller);
 
         // Device to disk: blocks 4 to 0 of device pages 8 to 4.
         List<PagedBlock> sealed = IntStream.rangeClosed(0, 4)
@@ -158,7 +158,7 @@ class AgentCopyTest {
     }
 
     /** The engine computes the 5 blocks of the prompt into pages 4 to 8, seals and finishes. */
-    private void seal(TestEngine engine, ScriptedController controller) throws IOException {
+    static String seal(Path directory, TestEngine engine, ScriptedController controller) throws IOException {
         String session = engine.open("gpu0");
         ByteBuffer device = ByteBuffer.allocate(PAGES * BLOCK);
         for (int i = 0; i < 5; i++) {
@@ -181,13 +181,16 @@ class AgentCopyTest {
         engine.calls().finish(FinishRequest.newBuilder().setSession(session).setRequest("r1").setAttempt(1)
                 .setOutcome(FinishRequest.Outcome.OUTCOME_COMPLETED).setGeneratedTokens(1).build());
         controller.await(RequestFinished.class);
+        return session;
     }
 
-    private KafkaAccess broker() {
-        EmbeddedKafka kafka = opened(EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker"))));
+    /** A broker with a log on it, to be closed with the rest. */
+    static KafkaAccess broker(List<AutoCloseable> opened, Path directory, Topics topics) {
+        EmbeddedKafka kafka = EmbeddedKafka.start(EmbeddedKafkaConfig.of(directory.resolve("broker")));
+        opened.add(kafka);
         KafkaAccess access = KafkaAccess.of(kafka.bootstrapServers());
         try (TopicAdmin admin = new TopicAdmin(access)) {
-            admin.create(TOPICS, 4, 1);
+            admin.create(topics, 4, 1);
         }
         return access;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 package io.tierlog.agent.core;
 
+import io.tierlog.agent.core.api.AgentCounter;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.BuffersRegistered;
 import io.tierlog.agent.core.api.AgentInput.CallGone;
@@ -62,6 +63,7 @@ import io.tierlog.agent.core.operation.Operations;
 import io.tierlog.agent.core.operation.TransferPort;
 import io.tierlog.agent.core.peer.PeerChoice;
 import io.tierlog.agent.core.peer.PeerReadLeases;
+import io.tierlog.agent.core.port.EngineReplies.Refusal;
 import io.tierlog.agent.core.port.Ports;
 import io.tierlog.agent.core.request.Leases;
 import io.tierlog.agent.core.request.Requests;
@@ -256,6 +258,7 @@ public final class AgentCore {
         operations.abandonStuckCopies();
         context.disk().work();
         stopWhenIdle();
+        rejoinWhenIdle();
     }
 
     // --- time
@@ -284,6 +287,7 @@ public final class AgentCore {
         context.thresholdBlocks(in.policy().prefetchThresholdBlocks());
         context.journal().startAfter(in.commandSequence());
         engines.reportAllAttached();
+        HostReport.append(context); // before the first heartbeat, which counts the pages that serve
         heartbeat();
     }
 
@@ -291,35 +295,59 @@ public final class AgentCore {
         if (!commands.isForUs(command)) {
             return;
         }
-        if (command instanceof FenceAgent) {
-            fence();
+        if (command instanceof FenceAgent fence) {
+            if (fence.currentIncarnation() == 0) {
+                rejoin();
+            } else {
+                fence();
+            }
         } else {
             commands.take(command);
+        }
+    }
+
+    /** The controller has declared this process lost, and no other speaks for the node: it registers again with all that it holds. */
+    private void rejoin() {
+        if (context.phase() != AgentPhase.ON_LOG) {
+            return; // a repeat, or it ends anyway
+        }
+        context.become(AgentPhase.REJOINING);
+        context.incarnation(0); // from here on nothing is reported
+        nextHeartbeatMs = Long.MAX_VALUE;
+        context.counters().increment(AgentCounter.REJOINED);
+        drain(Refusal.NOT_ON_THE_LOG, "the agent registers again");
+        requests.leaveLog();
+        operations.cancelAllButLoads(OperationReason.CANCELLED);
+    }
+
+    /** Loads go on: engines wait for them, and they need no log. */
+    private void rejoinWhenIdle() {
+        if (context.phase() == AgentPhase.REJOINING && operations.onlyLoads()) {
+            context.disk().leaveLog();
+            context.become(AgentPhase.UNREGISTERED);
         }
     }
 
     private void fence() {
         if (context.phase() == AgentPhase.ON_LOG) {
             context.become(AgentPhase.FENCED);
-            drain();
+            drain(Refusal.CLOSING, "the agent stops");
         }
     }
 
     private void stop() {
-        if (context.phase() == AgentPhase.UNREGISTERED) {
-            context.become(AgentPhase.STOPPED);
-        } else if (context.phase() == AgentPhase.ON_LOG) {
+        if (context.takesWork()) {
             context.become(AgentPhase.STOPPING);
-            drain();
+            drain(Refusal.CLOSING, "the agent stops");
         }
     }
 
-    /** No command comes any more, so nothing waits for one, and no new work begins. */
-    private void drain() {
+    /** No command of this incarnation comes any more, so nothing waits for one. */
+    private void drain(Refusal refusal, String why) {
         requests.expireAll();
-        writeBacks.refuseAll(OperationReason.NO_ROOM, "the agent stops");
+        writeBacks.refuseAll(OperationReason.NO_ROOM, why);
         requests.releaseAllFinished();
-        saves.refuseAll();
+        saves.refuseAll(refusal, why);
         peerReads.closeAll();
     }
 

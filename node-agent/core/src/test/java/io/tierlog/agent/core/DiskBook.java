@@ -40,6 +40,12 @@ final class DiskBook {
         this.world = world;
     }
 
+    /** The epoch of the agent has ended: it reports what the disk holds in the next one. */
+    void forget() {
+        serving.clear();
+        remaining = -1;
+    }
+
     boolean holds(Block block) {
         return serving.containsKey(block.key());
     }
@@ -52,7 +58,7 @@ final class DiskBook {
 
     void on(Event event) {
         switch (event) {
-            case BlocksRecovered e -> recovered(e);
+            case BlocksRecovered e when e.tier() == Tier.DISK -> recovered(e);
             case CopyDone e when ended.add(e.operation()) -> e.blocks().forEach(this::copied); // a repeat has the state of the first answer
             case DropDone e when e.tier() == Tier.DISK && ended.add(e.operation()) -> e.blocks().forEach(this::dropped);
             case OperationCancelled e when ended.add(e.operation()) -> e.blocks().forEach(result -> {

@@ -9,6 +9,7 @@ import io.tierlog.agent.core.FakePorts.Unit;
 import io.tierlog.agent.core.api.AgentInput;
 import io.tierlog.agent.core.api.AgentInput.UnitResult;
 import io.tierlog.agent.core.api.AgentLimits;
+import io.tierlog.agent.core.api.AgentPhase;
 import io.tierlog.agent.core.port.StoreTransfers;
 import io.tierlog.schemas.Block;
 import io.tierlog.schemas.BlockResult;
@@ -21,9 +22,11 @@ import io.tierlog.schemas.RequestReason;
 import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.BackUpBlocks;
 import io.tierlog.schemas.command.Command;
+import io.tierlog.schemas.command.CommandHeader;
 import io.tierlog.schemas.command.CopyBlocks;
 import io.tierlog.schemas.command.CopyOrigin;
 import io.tierlog.schemas.command.DropBlocks;
+import io.tierlog.schemas.command.FenceAgent;
 import io.tierlog.schemas.command.PrefetchBlocks;
 import io.tierlog.schemas.command.PromoteBlocks;
 import io.tierlog.schemas.command.RefuseSave;
@@ -32,6 +35,7 @@ import io.tierlog.schemas.command.ReleaseRequest;
 import io.tierlog.schemas.command.WriteBackBlocks;
 import io.tierlog.schemas.event.BackUpDone;
 import io.tierlog.schemas.event.BackUpFailed;
+import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSealed;
 import io.tierlog.schemas.event.CommandRefused;
 import io.tierlog.schemas.event.CopyDone;
@@ -82,6 +86,8 @@ final class RandomWalk {
     private final int diskBlocks;
     private int eventsRead;
     private boolean resting;
+    /** From the end of an epoch until the next begins. */
+    private boolean lost;
 
     RandomWalk(long seed) {
         this(new Random(seed), World.Past.none());
@@ -132,6 +138,9 @@ final class RandomWalk {
                 world.on(new AgentInput.DiskFound(found.subList(0, half), false));
                 world.on(new AgentInput.DiskFound(found.subList(half, found.size()), true));
             }
+            if (random.nextInt(10) == 0) {
+                registerAgain();
+            }
             step();
             checkEvents();
         }
@@ -167,18 +176,43 @@ final class RandomWalk {
     }
 
     private void rare() {
-        switch (random.nextInt(8)) {
+        switch (random.nextInt(9)) {
             case 0 -> engine.vanish();
             case 1 -> world.ports.storeReachable = !world.ports.storeReachable;
             case 2 -> rot();
             case 3 -> world.seen.congested = random.nextInt(3) == 0;
             case 4 -> spoilTheDisk();
             case 5, 6 -> loseSources();
+            case 7 -> lose();
             default -> engine.connect();
         }
         if (random.nextInt(3) > 0) {
             engine.connect();
         }
+    }
+
+    /** The controller declares the process lost. */
+    private void lose() {
+        if (world.core.status().onTheLog()) {
+            checkEvents();
+            book.forget();
+            destinations.clear(); // its operations end without a report
+            lost = true;
+            world.command(new FenceAgent(world.envelope(), new CommandHeader("lost", 0), 0));
+        }
+    }
+
+    /** The lost process is accepted again, with all that serves on its host. */
+    private void registerAgain() {
+        if (!lost || world.core.status().phase() != AgentPhase.UNREGISTERED) {
+            return;
+        }
+        lost = false;
+        int before = world.seen.events.size();
+        world.registerAgain();
+        long reported = world.seen.events.stream().skip(before)
+                .mapToLong(event -> event instanceof BlocksRecovered e && e.tier() == Tier.HOST ? e.blocks().size() : 0).sum();
+        assertEquals(world.core.status().usage().getFirst().servingBlocks(), reported, "the next heartbeat counts them");
     }
 
     /** Copies on the disk rot that have been read and are being written to the store; another copy will find out. */
@@ -292,7 +326,9 @@ final class RandomWalk {
                 answer(event);
             }
         }
-        book.check();
+        if (!lost) {
+            book.check();
+        }
     }
 
     /** One terminal event for an operation; a repeat is equal. */
@@ -449,7 +485,7 @@ final class RandomWalk {
             world.cancelOperation("op" + (world.past().lives() * World.OPERATIONS_PER_LIFE - World.OPERATIONS_PER_LIFE + operation),
                     OperationKind.PREFETCH);
         } else if (choice == 7 && !sent.isEmpty()) {
-            Envelope wrong = new Envelope("node/a", "controller/0", 9, 1, 0, 0, null, null, null);
+            Envelope wrong = new Envelope("node/a", "controller/0", 999, 1, 0, 0, null, null, null);
             world.command(new ReleasePins(wrong, world.header(), "op1"));
         } else if (!placed.isEmpty() && random.nextBoolean()) {
             dropFromTheHost(placed.get(random.nextInt(placed.size())));
@@ -517,6 +553,7 @@ final class RandomWalk {
                 settleDoubtful();
             }
             world.settle();
+            registerAgain();
             world.advance(5_000);
         }
         checkEvents();

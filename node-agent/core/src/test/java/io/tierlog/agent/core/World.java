@@ -64,7 +64,7 @@ final class World {
     long nowMs = 1_000;
     private final Map<Integer, Long> generations = new HashMap<>();
     private final Map<String, Long> submits = new HashMap<>();
-    private final long incarnation;
+    private long incarnation;
     private long calls;
     private long commands;
     private long operations;
@@ -146,6 +146,13 @@ final class World {
     void register() {
         Policy policy = new Policy(2, WritePolicy.WRITE_BACK, 0.9, 0.8, 0.95, 0.9, true, 100, 30_000, 60_000, 0, true, null, null);
         on(new AgentInput.Registered(incarnation, 0, policy));
+    }
+
+    /** The process that was declared lost is accepted once more. */
+    void registerAgain() {
+        operations = incarnation * OPERATIONS_PER_LIFE;
+        seen.incarnation = ++incarnation;
+        register();
     }
 
     void attach() {

@@ -177,6 +177,8 @@ final class AgentFold {
             case Claim.Serves s -> {
                 if (s.tier() == Tier.DISK) {
                     s.blocks().forEach(block -> disk.serve(s.namespace(), block));
+                } else if (s.tier() == Tier.HOST) {
+                    s.blocks().forEach(block -> host.recovered(s.namespace(), block));
                 }
             }
             case Claim.Left l -> {

@@ -81,6 +81,20 @@ final class HostPages {
         page.copy = resident.find(namespace, result.block().key());
     }
 
+    /** A block serves since an earlier incarnation of the same process. */
+    void recovered(String namespace, PagedBlock block) {
+        Page page = page(block.page());
+        if (page == null) {
+            return;
+        }
+        if (page.operation != null || page.copy != null) {
+            findings.say(Invariant.I4, "page " + block.page() + " is reported to serve since before, and it is in use");
+        }
+        page.generation = block.generation();
+        resident.serve(namespace, block);
+        page.copy = resident.find(namespace, block.block().key());
+    }
+
     /** The operation has ended: it no longer owns its pages. */
     void release(PagedBlock block, String operation) {
         Page page = page(block.page());

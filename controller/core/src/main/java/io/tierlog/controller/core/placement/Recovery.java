@@ -14,13 +14,14 @@ import io.tierlog.schemas.decision.BlocksPlaced;
 import io.tierlog.schemas.event.BlocksRecovered;
 import io.tierlog.schemas.event.BlocksSeenStored;
 import io.tierlog.schemas.state.PlacementRow;
+import io.tierlog.schemas.state.TierRow;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks that an agent finds on its disk after a start. They serve in the new incarnation; whether the store has them too is unknown until the
- * agent has checked. Without state.
+ * The blocks that an agent finds on its disk after a start, or still holds on disk and host when it registers again. They serve in the new
+ * incarnation; whether the store has them too is unknown until the agent has checked. Without state.
  */
 public final class Recovery {
     private Recovery() {}
@@ -31,21 +32,26 @@ public final class Recovery {
             n.refuse(e, RefusalReason.OVER_LIMIT, broken);
             return;
         }
-        if (n.tier(Tier.DISK) == null) {
+        TierRow tier = n.tier(e.tier());
+        if (tier == null) {
             n.refuse(e, RefusalReason.CONFIGURATION_MISMATCH,
-                    "The node was registered without a DISK tier: register again and name it with its capacity");
+                    "The node was registered without a " + e.tier() + " tier: register again and name it with its capacity");
+            return;
+        }
+        if (e.tier() == Tier.HOST && e.blocks().stream().anyMatch(block -> block.page() < 0 || block.page() >= tier.capacityBlocks())) {
+            n.refuse(e, RefusalReason.OVER_LIMIT, "Invalid recovery: pages of HOST are 0 to " + (tier.capacityBlocks() - 1));
             return;
         }
         Bytes namespace = Namespaces.digest(e.namespace());
         List<PagedBlock> found = new ArrayList<>(e.blocks().size());
         for (PagedBlock block : e.blocks()) {
-            PlacementRow held = n.placement(namespace, Tier.DISK, block.block().key());
+            PlacementRow held = n.placement(namespace, e.tier(), block.block().key());
             if (held == null || held.generation() < block.generation()) {
                 found.add(block);
             }
         }
         if (!found.isEmpty()) {
-            n.fact(new BlocksPlaced(n.envelope(), Tier.DISK, e.namespace(), found, null, Tier.UNKNOWN, n.offset()));
+            n.fact(new BlocksPlaced(n.envelope(), e.tier(), e.namespace(), found, null, Tier.UNKNOWN, n.offset()));
         }
     }
 
@@ -73,8 +79,8 @@ public final class Recovery {
     }
 
     private static @Nullable String broken(NodeContext n, BlocksRecovered e) {
-        if (e.tier() != Tier.DISK || e.remainingBlocks() < 0) {
-            return "Invalid recovery: must be of DISK, with 0 or more blocks remaining";
+        if ((e.tier() != Tier.DISK && e.tier() != Tier.HOST) || e.remainingBlocks() < 0) {
+            return "Invalid recovery: must be of DISK or HOST, with 0 or more blocks remaining";
         }
         if (e.blocks().size() > n.limits().blocksPerDecision()) {
             return "Invalid step of " + e.blocks().size() + " blocks: must have at most " + n.limits().blocksPerDecision();

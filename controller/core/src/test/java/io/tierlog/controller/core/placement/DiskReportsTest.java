@@ -240,7 +240,24 @@ class DiskReportsTest extends DiskScene {
         assertEquals(1_000, w.tier(a, Tier.DISK).usedBlocks());
         Agent none = w.register("none", 10);
         assertRefused(RefusalReason.CONFIGURATION_MISMATCH, w.input(found(none, x, 0, 1)));
-        assertRefused(RefusalReason.OVER_LIMIT, w.input(new BlocksRecovered(a.envelope(), Tier.HOST, Agent.NAMESPACE,
+        assertRefused(RefusalReason.OVER_LIMIT, w.input(new BlocksRecovered(a.envelope(), Tier.DEVICE, Agent.NAMESPACE,
                 List.of(), 0)));
+    }
+
+    @Test
+    void whatAnAgentStillHoldsOnTheHostWhenItRegistersAgainServes() {
+        List<PagedBlock> held = Agent.blocks(x, 0, 3).stream().map(b -> new PagedBlock(b, b.index() + 2, 9, 77)).toList();
+        Agent back = w.register("back", 5);
+        w.input(new BlocksRecovered(back.envelope(), Tier.HOST, Agent.NAMESPACE, held, 0));
+        BlocksPlaced placed = w.fact(BlocksPlaced.class);
+        assertEquals(List.of(Tier.HOST, held), List.of(placed.tier(), placed.blocks()));
+        assertEquals(3, w.tier(back, Tier.HOST).usedBlocks());
+        w.input(new BlocksSeenStored(back.envelope(), Agent.NAMESPACE, Blocks.of(held.subList(0, 2))));
+        assertEquals(2, w.fact(BlocksBackedUp.class).blocks().size());
+        for (int page : new int[] {-1, 5}) {
+            PagedBlock wrong = new PagedBlock(held.getFirst().block(), page, 10, 77);
+            assertRefused(RefusalReason.OVER_LIMIT,
+                    w.input(new BlocksRecovered(back.envelope(), Tier.HOST, Agent.NAMESPACE, List.of(wrong), 0)));
+        }
     }
 }

@@ -63,6 +63,8 @@ public enum AgentCounter {
     DISK_COPIES_GIVEN_UP,
     /** Drops that the disk has to repeat. */
     DISK_DROPS_REPEATED,
+    /** Times that the agent was declared lost and registered again. */
+    REJOINED,
     PINS_EXPIRED,
     /** Reservations of engines that came to their end unused. */
     LEASES_EXPIRED

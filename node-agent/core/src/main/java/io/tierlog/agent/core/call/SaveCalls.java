@@ -230,13 +230,13 @@ public final class SaveCalls implements Component {
     }
 
     /** Refuses all: no command will come. */
-    public void refuseAll() {
-        refuseAll(any -> true, Refusal.CLOSING, "the agent stops");
+    public void refuseAll(Refusal refusal, String detail) {
+        refuseAll(any -> true, refusal, detail);
     }
 
     private void refuseAll(Predicate<Save> which, Refusal refusal, String detail) {
         List<Save> over = open.values().stream().filter(which).toList();
         open.values().removeAll(over);
-        over.forEach(save -> engines.refuse(save.asked.call(), refusal, detail, false));
+        over.forEach(save -> engines.refuse(save.asked.call(), refusal, detail, refusal == Refusal.NOT_ON_THE_LOG));
     }
 }

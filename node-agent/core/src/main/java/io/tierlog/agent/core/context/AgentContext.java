@@ -151,14 +151,17 @@ public final class AgentContext {
         phase = next;
     }
 
-    /** True from registration on: events have somewhere to go. */
+    /** True from registration on, until the epoch ends: events have somewhere to go. */
     public boolean onTheLog() {
         return incarnation > 0;
     }
 
     /** True while work that costs something may begin. */
     public boolean takesWork() {
-        return phase == AgentPhase.UNREGISTERED || phase == AgentPhase.ON_LOG;
+        return switch (phase) {
+            case UNREGISTERED, ON_LOG, REJOINING -> true;
+            case STOPPING, FENCED, STOPPED -> false;
+        };
     }
 
     public long incarnation() {

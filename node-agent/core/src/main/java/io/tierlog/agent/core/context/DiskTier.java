@@ -117,6 +117,21 @@ public final class DiskTier implements Component {
         });
     }
 
+    /** The epoch of the agent has ended, and no operation uses the disk: what serves is reported in the next one, and serves again then. */
+    public void leaveLog() {
+        seen.clear();
+        if (allFound) {
+            toReport.clear();
+            List<DiskPlacement> held = index.all().stream()
+                    .filter(copy -> copy.state() == DiskState.SERVING || copy.state() == DiskState.FOUND)
+                    .sorted(Comparator.comparingInt(copy -> copy.block().index()))
+                    .toList();
+            held.stream().filter(copy -> copy.state() == DiskState.SERVING).forEach(index::unreported);
+            held.forEach(copy -> toReport.computeIfAbsent(copy.namespace(), any -> new ArrayDeque<>()).add(copy));
+            unreported = held.size();
+        }
+    }
+
     /** Queued until the log has the placements, in steps of no more blocks than one record may have. */
     public void seen(SeenInStore in) {
         int most = context.limits().disk().recoveredPerRecord();

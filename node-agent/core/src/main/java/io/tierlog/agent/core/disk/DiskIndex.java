@@ -120,6 +120,11 @@ public final class DiskIndex {
         become(copy, DiskState.SERVING);
     }
 
+    /** The log has forgotten a placement that serves: it serves again once it is reported. */
+    public void unreported(DiskPlacement copy) {
+        become(copy, DiskState.FOUND);
+    }
+
     /**
      * Reserves capacity for a placement of {@code block}.
      *

@@ -6,15 +6,15 @@ package io.tierlog.agent.core.disk;
  *
  * <pre>
  *   (new) --> RESERVED --> WRITING --> SERVING --> LEAVING --> (gone)
- *                |          |   |         ^           ^
- *              (gone)    (gone) |         |           |
- *                               |         |           |
- *   (at start) --> FOUND -------|---------+           |
+ *                |          |   |         ^ |         ^
+ *              (gone)    (gone) |         | |         |
+ *                               |         | v         |
+ *   (at start) -----------------|-----> FOUND         |
  *                               +--> QUARANTINED -----+
  * </pre>
  */
 public enum DiskState {
-    /** The disk held it when the process started; the log does not have it yet. */
+    /** The disk held it when the process started, or when the epoch of the agent ended; the log does not have it yet. */
     FOUND,
     /** Promised to an operation that has not begun to write it. */
     RESERVED,
@@ -33,7 +33,8 @@ public enum DiskState {
             case FOUND -> next == SERVING;
             case RESERVED -> next == WRITING;
             case WRITING -> next == SERVING || next == QUARANTINED;
-            case SERVING, QUARANTINED -> next == LEAVING;
+            case SERVING -> next == LEAVING || next == FOUND;
+            case QUARANTINED -> next == LEAVING;
             case LEAVING -> false;
         };
     }

@@ -65,8 +65,14 @@ public final class CommandJournal<A> {
         this.keptBlocks = keptBlocks;
     }
 
-    /** Numbers up to {@code sequence} belong to an earlier incarnation of the node. */
+    /** Numbers up to {@code sequence} belong to an earlier incarnation of the node, as does all that is remembered; no operation may be running. */
     public void startAfter(long sequence) {
+        if (running > 0) {
+            throw new IllegalStateException(running + " operations of an earlier incarnation are running");
+        }
+        commands.clear();
+        operations.clear();
+        blocks = 0;
         highest = sequence;
     }
 

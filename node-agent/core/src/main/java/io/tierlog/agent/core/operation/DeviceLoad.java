@@ -21,12 +21,15 @@ import java.util.List;
 abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadBack {
     private final PageOwner owner;
     private final long call;
+    /** That of the agent when it began; 0 when it was not on the log. */
+    private final long incarnation;
     private boolean noticeWhenFree;
 
     DeviceLoad(AgentContext context, PageOwner owner, String namespace, long call, List<BlockTransfer> items) {
         super(context, context.nextLoad(), "", namespace, items, State.RUNNING);
         this.owner = owner;
         this.call = call;
+        this.incarnation = context.incarnation();
     }
 
     /** Takes back what has arrived and does not count: it fails, with the reason why. */
@@ -35,8 +38,11 @@ abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadB
     /** Answers the call. */
     abstract void answer();
 
-    /** Reports to the log, and to the owner of the lease. */
+    /** Reports to the log. */
     abstract void reportEnd();
+
+    /** The last step: the owner of the lease goes on. */
+    abstract void released();
 
     final long call() {
         return call;
@@ -124,6 +130,9 @@ abstract sealed class DeviceLoad extends TransferSession permits LoadBack, ReadB
         if (noticeWhenFree && !owner.ended()) { // else the pages were released with those of their attempt
             context.noticeFree(new Attempt(owner.session(), owner.request(), owner.attempt()), items.stream().map(item -> item.devicePage).toList());
         }
-        reportEnd();
+        if (context.incarnation() == incarnation) {
+            reportEnd();
+        }
+        released();
     }
 }

@@ -48,14 +48,15 @@ public final class LoadBack extends DeviceLoad {
     }
 
     @Override
-    void reportEnd() {
-        if (loader.logged()) {
-            reportLoad();
-        }
+    void released() {
         loader.ended().run();
     }
 
-    private void reportLoad() {
+    @Override
+    void reportEnd() {
+        if (!loader.logged()) {
+            return;
+        }
         List<BlockResult> results = items.stream().map(BlockTransfer::onDevice).toList();
         String request = owner().request();
         int number = owner().attempt();

@@ -150,6 +150,16 @@ public final class Operations {
         stopWaiting(session, why);
     }
 
+    /** Cancels every operation that a command began. */
+    public void cancelAllButLoads(OperationReason why) {
+        all().stream().filter(session -> session.kind() != OperationKind.LOAD_BACK).forEach(session -> cancel(session, why));
+    }
+
+    /** True when no operation that a command began is in progress. */
+    public boolean onlyLoads() {
+        return sessions.values().stream().allMatch(session -> session.kind() == OperationKind.LOAD_BACK);
+    }
+
     /** Ends the wait for blocks that other operations bring. */
     public void stopWaiting(TransferSession session, OperationReason why) {
         for (BlockTransfer item : session.items) {

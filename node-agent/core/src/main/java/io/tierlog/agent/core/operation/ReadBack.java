@@ -42,6 +42,11 @@ public final class ReadBack extends DeviceLoad {
         context.ports().engines().read(call(), items.stream().map(item -> new BlockAnswer(item.done(), item.reason())).toList());
     }
 
+    @Override
+    void released() {
+        // no lease
+    }
+
     /** Reports the blocks that could have moved; a block that was on no tier of this node is left out. */
     @Override
     void reportEnd() {

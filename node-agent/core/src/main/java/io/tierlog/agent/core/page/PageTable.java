@@ -90,6 +90,11 @@ public final class PageTable {
         return Optional.ofNullable(index.serving(namespace, key));
     }
 
+    /** All pages that serve. */
+    public List<Page> allServing() {
+        return pages.stream().filter(page -> page.state == PageState.SERVING).toList();
+    }
+
     /** The page that is reserved or being filled for the block. */
     public Optional<Page> coming(String namespace, Bytes key) {
         return Optional.ofNullable(index.coming(namespace, key));

@@ -137,13 +137,13 @@ public final class LiveAttempt {
         return state == State.WAITING;
     }
 
-    /** True once the log has an event of it; before, the agent reports nothing of it. */
+    /** True once the log has an event of it in this incarnation of the agent; before, the agent reports nothing of it. */
     public boolean logged() {
         return logged;
     }
 
-    void setLogged() {
-        logged = true;
+    void setLogged(boolean now) {
+        logged = now;
     }
 
     public boolean prefilled() {

@@ -316,7 +316,7 @@ public final class Requests implements Component {
         if (!context.onTheLog()) {
             return;
         }
-        attempt.setLogged();
+        attempt.setLogged(true);
         Submitted in = attempt.submitted();
         List<Integer> hostIndexes = List.copyOf(attempt.hostIndexes());
         List<Integer> diskIndexes = List.copyOf(attempt.diskIndexes());
@@ -410,6 +410,11 @@ public final class Requests implements Component {
     /** Ends all waits. */
     public void expireAll() {
         all().stream().filter(attempt -> waits.contains(key(attempt))).forEach(this::expire);
+    }
+
+    /** The epoch of the agent has ended: what it says later of these attempts would name requests that have ended on the log. */
+    public void leaveLog() {
+        attempts.values().forEach(attempt -> attempt.setLogged(false));
     }
 
     // --- ends

@@ -5,6 +5,7 @@ import io.tierlog.schemas.GroupPolicy;
 import io.tierlog.schemas.MigrationPolicy;
 import io.tierlog.schemas.RefusalReason;
 import io.tierlog.schemas.SkipReason;
+import io.tierlog.schemas.Tier;
 import io.tierlog.schemas.command.Command;
 import io.tierlog.schemas.decision.Fact;
 import io.tierlog.schemas.decision.InputRefused;
@@ -49,7 +50,7 @@ public final class LogStatistics {
     public void event(Event event, long atMs) {
         seen(atMs);
         events++;
-        if (event instanceof BlocksRecovered e) {
+        if (event instanceof BlocksRecovered e && e.tier() == Tier.DISK) {
             recovered += e.blocks().size();
         }
         requests.event(event, atMs);

@@ -40,7 +40,8 @@ class PeerKillTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it.
     Path directory;
 
-    private ChildProcess servingNode(PeerScene scene) throws Exception {
+    /** The agent of node a, in a process of its own. */
+    static ChildProcess servingNode(PeerScene scene, Path directory) throws Exception {
         Path token = Files.writeString(directory.resolve("peer-token"), PeerScene.TOKEN + "\n");
         return scene.own(ChildProcess.service("a", directory, List.of(
                 "agent",
@@ -61,7 +62,7 @@ class PeerKillTest {
     @Test
     void aKilledServingNodeLeavesNothingPinned() throws Exception {
         try (PeerScene scene = new PeerScene(directory)) {
-            ChildProcess a = servingNode(scene);
+            ChildProcess a = servingNode(scene, directory);
             assertEquals(0, scene.run("a", a.awaitReady().path("port").asInt()).wrongContent());
             PeerScene.await("the directory knows what a has", () -> scene.where.streams().blocks() > 50);
 
@@ -110,6 +111,11 @@ class PeerKillTest {
             });
             return open.isEmpty();
         });
+        assertLogHolds(scene);
+    }
+
+    /** The log of a scene whose agents have ended keeps the invariants, once the controller has answered the last events. */
+    static void assertLogHolds(PeerScene scene) throws InterruptedException {
         VerifyReport report = verify(scene);
         for (int i = 0; i < 5 && !report.holds(); i++) { // the last words may not be answered yet
             PeerScene.within(1, () -> false);

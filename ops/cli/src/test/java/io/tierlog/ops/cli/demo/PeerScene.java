@@ -28,6 +28,7 @@ import io.tierlog.ops.engine.ProgressListener;
 import io.tierlog.ops.engine.Replay;
 import io.tierlog.ops.engine.ReplayConfig;
 import io.tierlog.ops.engine.RunReport;
+import io.tierlog.ops.engine.api.Timeouts;
 import io.tierlog.ops.engine.api.AgentAddress;
 import io.tierlog.ops.engine.workload.ConversationParameters;
 import io.tierlog.ops.engine.workload.ConversationWorkload;
@@ -119,12 +120,17 @@ final class PeerScene implements AutoCloseable {
 
     /** Replays the workload on one node. */
     RunReport run(String node, int enginePort) throws Exception {
+        return run(node, enginePort, Timeouts.defaults());
+    }
+
+    RunReport run(String node, int enginePort, Timeouts timeouts) throws Exception {
         Path memory = Files.createDirectories(directory.resolve("memory-" + node + "-" + ++runs));
         ByteString digest = ByteString.copyFrom(Layouts.layoutDigest(Layouts.opaque(BLOCK_BYTES, workload.blockTokens())).asByteBuffer());
         ReplayConfig config = ReplayConfig.of(
                         "run-" + node + "-" + runs, workload, List.of(new EngineNode(node, new AgentAddress.HostPort("127.0.0.1", enginePort))),
                         new ReplayConfig.Device(memory, 600, BLOCK_BYTES, false), new ReplayConfig.Identity("model", digest))
-                .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 20));
+                .withPacing(new ReplayConfig.Pacing(2, OptionalDouble.empty(), 20))
+                .withTimeouts(timeouts);
         return Replay.run(config, ProgressListener.none());
     }
 

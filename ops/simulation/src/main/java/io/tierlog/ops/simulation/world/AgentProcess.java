@@ -31,6 +31,8 @@ public final class AgentProcess {
     int nextDecision;
     /** When it registers again; Long.MAX_VALUE while it waits for an answer, or has one. */
     long asksAtMs;
+    /** Whether its last registration was accepted. */
+    boolean accepted;
     /** Set when the controller has refused it for good. */
     boolean refused;
     /** Completions of units, to come late or once more. */
@@ -81,6 +83,11 @@ public final class AgentProcess {
     /** True when the process has nothing more to do and ends. */
     public boolean isOver() {
         return status().phase() == AgentPhase.STOPPED || refused;
+    }
+
+    /** True when its epoch has ended and it speaks for the node in none. */
+    boolean registersAgain() {
+        return accepted && status().phase() == AgentPhase.UNREGISTERED;
     }
 
     void on(AgentInput input, long nowMs) {

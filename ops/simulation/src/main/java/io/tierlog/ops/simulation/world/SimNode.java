@@ -146,6 +146,7 @@ public final class SimNode implements AgentLink {
 
     private void ask(AgentProcess asking) {
         asking.asksAtMs = Long.MAX_VALUE;
+        asking.accepted = false;
         askAs(asking.processId, asking.sink, asking.replaces);
     }
 
@@ -348,6 +349,14 @@ public final class SimNode implements AgentLink {
         if (paused || running == null) {
             return false;
         }
+        if (running.registersAgain()) {
+            running.sink.incarnation(0);
+            running.nextCommand = world.log().commands(aggregate()).size();
+            running.nextDecision = world.log().decisions(world.log().partitionOf(aggregate())).size();
+            running.lookedUp = false;
+            ask(running);
+            return true;
+        }
         if (world.nowMs() >= running.asksAtMs) {
             ask(running);
             return true;
@@ -364,6 +373,7 @@ public final class SimNode implements AgentLink {
         if (decision instanceof AgentAccepted accepted && accepted.processId().equals(running.processId)) {
             if (running.status().incarnation() == 0) {
                 running.sink.incarnation(accepted.newIncarnation());
+                running.accepted = true;
                 on(new AgentInput.Registered(accepted.newIncarnation(), accepted.commandSequence(), accepted.policy()));
             }
             return true;
